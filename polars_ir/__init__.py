@@ -1,0 +1,76 @@
+"""Information-retrieval evaluation as Polars expressions.
+
+Importing this package puts `.ir` on Polars DataFrames and LazyFrames, and on pandas DataFrames:
+
+>>> import polars as pl, polars_ir as ir
+>>> run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d2"], "score": [0.9, 0.5]})
+>>> qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["d2"], "relevance": [1]})
+>>> run.ir.evaluate(qrels, ["RR", "P@2"]).row(0)
+('q', 0.5, 0.5)
+"""
+
+from importlib.metadata import version
+
+from polars_ir import datasets, namespace, pandas
+from polars_ir.conversion import from_lists
+from polars_ir.errors import IRError, IRWarning
+from polars_ir.evaluation import evaluate, mean, summarize
+from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+from polars_ir.judging import judge
+from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
+from polars_ir.measures import __all__ as _measures
+from polars_ir.naming import parse
+from polars_ir.registry import CATALOG, catalog, measure
+from polars_ir.validation import validate
+from polars_ir.vocabulary import (
+    gain,
+    hits,
+    ideal_rank,
+    if_relevant,
+    n_relevant,
+    n_retrieved,
+    or_zero,
+    rank,
+    ratio,
+    relevance,
+    relevant,
+    top,
+)
+
+__version__ = version("polars_ir")
+
+__all__ = [
+    *_measures,
+    "CATALOG",
+    "IRError",
+    "IRWarning",
+    "catalog",
+    "datasets",
+    "evaluate",
+    "from_lists",
+    "gain",
+    "hits",
+    "ideal_rank",
+    "if_relevant",
+    "judge",
+    "mean",
+    "measure",
+    "n_relevant",
+    "n_retrieved",
+    "or_zero",
+    "parse",
+    "rank",
+    "ratio",
+    "read_qrels",
+    "read_run",
+    "relevance",
+    "relevant",
+    "scan_qrels",
+    "scan_run",
+    "summarize",
+    "top",
+    "validate",
+]
+
+namespace.register()
+pandas.register()

@@ -1,0 +1,98 @@
+"""`polars-ir`, the same functions from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import polars as pl
+
+from polars_ir import datasets
+from polars_ir.errors import FileError, IRError, OptionError
+from polars_ir.evaluation import evaluate, mean
+from polars_ir.files import read_qrels, read_run
+
+DEMO_MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
+
+#: How a result is written to a file, by the file's ending.
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".parquet": pl.DataFrame.write_parquet,
+    ".arrow": pl.DataFrame.write_ipc,
+    ".csv": pl.DataFrame.write_csv,
+    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    ".ndjson": pl.DataFrame.write_ndjson,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status: 0 for a result, 2 for wrong use or input."""
+    options = _parser().parse_args(arguments)
+    try:
+        frame = _demo() if options.command == "demo" else _evaluate(options)
+        _write(frame, options)
+    except (IRError, OSError) as error:
+        print(f"polars-ir: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="polars-ir", description="Evaluate the results of information retrieval.")
+    parser.add_argument("--version", action="version", version=f"polars-ir {version('polars_ir')}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    demo = commands.add_parser("demo", help="evaluate the three runs of the bundled test collection")
+    evaluation = commands.add_parser("evaluate", help="evaluate runs against judgments")
+    evaluation.add_argument("qrels", help="judgments: TREC, BEIR, Parquet, CSV, IPC or NDJSON")
+    evaluation.add_argument("runs", nargs="+", metavar="run", help="runs, in the same formats")
+    evaluation.add_argument("-m", "--measure", action="append", required=True, help="a measure, such as nDCG@10; repeat")
+    evaluation.add_argument("--missing", choices=["zero", "skip"], default="zero", help="judged queries a run lacks")
+    for command in (demo, evaluation):
+        command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")
+        command.add_argument("-o", "--output", type=Path, help=f"write to a file ({', '.join(WRITERS)})")
+    return parser
+
+
+def _demo() -> pl.DataFrame:
+    pydocs = datasets.load("pydocs")
+    return evaluate(pydocs.runs, pydocs.qrels, DEMO_MEASURES)
+
+
+def _evaluate(options: argparse.Namespace) -> pl.DataFrame:
+    names = [Path(run).name.split(".")[0] for run in options.runs]
+    # Files of one name in several folders are told apart by their paths.
+    names = names if len(set(names)) == len(names) else options.runs
+    if len(set(names)) < len(names):
+        raise OptionError(f"each run can be given once; got {', '.join(options.runs)}.")
+    runs = {name: read_run(run) for name, run in zip(names, options.runs, strict=True)}
+    per_query: pl.DataFrame = evaluate(runs, read_qrels(options.qrels), options.measure, missing=options.missing)
+    return per_query
+
+
+def _write(per_query: pl.DataFrame, options: argparse.Namespace) -> None:
+    frame = per_query if options.per_query else mean(per_query)
+    if options.output is not None:
+        writer = WRITERS.get(options.output.suffix)
+        if writer is None:
+            raise FileError(f"{options.output}: unknown ending; the result can be written as {', '.join(WRITERS)}.")
+        writer(frame, options.output)
+    elif options.command == "demo" or sys.stdout.isatty():
+        print(_as_text(frame))
+    else:
+        print(frame.write_csv(separator="\t"), end="")
+
+
+def _as_text(frame: pl.DataFrame) -> str:
+    with pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=1000,
+        fmt_str_lengths=1000,
+        float_precision=4,
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_formatting="UTF8_FULL_CONDENSED" if (sys.stdout.encoding or "").lower().startswith("utf") else "ASCII_FULL",
+    ):
+        return str(frame)

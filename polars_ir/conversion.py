@@ -1,0 +1,208 @@
+"""Tables of any kind to Polars frames, and results back to the kind that came.
+
+Conventions: a LazyFrame stays lazy, pandas comes back as pandas, every other table as a Polars DataFrame. pandas and
+Arrow are recognised without being imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from itertools import repeat
+from os import PathLike
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, DataError, DtypeError, ExtraError, InputTypeError, explain_options
+
+Frame = pl.DataFrame | pl.LazyFrame
+
+#: From how many rows on the streaming engine is faster than the in-memory one on data in memory (measured).
+STREAMING_ROWS = 500_000
+
+
+def to_polars(table: str, value: object, *, column: str) -> Frame:
+    """Any table as a Polars frame; nested dicts become rows with their values in `column`."""
+    if isinstance(value, (pl.DataFrame, pl.LazyFrame)):
+        return value
+    if isinstance(value, (str, PathLike)):
+        raise InputTypeError.path(table, value)
+    if isinstance(value, Mapping):
+        return _from_mapping(table, value, column)
+    if is_pandas(value):
+        return _from_pandas(table, value)
+    if type(value).__module__.startswith("pyspark"):
+        raise InputTypeError(f"{table} is a Spark frame, which would be collected whole. Do that first: .toArrow().")
+    if hasattr(value, "__arrow_c_stream__"):
+        return pl.DataFrame(value)
+    raise InputTypeError.not_a_table(table, value)
+
+
+def give_back(result: Frame, like: object) -> Any:
+    """A result in the kind of the input: a LazyFrame for a LazyFrame, pandas for pandas, else a DataFrame."""
+    first = next(iter(like.values()), None) if isinstance(like, Mapping) else like
+    if isinstance(first, pl.LazyFrame):
+        return result
+    frame = result.lazy().collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
+    return frame.to_pandas() if is_pandas(first) else frame
+
+
+def collect(frame: pl.LazyFrame, rows: int) -> pl.DataFrame:
+    """Collect a plan over data in memory with the engine that is faster at this number of rows."""
+    return frame.collect(engine="streaming" if rows >= STREAMING_ROWS else "in-memory")
+
+
+def is_pandas(value: object) -> bool:
+    """Whether a value is a pandas frame, without importing pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def holds_systems(value: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is from systems to runs, not from queries to documents."""
+    first = next(iter(value.values()), None)
+    if isinstance(first, Mapping):
+        return isinstance(next(iter(first.values()), None), (Mapping, list, tuple, set, frozenset))
+    return isinstance(first, (pl.DataFrame, pl.LazyFrame)) or is_pandas(first) or hasattr(first, "__arrow_c_stream__")
+
+
+@explain_options
+def from_lists(
+    frame: Any,
+    *,
+    query: str = "query_id",
+    retrieved: str = "retrieved",
+    scores: str | None = None,
+    relevant: str = "relevant",
+    grades: str | None = None,
+) -> tuple[Any, Any]:
+    """A run and qrels from a table with one row per query and its documents in lists, as RAG logs have them.
+
+    Parameters
+    ----------
+    frame
+        Polars DataFrame or LazyFrame, pandas or Arrow; one row per query.
+    query
+        Column of query ids; it keeps its name.
+    retrieved
+        List column of the retrieved ids, best first.
+    scores
+        List column of their scores; without it the order of the list is the ranking.
+    relevant
+        List column of the relevant ids.
+    grades
+        List column of their grades; without it each is 1.
+
+    Returns
+    -------
+    (run, qrels)
+        `query`, `doc_id`, `score` (Float64 or that of the lists; without scores, the length of the list falling to 1),
+        and `query`, `doc_id`, `relevance` (Int64). A query whose list of relevant ids is empty stays in the qrels, as
+        a row without document and grade: it is evaluated, and no document is relevant to it.
+
+    Raises
+    ------
+    IRError
+        For a column that is not there or is not a list, lists of different length in a row, or a query given twice.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> log = pl.DataFrame({"query_id": ["q"], "retrieved": [["d1", "d2"]], "relevant": [["d2", "d3"]]})
+    >>> run, qrels = ir.from_lists(log)
+    >>> run.ir.recall(qrels, k=2).row(0)
+    ('q', 0.5)
+    """
+    table = to_polars("frame", frame, column="score")
+    _check_lists(table, query, [(retrieved, scores), (relevant, grades)])
+    length = pl.col(retrieved).list.len().cast(pl.Int64)
+    ranking = pl.int_ranges(length, 0, -1) if scores is None else pl.col(scores)
+    # Polars 2 drops the row of an empty list and Polars 1 keeps it, so that none may reach `explode`.
+    run = table.lazy().filter(length_of(retrieved) > 0).select(query, doc_id=pl.col(retrieved), score=ranking)
+    run = run.explode("doc_id", "score")
+    judged = table.lazy().filter(length_of(relevant) > 0)
+    if grades is None:
+        qrels = judged.select(query, doc_id=pl.col(relevant)).explode("doc_id").with_columns(relevance=1)
+    else:
+        qrels = judged.select(query, doc_id=pl.col(relevant), relevance=pl.col(grades)).explode("doc_id", "relevance")
+    nothing = table.lazy().filter(length_of(relevant) == 0).select(query, doc_id=None, relevance=None)
+    return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
+
+
+def length_of(column: str) -> pl.Expr:
+    """The length of a list; 0 for a missing one."""
+    return pl.col(column).list.len().fill_null(0)
+
+
+def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) -> None:
+    schema = table.collect_schema()
+    lists = [name for pair in pairs for name in pair if name is not None]
+    for name in (query, *lists):
+        if name not in schema:
+            raise ColumnError.missing("frame", name, [name], schema.names())
+    for name in lists:
+        if not isinstance(schema[name], pl.List):
+            raise DtypeError.of_column("frame", name, "a list", schema[name], "Split it: .str.split(',').")
+    if not isinstance(table, pl.DataFrame):
+        return
+    for ids, values in pairs:
+        unequal = pl.lit(False) if values is None else length_of(ids) != length_of(values)
+        if count := int(table.select(unequal.sum()).item()):
+            shown = table.filter(unequal).select(query, ids, str(values))
+            raise DataError.rows("frame", f"whose {ids!r} and {values!r} differ in length", "Give each document one value.", count, shown)
+    if count := int(table[query].is_duplicated().sum()):
+        shown = table.filter(pl.col(query).is_duplicated()).select(query, *lists)
+        raise DataError.rows("frame", f"with the {query!r} of another row", "Keep one row a query.", count, shown)
+
+
+def _from_pandas(table: str, value: Any) -> pl.DataFrame:
+    """A pandas frame as a Polars one; an index with a name counts as a column, since `set_index` makes ids one."""
+    if any(name is not None for name in value.index.names):
+        value = value.reset_index()
+    try:
+        return pl.from_pandas(value)
+    except ImportError:
+        raise ExtraError.missing("a pandas frame", "pandas") from None
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(
+            f"{table} has a column with values of several types: {error}. Make it one: {table}.astype({{'...': str}})."
+        ) from None
+
+
+def _from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFrame:
+    """`{query: {doc: value}}` and `{query: [doc, ...]}` as rows.
+
+    A list is a ranking in a run, and the relevant documents, each of grade 1, in qrels. A query without documents
+    leaves no row in a run; in qrels it leaves one that says that the query was judged.
+    """
+    queries: list[Any] = []
+    docs: list[Any] = []
+    values: list[Any] = []
+    for query, documents in value.items():
+        if not isinstance(documents, Collection) or isinstance(documents, (str, bytes)):
+            raise InputTypeError.not_a_table(f"{table}[{query!r}]", documents)
+        if not documents and column == "relevance":
+            documents = {None: None}
+        queries.extend(repeat(query, len(documents)))
+        docs.extend(documents)
+        if isinstance(documents, Mapping):
+            values.extend(documents.values())
+        else:
+            values.extend(repeat(1, len(documents)) if column == "relevance" else range(len(documents), 0, -1))
+    try:
+        return pl.DataFrame({"query_id": _ids(queries), "doc_id": _ids(docs), column: _numbers(values)})
+    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(f"{table} mixes types among its ids or its values: {error}") from None
+
+
+def _ids(values: list[Any]) -> pl.Series:
+    series = pl.Series(values, strict=True)
+    return series.cast(pl.String) if series.dtype == pl.Null else series
+
+
+def _numbers(values: list[Any]) -> pl.Series:
+    """Numbers as Int64 or, if one has a point, Float64: one dtype, whichever comes first."""
+    floats = any(isinstance(value, float) for value in values)
+    series = pl.Series([float(v) if type(v) is int else v for v in values] if floats else values, strict=True)
+    return series.cast(pl.Int64) if series.dtype == pl.Null else series

@@ -1,0 +1,217 @@
+"""What can be wrong with an input, one exception a kind; each builds its own message.
+
+Conventions: a message says what was wanted, what came and what to do, in that order, and shows the first offending
+rows or names. Every kind is an `IRError`, and an `IRError` is a `ValueError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import ParamSpec, TypeVar
+
+import polars as pl
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: How many offending rows or ids a message shows.
+SHOWN = 5
+
+
+class IRError(ValueError):
+    """Something in the input or the call can not be evaluated; the message says what, where and what to do."""
+
+
+class IRWarning(UserWarning):
+    """The call has a result, but probably not the one that was meant."""
+
+
+class InputTypeError(IRError):
+    """A value is not a table of the kind a function takes."""
+
+    @classmethod
+    def not_a_table(cls, role: str, value: object) -> InputTypeError:
+        return cls(
+            f"{role} must be a table (Polars, pandas, Arrow) or nested dicts; got {type(value).__name__}: {value!r:.80}."
+        )
+
+    @classmethod
+    def path(cls, role: str, value: object) -> InputTypeError:
+        reader = "read_qrels" if role == "qrels" else "read_run"
+        return cls(f"{role} must be a table; got the path {str(value)!r}. Read it first: ir.{reader}({str(value)!r}).")
+
+
+class ColumnError(IRError):
+    """A column that is needed is missing, or two columns could be it."""
+
+    @classmethod
+    def missing(cls, table: str, role: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
+        return cls(
+            f"{table} has no {role!r} column (recognised names: {', '.join(accepted)}); "
+            f"it has {_quoted(columns)}. Rename the one that is meant: {table}.rename({{'...': {role!r}}})."
+        )
+
+    @classmethod
+    def no_grades(cls, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
+        return cls(
+            f"no qrels were given, and run has no column of grades (recognised names: {', '.join(accepted)}); it has "
+            f"{_quoted(columns)}. Pass the qrels: run.ir.ndcg(qrels, k=10)."
+        )
+
+    @classmethod
+    def ambiguous(cls, table: str, role: str, candidates: Sequence[str]) -> ColumnError:
+        return cls(
+            f"{table} has {len(candidates)} columns that could be {role!r}: {_quoted(candidates)}. "
+            f"Keep one: {table}.drop({candidates[-1]!r}), or rename the other."
+        )
+
+    @classmethod
+    def unknown(cls, measure: str, column: str, columns: Sequence[str]) -> ColumnError:
+        return cls(
+            f"measure {measure!r} reads the column {column!r}, which neither the judged relation nor the run has."
+            f"{nearest(column, columns)} There are {_quoted(columns)}."
+        )
+
+    @classmethod
+    def clash(cls, name: str) -> ColumnError:
+        return cls(f"a measure is named {name!r}, like a key column of the result. Give it another: .alias('...').")
+
+
+class DtypeError(IRError):
+    """A column's type does not fit its role, or the two sides' ids have different types."""
+
+    @classmethod
+    def of_column(cls, table: str, column: str, wanted: str, got: pl.DataType, remedy: str) -> DtypeError:
+        return cls(f"{table} column {column!r} must be {wanted}; it is {got}. {remedy}")
+
+    @classmethod
+    def different_ids(cls, run: str, run_dtype: pl.DataType, qrels: str, qrels_dtype: pl.DataType) -> DtypeError:
+        table, column = ("run", run) if run_dtype.is_integer() else ("qrels", qrels)
+        return cls(
+            f"ids must have one type on both sides; run column {run!r} is {run_dtype} and qrels column {qrels!r} is "
+            f"{qrels_dtype}. Cast one: {table}.with_columns(pl.col({column!r}).cast(pl.String))."
+        )
+
+
+class DataError(IRError):
+    """Rows that can not be evaluated: duplicates, null ids, scores or grades that are not numbers."""
+
+    @classmethod
+    def rows(cls, table: str, problem: str, remedy: str, count: int, shown: pl.DataFrame) -> DataError:
+        noun = "row" if count == 1 else "rows"
+        return cls(f"{table} has {count} {noun} {problem}. {remedy} The first:\n{rows(shown)}")
+
+
+class MeasureError(IRError):
+    """A measure's name or parameter is not one there is."""
+
+    @classmethod
+    def unknown(cls, text: str, name: str, names: Iterable[str]) -> MeasureError:
+        return cls(f"no measure is called {text!r}.{nearest(name, names)} `ir.catalog()` lists them all.")
+
+    @classmethod
+    def syntax(cls, text: str, problem: str) -> MeasureError:
+        return cls(
+            f"{text!r:.120} is not a measure name: {problem}. Write NAME, NAME@k or NAME(parameter=value)@k, as in "
+            "'nDCG@10' or 'P(rel=2)@5'."
+        )
+
+    @classmethod
+    def not_a_measure(cls, value: object) -> MeasureError:
+        hint = f" Call it: {getattr(value, '__name__', '...')}()." if callable(value) else ""
+        return cls(f"a measure is a name such as 'nDCG@10' or a Polars expression; got {value!r:.80}.{hint}")
+
+    @classmethod
+    def nameless(cls, value: pl.Expr) -> MeasureError:
+        return cls(f"the measure {value!s:.80} stands for several columns. Give it one name: .alias('...').")
+
+    @classmethod
+    def twice(cls, name: str) -> MeasureError:
+        return cls(f"two measures are named {name!r}. Leave one out, or give it another name: .alias('...').")
+
+    @classmethod
+    def none_given(cls) -> MeasureError:
+        return cls("measures must name at least one measure, as in ['nDCG@10', 'AP']; got none.")
+
+    @classmethod
+    def parameter(cls, measure: str, name: str, wanted: str, got: object) -> MeasureError:
+        return cls(f"{measure}: {name} must be {wanted}; got {got!r}.")
+
+
+class OptionError(IRError, TypeError):
+    """An argument that a function does not take, or a value that an option does not have."""
+
+    @classmethod
+    def misspelt(cls, function: str, problem: str, name: str, names: Sequence[str]) -> OptionError:
+        return cls(f"{function}(): {problem}.{nearest(name, names)} It takes {', '.join(names) or 'no argument'}.")
+
+    @classmethod
+    def value(cls, option: str, got: object, choices: Sequence[object]) -> OptionError:
+        near = nearest(got, [c for c in choices if isinstance(c, str)]) if isinstance(got, str) else ""
+        return cls(f"{option} must be one of {', '.join(map(repr, choices))}; got {got!r}.{near}")
+
+
+class FileError(IRError):
+    """A file is not what it was said to be; the message names file, line and text."""
+
+    @classmethod
+    def at_line(cls, path: object, number: int, text: str, problem: str) -> FileError:
+        shown = text if len(text) <= 120 else text[:117] + "..."
+        return cls(f"{path}, line {number}: {problem}\n    {shown!r}")
+
+    @classmethod
+    def of_file(cls, path: object, problem: str) -> FileError:
+        return cls(f"{path}: {problem}")
+
+    @classmethod
+    def empty(cls, path: object) -> FileError:
+        return cls.of_file(path, "the file is empty: no line holds data.")
+
+    @classmethod
+    def missing(cls, path: object, name: str, names: Iterable[str]) -> FileError:
+        return cls.of_file(path, f"there is no such file.{nearest(name, names)}")
+
+
+class ExtraError(IRError, ImportError):
+    """An optional dependency is not installed."""
+
+    @classmethod
+    def missing(cls, what: str, extra: str) -> ExtraError:
+        return cls(f"{what} needs an optional dependency: pip install 'polars_ir[{extra}]'.")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """` Did you mean ...?` with the names closest to `name`, or nothing."""
+    by_fold = {n.casefold(): n for n in names}
+    close = [by_fold[match] for match in difflib.get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.6)]
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def rows(frame: pl.DataFrame) -> str:
+    """The first rows of a frame as plain text, for a message."""
+    with pl.Config(tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, tbl_formatting="ASCII_FULL_CONDENSED"):
+        return str(frame.head(SHOWN))
+
+
+def explain_options(function: Callable[P, T]) -> Callable[P, T]:
+    """Turn a call with wrong arguments into an `OptionError` that names the nearest right ones."""
+    signature = inspect.signature(function)
+    names = list(signature.parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            wrong = next((key for key in kwargs if key not in names), "")
+            raise OptionError.misspelt(function.__name__, str(error), wrong, names) from None
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names)) or "no columns"

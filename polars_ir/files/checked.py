@@ -1,0 +1,80 @@
+"""Rows of a text file together with what must hold of them, as one plan that can not be silently wrong.
+
+Conventions: every row carries its line number, its text, whether it holds data (a blank line and a comment do not)
+and whether it breaks the layout. Rows without data are left out; a row of data that breaks the layout makes the plan
+fail. `scan()` fails inside Polars, when it is collected; `failure()` finds the first offending line and says it as a
+`FileError`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import polars as pl
+
+from polars_ir.errors import FileError
+from polars_ir.files.unreadable import FAILURES, unreadable
+
+#: What each row carries beside its data, under names that no table has.
+NUMBER = "polars_ir: line number"
+TEXT = "polars_ir: line text"
+KEEP = "polars_ir: line holds data"
+BAD = "polars_ir: line is wrong"
+PROBLEM = "polars_ir: line problem"
+
+#: How many lines a lazy reader looks at before it returns.
+FIRST_LINES = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """One file's rows, with the five columns above, and the data columns among them.
+
+    A table has a separator, and its header alone is an empty table; a file without header must hold data.
+    """
+
+    path: Path
+    rows: pl.LazyFrame
+    columns: list[str]
+    wanted: str
+    separator: str | None = None
+
+    def scan(self) -> pl.LazyFrame:
+        """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
+        place = pl.concat_str(pl.lit(f"polars_ir: {self.path}, line "), pl.col(NUMBER).cast(pl.String))
+        offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT))
+        # Only a cast from text to a number fails for certain: the optimizer turns `cast(UInt8) == 1` over an
+        # integer into a plain comparison, and the wrong line would be left out without a word.
+        verdict = pl.when(KEEP, BAD).then(offender).when(KEEP).then(pl.lit("1")).otherwise(pl.lit("0"))
+        judged = self.rows.with_columns((verdict.cast(pl.UInt8) == 1).alias(KEEP))
+        # Every column is made from the verdict: a filter of the user's on a column that was not would be moved before
+        # it, and leave out the wrong line unseen.
+        columns = [pl.when(KEEP).then(pl.col(name)).alias(name) for name in self.columns]
+        return judged.select(*columns, KEEP).filter(KEEP).select(self.columns)
+
+    def first_lines(self) -> Checked:
+        """The same check over the first lines that hold data, in memory."""
+        try:
+            head = self.rows.filter(KEEP).head(FIRST_LINES).collect(engine="streaming")
+        except FAILURES as error:
+            raise unreadable(self.path, error, self.separator) from None
+        if head.is_empty() and self.separator is None:
+            raise FileError.empty(self.path)
+        return dataclasses.replace(self, rows=head.lazy())
+
+    def failure(self) -> FileError | None:
+        """What is wrong with the file, told at its first offending line; None when nothing is."""
+        offenders = self.rows.filter(KEEP, BAD).select(NUMBER, TEXT, PROBLEM)
+        try:
+            kept = self.rows.filter(KEEP).select(pl.len()).collect(engine="streaming").item()
+            found = offenders.select(pl.all().first(), pl.len()).collect(engine="streaming")
+        except FAILURES as error:
+            return unreadable(self.path, error, self.separator)
+        number, text, problem, count = found.row(0)
+        if kept == 0 and self.separator is None:
+            return FileError.empty(self.path)
+        if count == 0:
+            return None
+        others = {1: "", 2: " One more line is wrong."}.get(count, f" {count - 1} more lines are wrong.")
+        return FileError.at_line(self.path, number, text, problem + others)

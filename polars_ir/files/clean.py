@@ -1,0 +1,53 @@
+"""The short way to read a clean TREC run: six fields, one blank between them, and nothing else in the file.
+
+Conventions: this is an optimisation of `trec.run` and gives what that gives, or None. `scan_csv` is half again as fast
+but takes a tab for part of an id, so the file's bytes are searched first for everything it would read otherwise than
+`trec.run`; what it can not tell by an error of its own it tells by a null.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from polars_ir.files.trec import RUN_FIELDS, TAG
+from polars_ir.files.unreadable import FAILURES
+
+#: Tab, carriage return, NUL, `#` (a comment?), and the first byte of a byte-order mark.
+_UNCLEAN = (b"\t", b"\r", b"\0", b"#", b"\xef")
+
+_CHUNK = 1 << 20
+
+
+def read_run(path: Path) -> pl.DataFrame | None:
+    """A clean run in memory; None if the file is not clean, and then nothing is said of why."""
+    if not _is_clean(path):
+        return None
+    names = {place: name for name, place in RUN_FIELDS.items()}
+    schema = {names.get(place, f"field {place}"): pl.String for place in range(TAG + 1)} | {"score": pl.Float64}
+    lines = pl.scan_csv(
+        path, separator=" ", quote_char=None, has_header=False, schema=schema, glob=False, raise_if_empty=False
+    )
+    ranks = pl.col("rank").cast(pl.Int64, strict=False).alias("rank as a number")
+    try:
+        frame = lines.with_columns(ranks).collect(engine="streaming")
+    except FAILURES:
+        return None
+    # A short line, a blank at either end and two blanks side by side all leave a field empty, which is a null.
+    nulls = frame.select(pl.col(schema).null_count()).row(0)
+    if any(nulls) or frame["score"].is_nan().any():
+        return None
+    return frame.drop("rank").rename({"rank as a number": "rank"}).select(list(RUN_FIELDS))
+
+
+def _is_clean(path: Path) -> bool:
+    """Whether the file is plain text without any of the bytes that `scan_csv` would read otherwise."""
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                if any(byte in chunk for byte in _UNCLEAN):
+                    return False
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,114 @@
+"""CSV and TSV tables with a header, and BEIR's judgments.
+
+Conventions: every column is text, so that the id `007` stays what it is, except those that must be numbers. In a run
+these are the columns with a name of a score (Float64) and `rank` (Int64, null where it is no integer); in qrels
+those with a name of a grade, or of a score where there is none (Int64, or Float64 where a grade is written as a
+fraction). Names are recognised as everywhere, see `schema.ROLES`. A run without scores is ranked by `rank`, so there
+the ranks must be integers. Quotes (`"`) are those of CSV, and blank lines are skipped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from polars_ir.errors import FileError
+from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
+from polars_ir.files.trec import not_a_grade, not_a_score, whole_grades
+from polars_ir.files.unreadable import FAILURES, unreadable
+from polars_ir.schema import find
+
+SEPARATORS = {"csv": ",", "tsv": "\t", "beir": "\t"}
+
+#: BEIR's header, and the columns it is read as.
+BEIR = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
+
+_KINDS: dict[type[pl.DataType] | None, str] = {pl.Float64: "a number", pl.Int64: "an integer", None: "an id"}
+
+
+def is_header(fields: list[str]) -> bool:
+    """Whether the first line of a file names columns: one of queries and one of documents."""
+    return bool(_named(fields, "query_id") and _named(fields, "doc_id"))
+
+
+def is_beir(fields: list[str]) -> bool:
+    """Whether the first line of a file is BEIR's header."""
+    return [field.casefold().replace("_", "-") for field in fields] == list(BEIR)
+
+
+def run(path: Path, separator: str) -> Checked:
+    """A run as a table."""
+    rows, columns = _table(path, separator)
+    scores, ranks = _named(columns, "score"), _named(columns, "rank")
+    dtypes: dict[str, type[pl.DataType]] = dict.fromkeys(ranks, pl.Int64) | dict.fromkeys(scores, pl.Float64)
+    wrong = {name: not_a_score(_number(name, dtypes[name])) for name in scores or ranks}
+    return _checked(path, separator, rows, dtypes, wrong, columns, "scores that are numbers")
+
+
+def qrels(path: Path, separator: str, grade: type[pl.DataType]) -> Checked:
+    """Judgments as a table; an empty grade is null."""
+    rows, columns = _table(path, separator)
+    grades = _named(columns, "relevance") or _named(columns, "score")
+    wrong = {name: pl.col(name).is_not_null() & not_a_grade(_number(name, grade), grade) for name in grades}
+    return _checked(path, separator, rows, dict.fromkeys(grades, grade), wrong, columns, "grades" + whole_grades(grade))
+
+
+def beir(path: Path, separator: str, grade: type[pl.DataType]) -> Checked:
+    """BEIR's judgments: a tab-separated table of query, document and grade, with a header."""
+    rows, header = _table(path, separator)
+    if not is_beir(header):
+        raise FileError.at_line(path, 1, separator.join(header), "BEIR qrels begin with query-id, corpus-id, score.")
+    rows, columns = rows.rename(dict(zip(header, BEIR.values(), strict=True))), list(BEIR.values())
+    wrong = {name: pl.col(name).is_null() for name in columns[:2]}
+    wrong["relevance"] = not_a_grade(_number("relevance", grade), grade)
+    wanted = "query-id, corpus-id, score" + whole_grades(grade)
+    return _checked(path, separator, rows, {"relevance": grade}, wrong, columns, wanted)
+
+
+def _table(path: Path, separator: str) -> tuple[pl.LazyFrame, list[str]]:
+    """Every column of the file as text, with number and text of the line, and the names in its header."""
+    scan = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False, raise_if_empty=False)
+    try:
+        columns = scan.collect_schema().names()
+    except FAILURES as error:
+        raise unreadable(path, error) from None
+    if not columns:
+        raise FileError.empty(path)
+    text = pl.concat_str(pl.col(columns).fill_null(""), separator=separator)
+    # A blank line is a row of nulls; the header is line 1.
+    rows = scan.with_row_index(NUMBER, offset=2).with_columns(
+        text.alias(TEXT), pl.any_horizontal(pl.col(columns).is_not_null()).alias(KEEP)
+    )
+    return rows, columns
+
+
+def _checked(
+    path: Path,
+    separator: str,
+    rows: pl.LazyFrame,
+    dtypes: dict[str, type[pl.DataType]],
+    wrong: dict[str, pl.Expr],
+    columns: list[str],
+    wanted: str,
+) -> Checked:
+    """The table with its number columns cast, wrong where any of the conditions on its columns is true."""
+    problem = pl.lit(None, pl.String)
+    for name, condition in wrong.items():
+        message = pl.format(
+            f"{{}} must be {_KINDS[dtypes.get(name)]}; got '{{}}'.", pl.lit(name), pl.col(name).fill_null("")
+        )
+        problem = pl.when(condition).then(message).otherwise(problem)
+    judged = rows.with_columns(
+        pl.any_horizontal(*wrong.values(), pl.lit(False)).alias(BAD), problem.alias(PROBLEM)
+    ).with_columns(_number(name, dtype) for name, dtype in dtypes.items())
+    return Checked(path, judged, columns, wanted, separator)
+
+
+def _number(name: str, dtype: type[pl.DataType]) -> pl.Expr:
+    return pl.col(name).cast(dtype, strict=False)
+
+
+def _named(columns: list[str], role: str) -> list[str]:
+    """The columns whose name is one of a role's; of several it is the evaluation that asks which is meant."""
+    return [column for column in columns if find("table", role, [column]) is not None]

@@ -1,0 +1,219 @@
+"""The four readers: runs and judgments, read now or scanned later.
+
+Conventions: a file is opened once to see that it is there and, for a scan, to look at its first lines; every problem
+that shows is a `FileError` with file, line and text. What a scan can only meet later fails inside Polars, with file
+and line in the message; nothing is skipped or guessed.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.errors import explain_options
+from polars_ir.files import tables, texts
+from polars_ir.files.sources import Format, Role, Source, one_format, resolve
+
+
+@explain_options
+def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
+    """Read a run: the documents a system returned for each query, with their scores.
+
+    Parameters
+    ----------
+    source
+        A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format.
+    format
+        `"trec"`, `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`. By default the extension tells (`.gz`
+        and `.zst` may follow it); a `.tsv` is a table if its first line names a query and a document column, and
+        whatever has none of these extensions is TREC.
+
+    Returns
+    -------
+    pl.DataFrame
+        For TREC `query_id` String, `doc_id` String, `rank` Int64 (null where it is no integer) and `score` Float64.
+        Of several files the first column is `run` String: the tag in each file's first line, or, if two files have
+        the same tag, every file's name without extensions. A single file has no such column, whatever its tags.
+        Tables keep their columns, and several are parts of one table; in CSV and TSV every column is a String but
+        scores (Float64) and `rank` (Int64), so that ids stay as they are written.
+
+    Raises
+    ------
+    FileError
+        A file is missing, empty, a directory, no text or not compressed as its name says; a line has too
+        few fields, or a score that is no number. Blank lines and lines that begin with `#` are skipped.
+    InputTypeError
+        `source` is no path.
+    OptionError
+        `format` is none of the above.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from polars_ir.files import read_run
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "bm25.run")
+    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\\nq1 Q0 d1 2 9.25 bm25\\n")
+    >>> read_run(file)
+    shape: (2, 4)
+    ┌──────────┬────────┬──────┬───────┐
+    │ query_id ┆ doc_id ┆ rank ┆ score │
+    │ ---      ┆ ---    ┆ ---  ┆ ---   │
+    │ str      ┆ str    ┆ i64  ┆ f64   │
+    ╞══════════╪════════╪══════╪═══════╡
+    │ q1       ┆ d3     ┆ 1    ┆ 14.5  │
+    │ q1       ┆ d1     ┆ 2    ┆ 9.25  │
+    └──────────┴────────┴──────┴───────┘
+    >>> folder.cleanup()
+    """
+    return _read("run", source, format)
+
+
+@explain_options
+def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
+    """Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
+
+    The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now.
+
+    Parameters
+    ----------
+    source
+        A file, a glob, or a list of them, all of one format.
+    format
+        As for `read_run`.
+
+    Returns
+    -------
+    pl.LazyFrame
+        The columns of `read_run`.
+
+    Raises
+    ------
+    FileError
+        As `read_run`, for what shows in the first lines. A wrong line further on makes the collection fail
+        with Polars' InvalidOperationError, whose message has file, line number and text.
+    InputTypeError
+        `source` is no path.
+    OptionError
+        `format` is not one there is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from polars_ir.files import scan_run
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "bm25.run")
+    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\\nq1 Q0 d1 2 9.25 bm25\\n")
+    >>> scan_run(file).select("doc_id", "score").collect().rows()
+    [('d3', 14.5), ('d1', 9.25)]
+    >>> folder.cleanup()
+    """
+    return _scan("run", source, format)
+
+
+@explain_options
+def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
+    """Read judgments: the grade each judged document of a query was given.
+
+    Parameters
+    ----------
+    source
+        A file, a glob, or a list of them, all of one format; several files are parts of one set of judgments.
+    format
+        `"trec"`, `"beir"` (tab-separated with the header query-id, corpus-id, score), `"parquet"`, `"csv"`,
+        `"tsv"`, `"ipc"` or `"ndjson"`. By default the extension tells, as for `read_run`, and a `.tsv` with
+        BEIR's header is BEIR's.
+
+    Returns
+    -------
+    pl.DataFrame
+        For TREC and BEIR `query_id` String, `doc_id` String and `relevance`: Int64, or Float64 if a grade is written as
+        a fraction (`0.5`, `1.0`). The iteration of TREC qrels is left out. Tables keep their columns; in CSV and TSV
+        every column is a String but the grades.
+
+    Raises
+    ------
+    FileError
+        A file is missing, empty, a directory, no text or not compressed as its name says; a line has
+        another number of fields, or a grade that is no number. Blank lines and those that begin with `#` are
+        skipped.
+    InputTypeError
+        `source` is no path.
+    OptionError
+        `format` is none of the above.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from polars_ir.files import read_qrels
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "qrels.txt")
+    >>> _ = file.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+    >>> read_qrels(file)
+    shape: (2, 3)
+    ┌──────────┬────────┬───────────┐
+    │ query_id ┆ doc_id ┆ relevance │
+    │ ---      ┆ ---    ┆ ---       │
+    │ str      ┆ str    ┆ i64       │
+    ╞══════════╪════════╪═══════════╡
+    │ q1       ┆ d1     ┆ 2         │
+    │ q1       ┆ d2     ┆ 0         │
+    └──────────┴────────┴───────────┘
+    >>> folder.cleanup()
+    """
+    return _read("qrels", source, format)
+
+
+@explain_options
+def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
+    """Scan judgments lazily; source, format and columns are those of `read_qrels`.
+
+    The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
+    decide whether grades are Int64 or Float64.
+
+    Parameters
+    ----------
+    source
+        A file, a glob, or a list of them, all of one format.
+    format
+        As for `read_qrels`.
+
+    Returns
+    -------
+    pl.LazyFrame
+        The columns of `read_qrels`.
+
+    Raises
+    ------
+    FileError
+        As `read_qrels`, for what shows in the first lines. A wrong line further on, or a fraction where the
+        first lines had none, makes the collection fail with Polars' InvalidOperationError, whose message has file,
+        line number and text.
+    InputTypeError
+        `source` is no path.
+    OptionError
+        `format` is not one there is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from polars_ir.files import scan_qrels
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "qrels.tsv")
+    >>> _ = file.write_text("query-id\\tcorpus-id\\tscore\\nq1\\td1\\t0.5\\n")
+    >>> scan_qrels(file).collect().rows()
+    [('q1', 'd1', 0.5)]
+    >>> folder.cleanup()
+    """
+    return _scan("qrels", source, format)
+
+
+def _read(role: Role, source: Source, format: Format | None) -> pl.DataFrame:
+    files = resolve(source)
+    kind = one_format(files, role, format)
+    return tables.read(files, kind) if kind in tables.FORMATS else texts.read(files, role, kind)
+
+
+def _scan(role: Role, source: Source, format: Format | None) -> pl.LazyFrame:
+    files = resolve(source)
+    kind = one_format(files, role, format)
+    return tables.scan(files, kind) if kind in tables.FORMATS else texts.scan(files, role, kind)

@@ -1,0 +1,116 @@
+"""TREC runs and judgments, as they really are.
+
+Conventions:
+
+* Fields are separated by any number of blanks and tabs; blanks at either end of a line, CRLF and a byte-order mark
+  mean nothing. A blank line is skipped, and so is one that begins with `#`: a comment, as in trec_eval 10, so that no
+  query id can begin with `#`.
+* A run line has six fields, `query_id Q0 doc_id rank score tag`, and anything after them belongs to the tag.
+  A qrels line has exactly four, `query_id iteration doc_id relevance`.
+* One plan reads every layout, by splitting at blanks and leaving out the empty fields. `scan_csv` is faster, but takes
+  a late tab-separated line for one long query id; `clean` uses it where that can not happen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from polars.expr.whenthen import ChainedThen
+
+from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
+
+#: The place in its line of each field that becomes a column.
+RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
+QRELS_FIELDS = {"query_id": 0, "doc_id": 2, "relevance": 3}
+TAG = 5
+
+_FIELDS = "line fields"
+_COUNT = "line field count"
+
+
+def run(path: Path) -> Checked:
+    """A TREC run file."""
+    problem = (
+        pl.when(pl.col(_COUNT) == 4, _field(3).cast(pl.Int64, strict=False).is_not_null())
+        .then(pl.lit("4 fields; this looks like qrels; use read_qrels."))
+        .when(pl.col(_COUNT) < 6)
+        .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", _COUNT))
+        .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", _field(4)))
+    )
+    bad = (pl.col(_COUNT) < 6) | not_a_score(pl.col("score"))
+    rows = _rows(path, RUN_FIELDS, {"rank": pl.Int64, "score": pl.Float64}, bad, problem)
+    return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
+
+
+def qrels(path: Path, grade: type[pl.DataType]) -> Checked:
+    """A TREC qrels file, its grades read as `grade`."""
+    problem = (
+        pl.when(pl.col(_COUNT) >= 6)
+        .then(pl.format("{} fields; this looks like a run; use read_run.", _COUNT))
+        .when(pl.col(_COUNT) == 3)
+        .then(pl.lit("3 fields, not 4 (query_id iteration doc_id relevance); BEIR's are read with format='beir'."))
+        .when(pl.col(_COUNT) != 4)
+        .then(pl.format("a qrels line has 4 fields (query_id iteration doc_id relevance); this one has {}.", _COUNT))
+        .otherwise(pl.format("the grade (field 4) must be a number; got '{}'.", _field(3)))
+    )
+    bad = (pl.col(_COUNT) != 4) | not_a_grade(pl.col("relevance"), grade)
+    rows = _rows(path, QRELS_FIELDS, {"relevance": grade}, bad, problem)
+    return Checked(path, rows, list(QRELS_FIELDS), "query_id iteration doc_id relevance" + whole_grades(grade))
+
+
+def tag(file: Checked) -> str:
+    """The sixth field of the first line of a run that holds data."""
+    tags: list[str] = file.rows.head(1).select(_field(TAG)).collect().to_series().to_list()
+    return tags[0]
+
+
+def not_a_score(score: pl.Expr) -> pl.Expr:
+    """True where a Float64 holds no score; the infinities are scores."""
+    return score.is_null() | score.is_nan()
+
+
+def not_a_grade(value: pl.Expr, grade: type[pl.DataType]) -> pl.Expr:
+    """True where a value read as `grade` holds no grade."""
+    return value.is_null() if grade is pl.Int64 else value.is_finite().not_().fill_null(True)
+
+
+def whole_grades(grade: type[pl.DataType]) -> str:
+    """What a lazy reader that saw no fraction in the first lines wants of the others."""
+    return " with whole grades like the first lines (read_qrels takes fractions)" if grade is pl.Int64 else ""
+
+
+def _rows(
+    path: Path, places: dict[str, int], dtypes: dict[str, type[pl.DataType]], bad: pl.Expr, problem: pl.Expr
+) -> pl.LazyFrame:
+    """The file's lines as data columns, and what `Checked` wants beside them."""
+    data = [_field(place).cast(dtypes.get(name, pl.String), strict=False).alias(name) for name, place in places.items()]
+    fields = _lines(path).select(*data, pl.col(_FIELDS).list.len().alias(_COUNT), NUMBER, TEXT, _FIELDS)
+    holds_data = (pl.col(_COUNT) > 0) & pl.col("query_id").str.starts_with("#").not_()
+    return fields.with_columns(
+        holds_data.alias(KEEP),
+        (bad | pl.col(TEXT).str.contains("[\r\0]")).alias(BAD),
+        _control_character().otherwise(problem).alias(PROBLEM),
+    )
+
+
+def _lines(path: Path) -> pl.LazyFrame:
+    """Number, text and list of fields of every line."""
+    # With globbing on, Polars would take a file named `x[1].run` for a pattern.
+    lines = pl.scan_lines(path, name=TEXT, row_index_name=NUMBER, row_index_offset=1, glob=False)
+    pieces = pl.col(TEXT).str.strip_prefix("\ufeff").str.replace_all("\t", " ", literal=True).str.split(" ")
+    return lines.with_columns(pieces.list.eval(pl.element().filter(pl.element() != "")).alias(_FIELDS))
+
+
+def _field(place: int) -> pl.Expr:
+    return pl.col(_FIELDS).list.get(place, null_on_oob=True)
+
+
+def _control_character() -> ChainedThen:
+    """The problem with a byte that no line of text holds; a lone carriage return would hide the lines after it."""
+    return (
+        pl.when(pl.col(TEXT).str.contains("\0", literal=True))
+        .then(pl.lit("a NUL byte; is this a binary file?"))
+        .when(pl.col(TEXT).str.contains("\r", literal=True))
+        .then(pl.lit("a carriage return inside the line; lines end in \\n or \\r\\n."))
+    )

@@ -1,0 +1,60 @@
+"""Average precision, and what it is inferred to be when the judgments are a sample."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.registry import measure
+from polars_ir.vocabulary import n_relevant, rank, ranked, ratio, relevance, relevant, top, total
+
+#: trec_eval's smoothing of the precision among the judged documents.
+EPSILON = 1e-5
+
+
+@measure("AP", source=f"{TREC_EVAL} (m_map.c, m_map_cut.c)", also={"MAP": {}, "map_cut": {}})
+def average_precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """Average precision: the mean, over all relevant documents, of the precision at their ranks.
+
+    sum(P(rank)) / R over the relevant documents among the first k; one that is not retrieved adds 0. Also with a
+    cutoff the sum is divided by R, as in trec_eval's map_cut, not by min(k, R). Undefined when no document is relevant.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.average_precision()).row(0)
+    ('q', 0.8333333333333333)
+    """
+    ranks = rank.filter(relevant(rel) & top(k)).sort()
+    precisions = pl.int_range(1, ranks.len() + 1) / ranks
+    return ratio(total(precisions), n_relevant(rel))
+
+
+@measure(
+    "infAP", source="Yilmaz and Aslam 2006, https://doi.org/10.1145/1183614.1183633; trec_eval 10 (m_infap.c)"
+)
+def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
+    """Inferred average precision: average precision estimated from judgments of a sample of the pool.
+
+    A relevant document at rank i adds 1/i + (i-1)/i * judged/(i-1) * (relevant+e)/(relevant+nonrelevant+2e), counted
+    above it, e = 1e-5; `judged` includes documents of the pool left unjudged, whose grade is negative. The sum is
+    divided by R. With complete judgments it differs from AP by the smoothing only. Undefined when no document is
+    relevant.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 1, "d2": 0, "d3": 1}}, ir.inferred_average_precision())[
+    ...     "infAP"
+    ... ].round(4).item()
+    0.8333
+    """
+    in_pool = top() & relevance.is_not_null()
+    ranks, grades = ranked(rank, in_pool), ranked(relevance, in_pool)
+    is_relevant = grades >= rel
+    relevant_above = is_relevant.cum_sum() - is_relevant
+    assessed_above = (grades >= 0).cum_sum() - (grades >= 0)
+    in_pool_above = pl.int_range(0, ranks.len())
+    precision_above = (relevant_above + EPSILON) / (assessed_above + 2 * EPSILON)
+    value = (1 + in_pool_above * precision_above) / ranks
+    return ratio(total(value.filter(is_relevant)), n_relevant(rel))

@@ -1,0 +1,50 @@
+"""Counts: how much was retrieved, how much is relevant, and how much both."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.registry import measure
+from polars_ir.vocabulary import hits, n_relevant, n_retrieved
+
+INFINITY = float("inf")
+
+
+@measure("NumRet", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_ret.c)", also={"num_ret": {}})
+def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
+    """The number of retrieved documents, judged or not; with `rel`, of the relevant ones among them.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2", "d3"]}, ir.n_retrieved_documents()).row(0)
+    ('q', 2)
+    """
+    return (n_retrieved if rel is None else hits(None, rel)).cast(pl.Int64)
+
+
+@measure("NumRel", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_rel.c)", also={"num_rel": {}})
+def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
+    """The number of relevant documents, retrieved or not.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2", "d3"]}, ir.n_relevant_documents()).row(0)
+    ('q', 2)
+    """
+    return n_relevant(rel).cast(pl.Int64)
+
+
+@measure("NumRelRet", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_rel_ret.c)", also={"num_rel_ret": {}, "hits": {}})
+def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """The number of relevant documents among the first k.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2", "d3"]}, ir.n_relevant_retrieved()).row(0)
+    ('q', 1)
+    """
+    return hits(k, rel).cast(pl.Int64)

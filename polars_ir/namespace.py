@@ -1,0 +1,84 @@
+"""`.ir` on frames: the public functions, bound to a frame. There is no logic here.
+
+A type checker does not see a registered namespace; the functions of `polars_ir` do the same and are typed:
+`run.ir.ndcg(qrels, k=10)` is `ir.evaluate(run, qrels, ir.ndcg(k=10))`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import nearest
+from polars_ir.evaluation import evaluate, mean, summarize
+from polars_ir.judging import judge
+from polars_ir.registry import CATALOG, Measure
+from polars_ir.validation import validate
+
+#: What every measure's method takes beside the measure's own parameters.
+OPTIONS = [p for p in inspect.signature(evaluate).parameters.values() if p.kind is p.KEYWORD_ONLY]
+
+
+def bound(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that passes the namespace's frame to a function as its first argument."""
+
+    @functools.wraps(function)
+    def method(self: IRNamespace, *args: Any, **kwargs: Any) -> Any:
+        return function(self._frame, *args, **kwargs)
+
+    return method
+
+
+class IRNamespace:
+    """Information-retrieval evaluation of a run, or of the per-query frame that `evaluate` returned.
+
+    Every measure of the catalogue is a method: `run.ir.ndcg(qrels, k=10)`, with the options of `evaluate`.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        # Polars keeps a namespace on its frame, so that holding the frame itself would be a cycle of references.
+        self._frame = frame.clone() if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) else frame
+
+    judge = bound(judge)
+    evaluate = bound(evaluate)
+    validate = bound(validate)
+    mean = bound(mean)
+    summarize = bound(summarize)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        measures = {spec.function.__name__: spec.function for spec in CATALOG.values()}
+        if name not in measures:
+            raise AttributeError(f".ir has no method {name!r}.{nearest(name, [*measures, *IRNamespace.__dict__])}")
+        return _measuring(measures[name], self._frame)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(spec.function.__name__ for spec in CATALOG.values())]
+
+
+def _measuring(measure: Measure, frame: Any) -> Callable[..., Any]:
+    """A function of qrels, the measure's parameters and the options of `evaluate`."""
+    options = {option.name for option in OPTIONS}
+
+    def measuring(qrels: Any = None, **parameters: Any) -> Any:
+        chosen = {name: parameters.pop(name) for name in options & parameters.keys()}
+        return evaluate(frame, qrels, measure(**parameters), **chosen)
+
+    qrels = inspect.signature(measuring).parameters["qrels"]
+    functools.update_wrapper(measuring, measure)
+    own = inspect.signature(measure).parameters.values()
+    measuring.__signature__ = inspect.Signature([qrels, *own, *OPTIONS])  # type: ignore[attr-defined]  # read by help()
+    return measuring
+
+
+def register() -> None:
+    """Put `.ir` on Polars frames; once, since Polars warns of a name that is taken."""
+    for frame, registration in (
+        (pl.DataFrame, pl.api.register_dataframe_namespace),
+        (pl.LazyFrame, pl.api.register_lazyframe_namespace),
+    ):
+        if not hasattr(frame, "ir"):
+            registration("ir")(IRNamespace)

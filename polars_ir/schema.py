@@ -1,0 +1,261 @@
+"""Columns as users name them, to the canonical ones; dtypes and values that can be evaluated.
+
+Conventions: a column is recognised by its name, whatever its case, `-` and `_`; two candidates for one role are an
+error. Inputs are never changed. An eager table is checked at once; what can only be known by reading a LazyFrame is
+checked by the plan itself (`guard`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polars_ir.conversion import Frame, holds_systems, to_polars
+from polars_ir.errors import SHOWN, ColumnError, DataError, DtypeError
+
+#: The names each role is recognised by, the canonical one first.
+ROLES: dict[str, tuple[str, ...]] = {
+    "run": ("run", "run_id", "system", "tag"),
+    "query_id": ("query_id", "qid", "topic", "topic_id"),
+    "doc_id": ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id"),
+    "score": ("score", "sim", "similarity", "_score", "prediction"),
+    "relevance": ("relevance", "rel", "label", "rating", "grade", "gain"),
+    "rank": ("rank",),
+}
+
+#: Columns of the judged relation that are made, so that a user's column of that name is left out.
+MADE = ("rank", "ideal_rank", "n_retrieved", "n_tied")
+
+#: Dtypes of ids that are compared as text.
+TEXT = (pl.String, pl.Categorical, pl.Enum)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A run or qrels, with the expressions that make its columns canonical ones.
+
+    `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
+    plan for just the columns it is asked for: were there one plan of all columns that every pass over the run starts
+    from, the optimizer would see it is shared and keep the whole run in memory.
+    """
+
+    sources: tuple[tuple[Frame, Mapping[str, pl.Expr]], ...]
+    dtypes: Mapping[str, pl.DataType]
+    names: Mapping[str, str]
+    systems: tuple[str, ...] | None = None
+
+    @property
+    def eager(self) -> bool:
+        return all(isinstance(frame, pl.DataFrame) for frame, _ in self.sources)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows; 0 for a LazyFrame, whose rows nobody has counted."""
+        return sum(frame.height for frame, _ in self.sources if isinstance(frame, pl.DataFrame))
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.dtypes)
+
+    @property
+    def keys(self) -> list[str]:
+        """What makes a ranking one ranking: the query, and the system where there are several."""
+        return [key for key in ("run", "query_id") if key in self.dtypes]
+
+    def select(self, *columns: str) -> pl.LazyFrame:
+        """A plan for some of the columns, under their canonical names."""
+        plans = [frame.lazy().select(make[column].alias(column) for column in columns) for frame, make in self.sources]
+        return plans[0] if len(plans) == 1 else pl.concat(plans)
+
+    def all_columns(self) -> pl.LazyFrame:
+        """A plan for all of the columns."""
+        return self.select(*self.columns)
+
+
+def run_table(run: object, *, check: bool = True) -> Table:
+    """A run in any form as a table with `query_id`, `doc_id`, `score`, and `run` where it has one."""
+    if isinstance(run, Mapping) and holds_systems(run):
+        return _several_systems(run, check=check)
+    frame = to_polars("run", run, column="score")
+    names = _find_all("run", frame, required=("query_id", "doc_id"), optional=("run", "score", "rank"))
+    if "score" not in names:
+        if "rank" not in names:
+            raise ColumnError.missing("run", "score", (*ROLES["score"], "rank"), frame.collect_schema().names())
+        names["score"] = names["rank"]
+    names.pop("rank", None)
+    return _table("run", frame, names, without=("relevance",), check=check)
+
+
+def qrels_table(qrels: object, *, check: bool = True) -> Table:
+    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`."""
+    frame = to_polars("qrels", qrels, column="relevance")
+    names = _find_all("qrels", frame, required=("query_id", "doc_id"), optional=("relevance",))
+    if "relevance" not in names:
+        columns = frame.collect_schema().names()
+        # BEIR, MTEB and ranx call a grade a score.
+        grade = find("qrels", "score", columns)
+        if grade is None:
+            raise ColumnError.missing("qrels", "relevance", (*ROLES["relevance"], "score"), columns)
+        names["relevance"] = grade
+    return _table("qrels", frame, names, without=("run",), check=check)
+
+
+def labelled_table(frame: object) -> Table:
+    """A frame that holds scores and grades side by side; without document ids, equal scores keep the frame's order."""
+    table = to_polars("run", frame, column="score")
+    columns = table.collect_schema().names()
+    if find("run", "relevance", columns) is None:
+        raise ColumnError.no_grades(ROLES["relevance"], columns)
+    names = _find_all("run", table, required=("query_id", "score", "relevance"), optional=("run", "doc_id"))
+    if "doc_id" not in names:
+        table = table.with_columns(doc_id=-pl.int_range(pl.len(), dtype=pl.Int64))
+        names["doc_id"] = "doc_id"
+    return _table("run", table, names, ungraded=True)
+
+
+def per_query_table(per_query: object) -> Table:
+    """The result of `evaluate` again: `query_id`, `run` where there is one, and measures in numeric columns."""
+    frame = to_polars("per_query", per_query, column="score")
+    names = _find_all("per_query", frame, required=("query_id",), optional=("run",))
+    return _table("per_query", frame, names, check=False)
+
+
+def same_types(run: Table, qrels: Table) -> None:
+    """Raise a `DtypeError` where ids are integers on one side and strings on the other."""
+    for role in ("query_id", "doc_id"):
+        if run.dtypes[role] != qrels.dtypes[role]:
+            raise DtypeError.different_ids(run.names[role], run.dtypes[role], qrels.names[role], qrels.dtypes[role])
+
+
+def find(table: str, role: str, columns: Sequence[str]) -> str | None:
+    """The one column that plays a role, or None; an error where several could."""
+    accepted = {_fold(name) for name in ROLES[role]}
+    candidates = [column for column in columns if _fold(column) in accepted]
+    if len(candidates) > 1:
+        raise ColumnError.ambiguous(table, role, candidates)
+    return candidates[0] if candidates else None
+
+
+def guard(frame: pl.LazyFrame, count: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
+    """The frame, whose plan fails with a message when `wrong` is true of a row; `count` is a column of counts in it.
+
+    A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
+    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
+    """
+    text = f"polars_ir: {message}"
+    poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int64)).otherwise(pl.col(count).cast(pl.Int64))
+    return frame.with_columns(poisoned.alias(text)).with_columns(pl.col(text).cast(pl.UInt32).alias(count)).drop(text)
+
+
+def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
+    """Raise a `DataError` for null ids, and for scores or grades that are null or NaN.
+
+    A row of qrels that has neither document nor grade is right: it stands for a query nothing was judged for.
+    """
+    if table == "qrels" and frame["doc_id"].null_count():
+        frame = frame.filter(~nothing_judged())
+    for role, name in names.items():
+        bad = wrong_value(role) & pl.col(role).is_not_null() if ungraded and role == "relevance" else wrong_value(role)
+        if count := frame.select(bad.sum()).item():
+            number = frame[role].dtype.is_float()
+            right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")
+            shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
+            problem = f"whose {name!r} is null" + (" or NaN" if number else "")
+            raise DataError.rows(table, problem, f"Leave them out: {table}.filter({right}).", count, shown)
+
+
+def wrong_value(role: str) -> pl.Expr:
+    """Whether the value of a role can not be evaluated: a null id, a score or a grade that is null or NaN."""
+    value = pl.col(role)
+    return value.is_null() | (value.is_nan().fill_null(False) if role in ("score", "relevance") else False)
+
+
+def nothing_judged() -> pl.Expr:
+    """Whether a row of qrels stands for a query without any judged document."""
+    return pl.col("doc_id").is_null() & pl.col("relevance").is_null()
+
+
+def _find_all(table: str, frame: Frame, required: Iterable[str], optional: Iterable[str]) -> dict[str, str]:
+    """The column of each role that there is."""
+    columns = frame.collect_schema().names()
+    names = {role: find(table, role, columns) for role in (*required, *optional)}
+    for role in required:
+        if names[role] is None:
+            raise ColumnError.missing(table, role, ROLES[role], columns)
+    return {role: name for role, name in names.items() if name is not None}
+
+
+def _table(
+    table: str,
+    frame: Frame,
+    names: Mapping[str, str],
+    *,
+    without: Iterable[str] = (),
+    ungraded: bool = False,
+    check: bool = True,
+) -> Table:
+    """The table of a frame, its dtypes checked, and its values where they are in memory."""
+    schema = frame.collect_schema()
+    make: dict[str, pl.Expr] = {}
+    dtypes: dict[str, pl.DataType] = {}
+    for role, name in names.items():
+        dtypes[role] = _fitting(table, role, name, schema[name])
+        column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
+        # With a rank in the place of a score, the first is the highest.
+        make[role] = -column if role == "score" and _fold(name) == "rank" else column
+    taken = {*names, *names.values(), *without, *MADE}
+    others = {name: dtype for name, dtype in schema.items() if name not in taken}
+    make |= {name: pl.col(name) for name in others}
+    dtypes |= others
+    if isinstance(frame, pl.DataFrame):
+        frame = frame.select(expression.alias(name) for name, expression in make.items())
+        make = {name: pl.col(name) for name in make}
+        if check:
+            check_values(table, frame, names, ungraded=ungraded)
+    return Table(((frame, make),), dtypes, dict(names))
+
+
+def _fitting(table: str, role: str, name: str, dtype: pl.DataType) -> pl.DataType:
+    """The dtype in which the column of a role can be joined and compared, or an error that shows the cast."""
+    cast = f"Cast it: {table}.with_columns(pl.col({name!r}).cast(pl.{{}}))."
+    if role in ("score", "relevance"):
+        if dtype == pl.Boolean and role == "relevance":
+            return pl.Int64()
+        if not dtype.is_numeric() or dtype.is_decimal():
+            raise DtypeError.of_column(table, name, "numbers", dtype, cast.format("Float64"))
+        # An unsigned rank has no negative, a small grade no room for sums.
+        return pl.Int64() if dtype.is_integer() else dtype
+    if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
+        return pl.String()
+    if not dtype.is_integer():
+        raise DtypeError.of_column(table, name, "strings or integers", dtype, cast.format("String"))
+    return pl.Int64()
+
+
+def _fold(name: str) -> str:
+    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
+    """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
+    tables = {str(system): run_table(run, check=check) for system, run in runs.items()}
+    first = next(iter(tables.values()))
+    for system, table in tables.items():
+        for role in ("query_id", "doc_id"):
+            if table.dtypes[role] != first.dtypes[role]:
+                wanted = f"{first.dtypes[role]}, as in the first run"
+                raise DtypeError.of_column(f"run {system!r}", table.names[role], wanted, table.dtypes[role], "Cast one.")
+    shared = {
+        column: pl.Float64() if column == "score" else dtype
+        for column, dtype in first.dtypes.items()
+        if column != "run" and all(column in table.dtypes for table in tables.values())
+    }
+    sources = tuple(
+        (frame, {"run": pl.lit(system), **{column: make[column].cast(dtype) for column, dtype in shared.items()}})
+        for system, table in tables.items()
+        for frame, make in table.sources
+    )
+    return Table(sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))

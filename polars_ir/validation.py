@@ -1,0 +1,237 @@
+"""`validate`: what is odd about a run and its judgments, before anyone believes a figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polars_ir.conversion import give_back, holds_systems, to_polars
+from polars_ir.errors import DtypeError, explain_options
+from polars_ir.judging import DOCUMENT, Pair, relate, systems_of
+from polars_ir.measures import ndcg, precision
+from polars_ir.schema import Table, find, nothing_judged, qrels_table, run_table, same_types, wrong_value
+
+#: How many ids a finding shows.
+SHOWN = 5
+
+#: How deep the findings look into a ranking.
+DEPTH = 10
+
+
+@explain_options
+def validate(run: Any, qrels: Any) -> Any:
+    """What is odd about a run and its judgments: one row per finding, none where nothing is.
+
+    Parameters
+    ----------
+    run
+        A run of any kind that `evaluate` takes; also one that it refuses for its rows (duplicates, null scores).
+    qrels
+        Its judgments.
+
+    Returns
+    -------
+    The kind of the run
+        `finding` (String), `count` (UInt32) of rows or queries, `share` (Float64) of all of them, `examples`
+        (List(String)) and `meaning` (String). The findings: ids that only look different on the two sides, or are of
+        different types; null ids, and null or NaN scores and grades; duplicates; queries without judgments, judged
+        queries missing from the run, queries without a relevant document; tied scores, and by how much other orders of
+        the ties could move the mean P@10 and nDCG@10 (in `share`); unjudged documents in the top 10; a rank column
+        that contradicts the scores.
+
+    Raises
+    ------
+    IRError
+        For tables without the columns of a run or of qrels.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> found = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
+    >>> found.select("finding", "count").rows()[:3]
+    [('queries without judgments', 1), ('tied scores', 2), ('nDCG@10 moved by ties', 1)]
+    """
+    run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
+    of_types, run_side, qrels_side = _types(run_side, qrels_side)
+    sound = Pair(
+        _made_of(run_side, run_side.all_columns().filter(~_wrong("score")).unique([*run_side.keys, "doc_id"])),
+        _made_of(qrels_side, qrels_side.all_columns().filter(~_wrong("relevance")).unique(DOCUMENT)),
+    )
+    findings = [
+        of_types,
+        *_rows(run_side, qrels_side),
+        *_queries(sound),
+        *(_lookalikes(sound, role) for role in DOCUMENT),
+        *_ties(sound),
+        _unjudged(sound),
+        *_rank_column(run, run_side),
+    ]
+    return give_back(pl.concat(findings).filter(pl.col("count") > 0), run)
+
+
+def finding(
+    name: str, rows: pl.LazyFrame, wrong: pl.Expr, example: pl.Expr, meaning: str, share: pl.Expr | None = None
+) -> pl.LazyFrame:
+    """One finding: how many rows are wrong, which share of them all (or another mean), and a few of them."""
+    share = wrong if share is None else share
+    return rows.select(wrong=wrong, example=example.cast(pl.String), share=share.cast(pl.Float64)).select(
+        finding=pl.lit(name),
+        count=pl.col("wrong").sum().cast(pl.UInt32),
+        share=pl.col("share").mean(),
+        examples=pl.col("example").filter("wrong").unique().bottom_k(SHOWN).sort().implode(),
+        meaning=pl.lit(meaning),
+    )
+
+
+def _wrong(value: str) -> pl.Expr:
+    ids = pl.col("query_id").is_null() | (pl.col("doc_id").is_null() if value == "score" else wrong_document())
+    return ids | (wrong_value(value) if value == "score" else wrong_value(value) & ~nothing_judged())
+
+
+def wrong_document() -> pl.Expr:
+    """Whether a row of qrels has no document, though it has a grade."""
+    return pl.col("doc_id").is_null() & ~nothing_judged()
+
+
+def _id(*columns: str) -> pl.Expr:
+    """The ids of a row as one text."""
+    return pl.concat_str(pl.col(columns).cast(pl.String).fill_null("null"), separator=" ")
+
+
+def _made_of(table: Table, frame: pl.LazyFrame) -> Table:
+    """The table with other rows or dtypes of its columns."""
+    dtypes = frame.collect_schema()
+    return replace(table, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
+
+
+def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
+    """Whether ids have one type on both sides; if not, both sides with ids as strings."""
+    problem: list[str] = []
+    try:
+        same_types(run, qrels)
+    except DtypeError as error:
+        problem = [str(error)]
+        run, qrels = (_made_of(t, t.all_columns().with_columns(pl.col(DOCUMENT).cast(pl.String))) for t in (run, qrels))
+    rows = pl.LazyFrame({"problem": problem}, schema={"problem": pl.String})
+    meaning = "evaluate refuses this pair; the other findings compare the ids as text"
+    return finding("ids of different types", rows, pl.lit(True), pl.col("problem"), meaning), run, qrels
+
+
+def _rows(run: Table, qrels: Table) -> list[pl.LazyFrame]:
+    refused = "evaluate refuses these rows; leave them out"
+    once = "evaluate refuses a document given twice for a query; keep one of each"
+    keys = [*run.keys, "doc_id"]
+    run_id, qrels_id = _id(*keys), _id(*DOCUMENT)
+    return [
+        finding("null ids or scores in the run", run.all_columns(), _wrong("score"), run_id, refused),
+        finding("null ids or grades in the qrels", qrels.all_columns(), _wrong("relevance"), qrels_id, refused),
+        finding("duplicates in the run", run.all_columns(), pl.struct(keys).is_duplicated(), run_id, once),
+        finding("duplicates in the qrels", qrels.all_columns(), pl.struct(DOCUMENT).is_duplicated(), qrels_id, once),
+    ]
+
+
+def _queries(pair: Pair) -> list[pl.LazyFrame]:
+    run, qrels = pair.run, pair.qrels
+    assert qrels is not None
+    retrieved, judged = run.select(*run.keys).unique(), qrels.select("query_id").unique()
+    is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
+    expected = systems_of(run).join(judged, how="cross") if "run" in run.keys else judged
+    absent = pl.col("there").is_null()
+    best = qrels.all_columns().group_by("query_id").agg(pl.col("relevance").max().fill_null(0))
+    return [
+        finding(
+            "queries without judgments",
+            retrieved.join(is_judged, on="query_id", how="left"),
+            absent,
+            _id(*run.keys),
+            "evaluate ignores these queries of the run",
+        ),
+        finding(
+            "judged queries missing from the run",
+            expected.join(is_retrieved, on=run.keys, how="left"),
+            absent,
+            _id(*run.keys),
+            "they score 0 and count; missing='skip' leaves them out",
+        ),
+        finding(
+            "queries without a relevant document",
+            best,
+            pl.col("relevance") < 1,
+            _id("query_id"),
+            "no run can do better than 0 here; undefined=None leaves them out of means",
+        ),
+    ]
+
+
+def _lookalikes(pair: Pair, role: str) -> pl.LazyFrame:
+    """Ids of the run that match no id of the qrels, but would without blanks, case, leading zeros or a decimal point."""
+    assert pair.qrels is not None
+    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (pair.run, pair.qrels))
+    stripped = pl.col(role).str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
+    others = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
+    alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
+    pairs = alone.join(others.unique("alike"), on="alike", how="left")
+    return finding(
+        f"{role} that only looks different",
+        pairs,
+        pl.col("judged").is_not_null(),
+        pl.concat_str(pl.format("'{}'", pl.col(role)), pl.format("'{}'", pl.col("judged")), separator=" ~ "),
+        "the run's id and that of the qrels differ in blanks, case, leading zeros or a decimal point: no match",
+    )
+
+
+def _ties(pair: Pair) -> list[pl.LazyFrame]:
+    keys = pair.run.keys
+    tied = pl.len().over(*keys, "score") > 1
+    retrieved = relate(pair, unjudged=True).filter(pl.col("score").is_not_null() | pl.col("rank").is_null())
+    gained = pl.col("relevance").fill_null(0).clip(lower_bound=0)
+    measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
+
+    def with_ties(in_favour: int) -> pl.LazyFrame:
+        order = pl.when(pl.col("rank").is_not_null()).then(pl.struct("score", gained * in_favour))
+        ranked = retrieved.with_columns(rank=order.rank("ordinal", descending=True).over(keys))
+        return ranked.group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
+
+    both = with_ties(1).join(with_ties(-1), on=keys, suffix=" at worst")
+    moved = [
+        finding(
+            f"{name} moved by ties",
+            both,
+            pl.col(name) > pl.col(f"{name} at worst"),
+            _id(*keys),
+            "queries whose value depends on the order of equal scores; share: how far the mean could move",
+            share=pl.col(name) - pl.col(f"{name} at worst"),
+        )
+        for name in measures
+    ]
+    rows = finding(
+        "tied scores", pair.run.all_columns(), tied, _id(*keys), "rows whose score another document of the query has too"
+    )
+    return [rows, *moved]
+
+
+def _unjudged(pair: Pair) -> pl.LazyFrame:
+    shown = relate(pair, unjudged=True).filter(pl.col("rank") <= DEPTH)
+    return finding(
+        f"unjudged documents in the top {DEPTH}",
+        shown,
+        pl.col("relevance").is_null(),
+        _id(*pair.run.keys, "doc_id"),
+        "they count as not relevant; Judged@k and Hole@k measure how many there are",
+    )
+
+
+def _rank_column(run: Any, table: Table) -> list[pl.LazyFrame]:
+    """Where a rank column stands beside the scores: whether its order is theirs."""
+    if holds_systems(run) if isinstance(run, dict) else False:
+        return []
+    frame = to_polars("run", run, column="score")
+    rank = find("run", "rank", frame.collect_schema().names())
+    if rank is None or rank == table.names["score"]:
+        return []
+    rows = frame.lazy().select(*(pl.col(table.names[role]).alias(role) for role in (*table.keys, "score")), rank=rank)
+    higher = pl.col("score") > pl.col("score").shift(1).over(table.keys, order_by="rank")
+    meaning = "rows that the rank column puts below a lower score; evaluate goes by the scores"
+    return [finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)]

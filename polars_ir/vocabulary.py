@@ -1,0 +1,138 @@
+"""The words measures are written in: expressions over the columns of the judged relation.
+
+Conventions
+    * A document is *relevant* when its grade is at least `rel`; unjudged documents and negative grades are not.
+    * A measure is *undefined* for a query without a relevant document: its expression is null there, and `evaluate`
+      decides what that means (`undefined=`). Where there is one but nothing was retrieved, it is 0.
+    * Every word is safe on unjudged rows (null `relevance`, null `ideal_rank`), so a measure gives the same value on
+      the judged relation and on the one that also holds the unjudged documents.
+    * Fractions are added up by `total`, in the order of a ranking, and nothing is divided by a constant: so a value is
+      the same to the last bit whatever the order of the rows, the engine or the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import polars as pl
+
+#: 1-based place in the run; null when the run did not return the document.
+rank = pl.col("rank")
+
+#: 1-based place in the ideal ranking, grades falling.
+ideal_rank = pl.col("ideal_rank")
+
+#: The grade; null for a document nobody judged.
+relevance = pl.col("relevance")
+
+#: Documents the run returned for the query, judged or not.
+n_retrieved = pl.col("n_retrieved").first()
+
+#: How a grade becomes a gain: the grade itself, or 2 to the grade, less 1.
+Discounted = Literal["log2", "exp-log2"]
+
+
+def relevant(rel: float = 1) -> pl.Expr:
+    """Whether a document's grade makes it relevant.
+
+    >>> pl.DataFrame({"relevance": [2, 0, None]}).select(relevant()).to_series().to_list()
+    [True, False, None]
+    """
+    return relevance >= rel
+
+
+def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
+    """Whether a document is among the first `k` of a ranking; with no `k`, whether it is in it at all.
+
+    >>> pl.DataFrame({"rank": [1, 7, None]}).select(top(5)).to_series().to_list()
+    [True, False, None]
+    """
+    return of.is_not_null() if k is None else of <= k
+
+
+def hits(k: int | pl.Expr | None = None, rel: float = 1) -> pl.Expr:
+    """The number of relevant documents among the first `k`.
+
+    >>> pl.DataFrame({"rank": [1, 2, 9], "relevance": [1, 0, 3]}).select(hits(5)).item()
+    1
+    """
+    return (relevant(rel) & top(k)).sum()
+
+
+def n_relevant(rel: float = 1) -> pl.Expr:
+    """The number of relevant documents there are, retrieved or not: the R of the formulas.
+
+    >>> pl.DataFrame({"relevance": [2, 0, 1, None]}).select(n_relevant()).item()
+    2
+    """
+    return relevant(rel).sum()
+
+
+def gain(dcg: Discounted = "log2", gains: dict[int, float] | None = None) -> pl.Expr:
+    """What a document is worth: its grade, or 2 to the grade less 1; `gains` puts other values for some grades.
+
+    Negative grades and unjudged documents are worth 0.
+
+    >>> pl.DataFrame({"relevance": [2, -1, None]}).select(gain("exp-log2")).to_series().to_list()
+    [3.0, 0.0, 0.0]
+    """
+    grade = relevance.replace_strict(gains, default=relevance, return_dtype=pl.Float64) if gains else relevance
+    grade = pl.max_horizontal(grade.cast(pl.Float64), 0.0)
+    return grade if dcg == "log2" else 2.0**grade - 1.0
+
+
+def total(values: pl.Expr) -> pl.Expr:
+    """The sum of values, added one after the other in the order they have; 0 where there is none.
+
+    `sum` adds the chunks of a group apart, and their borders move with the engine and the number of threads.
+
+    >>> pl.DataFrame({"v": [0.5, 0.25, 4.0]}).select(total(pl.col("v").filter(pl.col("v") < 1))).item()
+    0.75
+    """
+    return values.cum_sum().last().fill_null(0.0)
+
+
+def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
+    """The values of the documents for which a condition holds, in the order of a ranking.
+
+    >>> pl.DataFrame({"rank": [3, 1, 2], "v": ["c", "a", "b"]}).select(ranked(pl.col("v"), where=top(2))).to_series().to_list()
+    ['a', 'b']
+    """
+    return values.filter(where).sort_by(by.filter(where))
+
+
+def length(k: int | None = None) -> pl.Expr:
+    """What a precision is out of: the cutoff, however short the list is; without one, the documents retrieved.
+
+    >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(length(10)).item()
+    10
+    """
+    # The cutoff as a column: Polars divides by a constant by multiplying with its reciprocal, and 3 * 0.1 is not 3 / 10.
+    return n_retrieved if k is None else n_retrieved.clip(k, k)
+
+
+def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
+    """`numerator / denominator`, null (undefined) where the denominator is 0.
+
+    >>> pl.DataFrame({"a": [1, 1], "b": [2, 0]}).select(ratio(pl.col("a"), pl.col("b"))).to_series().to_list()
+    [0.5, None]
+    """
+    return pl.when(denominator > 0).then(numerator / denominator)
+
+
+def if_relevant(value: pl.Expr, rel: float = 1) -> pl.Expr:
+    """`value` where the query has a relevant document, null (undefined) where it has none.
+
+    >>> pl.DataFrame({"relevance": [0, 0]}).select(if_relevant(pl.lit(1.0))).item() is None
+    True
+    """
+    return pl.when(n_relevant(rel) > 0).then(value)
+
+
+def or_zero(value: pl.Expr) -> pl.Expr:
+    """`value`, and 0 where the run returned nothing to compute it from.
+
+    >>> pl.DataFrame({"rank": [None]}, schema={"rank": pl.Int64}).select(or_zero((1 / rank).max())).item()
+    0.0
+    """
+    return value.fill_null(0.0).fill_nan(0.0)

@@ -1,0 +1,120 @@
+"""Which files a source means, and which format they have."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polars_ir.errors import FileError, InputTypeError, OptionError
+from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+
+Write = Callable[..., Path]
+LINE = "q1 Q0 d1 1 0.5 tag\n"
+readers = pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+
+
+@readers
+def test_a_missing_file_names_the_nearest_ones(write: Write, tmp_path: Path, reader: Any) -> None:
+    write(LINE, "bm25.run")
+    with pytest.raises(FileError, match=r"bm52\.run: there is no such file\. Did you mean 'bm25\.run'\?$"):
+        reader(tmp_path / "bm52.run")
+
+
+@readers
+def test_a_file_in_a_missing_folder_is_an_error(tmp_path: Path, reader: Any) -> None:
+    with pytest.raises(FileError, match=r"there is no such file\.$"):
+        reader(tmp_path / "nowhere" / "a.run")
+
+
+@readers
+@pytest.mark.parametrize("text", ["q1 Q0 d1 1 0.5 tag\n" * 1000, "a\0b", ""])
+def test_text_in_place_of_a_path_is_an_error(reader: Any, text: str) -> None:
+    with pytest.raises(FileError, match=r"there is no such file|this is a directory"):
+        reader(text)
+
+
+@readers
+def test_a_directory_is_an_error(tmp_path: Path, reader: Any) -> None:
+    with pytest.raises(FileError, match=r"this is a directory; name its files"):
+        reader(tmp_path)
+
+
+@readers
+def test_a_glob_that_matches_nothing_is_an_error(tmp_path: Path, reader: Any) -> None:
+    with pytest.raises(FileError, match=r"\*\.run: no file matches this glob\.$"):
+        reader(tmp_path / "*.run")
+
+
+@readers
+def test_no_file_at_all_is_an_error(reader: Any) -> None:
+    with pytest.raises(FileError, match="source is an empty list"):
+        reader([])
+
+
+@readers
+@pytest.mark.parametrize("source", [None, 7, b"a.run", {"a": 1}, ["a.run", 7]])
+def test_what_is_no_path_is_an_error(reader: Any, source: Any) -> None:
+    with pytest.raises(InputTypeError, match="source must be a path, a glob or a list of them; got"):
+        reader(source)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="this is a pipe or a device"):
+        read_run(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_an_unknown_format_names_those_there_are(write: Write, reader: Any) -> None:
+    with pytest.raises(
+        OptionError, match=r"format must be one of 'trec', 'parquet', .*; got 'parkett'\. Did you mean 'parquet'"
+    ):
+        reader(write(LINE), format="parkett")
+
+
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_a_run_is_never_beir(write: Write, reader: Any) -> None:
+    with pytest.raises(OptionError, match="got 'beir'"):
+        reader(write(LINE), format="beir")
+
+
+def test_a_name_like_a_glob_is_the_file_of_that_name(write: Write) -> None:
+    write("other Q0 d 1 0.5 tag\n", "a1.run")
+    assert read_run(write(LINE, "a[1].run"))["query_id"].to_list() == ["q1"]
+
+
+def test_the_files_of_a_glob_come_in_the_order_of_their_names(write: Write, tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        write(f"q Q0 d 1 0.5 {name}\n", f"{name}.run")
+    assert read_run(str(tmp_path / "*.run"))["run"].to_list() == ["a", "b", "c"]
+
+
+def test_files_of_several_formats_are_an_error(write: Write) -> None:
+    paths = [write(LINE, "a.run"), write("qid,docno,score\nq,d,1\n", "b.csv")]
+    with pytest.raises(FileError, match=r"b\.csv: this file is csv, but .*a\.run is trec; read files of one format"):
+        read_run(paths)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.run", "a", "a.2019.v1"])
+def test_what_has_no_header_is_trec(write: Write, name: str) -> None:
+    assert read_run(write(LINE.replace(" ", "\t"), name)).columns == ["query_id", "doc_id", "rank", "score"]
+    assert read_qrels(write("q1\t0\td1\t1\n", name)).rows() == [("q1", "d1", 1)]
+
+
+def test_a_tsv_with_a_header_is_a_table(write: Write) -> None:
+    assert read_run(write("docno\tqid\tscore\nd1\t1\t0.5\n", "a.tsv")).rows() == [("d1", "1", 0.5)]
+
+
+def test_a_tag_that_is_a_column_name_makes_no_header(write: Write) -> None:
+    assert read_run(write("q1\tQ0\td1\t1\t0.5\trun\n", "a.tsv"))["query_id"].to_list() == ["q1"]
+
+
+def test_the_format_can_be_said(write: Write) -> None:
+    assert read_run(write(LINE, "a.csv"), format="trec")["query_id"].to_list() == ["q1"]
+    assert read_qrels(write("query-id\tcorpus-id\tscore\nq\td\t1\n", "a.txt"), format="beir").rows() == [("q", "d", 1)]

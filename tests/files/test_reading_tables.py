@@ -1,0 +1,211 @@
+"""Tables: CSV, TSV and BEIR, whose types are decided here, and Parquet, IPC and NDJSON, whose are not."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_ir.errors import FileError
+from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+
+Write = Callable[..., Path]
+Reader = Callable[..., Any]
+
+run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
+qrels_readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
+FRAME = pl.DataFrame({"qid": [1, 2], "docno": ["a", "b"], "score": [0.5, 1.5], "note": [None, "x"]})
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "a.parquet": FRAME.write_parquet,
+    "a.pq": FRAME.write_parquet,
+    "a.arrow": FRAME.write_ipc,
+    "a.ipc": FRAME.write_ipc,
+    "a.feather": FRAME.write_ipc,
+    "a.ndjson": FRAME.write_ndjson,
+    "a.jsonl": FRAME.write_ndjson,
+}
+typed = pytest.mark.parametrize("name", WRITERS)
+
+
+@typed
+@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+def test_a_typed_table_is_read_as_it_is(tmp_path: Path, name: str, reader: Reader) -> None:
+    WRITERS[name](tmp_path / name)
+    assert_frame_equal(reader(tmp_path / name).lazy().collect(), FRAME)
+
+
+@typed
+@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+def test_text_is_no_typed_table(write: Write, name: str, reader: Reader) -> None:
+    with pytest.raises(FileError, match=rf"{name}: the file can not be read: "):
+        reader(write("q1 Q0 d1 1 0.5 tag\n", name))
+
+
+def test_gzipped_ndjson_is_read(write: Write, tmp_path: Path) -> None:
+    FRAME.write_ndjson(tmp_path / "a.jsonl")
+    path = write(gzip.compress((tmp_path / "a.jsonl").read_bytes()), "a.jsonl.gz")
+    assert_frame_equal(read_run(path), FRAME)
+
+
+@typed
+def test_typed_tables_are_parts_of_one(tmp_path: Path, name: str) -> None:
+    WRITERS[name](tmp_path / name)
+    WRITERS[name](tmp_path / f"b{name}")
+    assert_frame_equal(read_run([tmp_path / name, tmp_path / f"b{name}"]), pl.concat([FRAME, FRAME]))
+
+
+@run_readers
+def test_typed_tables_of_other_columns_are_an_error(tmp_path: Path, reader: Reader) -> None:
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    FRAME.drop("note").write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        FileError, match=r"b\.parquet: its columns are qid Int64, docno String, score Float64; those of"
+    ):
+        reader(tmp_path / "*.parquet")
+
+
+def test_a_parquet_file_cut_short_inside_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"qid": ["q"] * 1000, "score": [float(i) for i in range(1000)]}).write_parquet(path)
+    content = bytearray(path.read_bytes())
+    content[4:200] = b"\xff" * 196
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"a\.parquet: the file can not be read"):
+        read_run(path)
+
+
+@run_readers
+def test_only_scores_and_ranks_of_a_csv_run_are_numbers(write: Write, reader: Reader) -> None:
+    path = write("q_id,docno,Score,rank,label\n007,1,2,3,4\n", "a.csv")
+    frame = reader(path).lazy().collect()
+    assert frame.columns == ["q_id", "docno", "Score", "rank", "label"]
+    assert frame.rows() == [("007", "1", 2.0, 3, "4")]
+
+
+@qrels_readers
+@pytest.mark.parametrize("grade", ["relevance", "rel", "LABEL", "rating", "gain", "score"])
+def test_only_grades_of_csv_qrels_are_numbers(write: Write, reader: Reader, grade: str) -> None:
+    frame = reader(write(f"qid,docno,{grade},note\n007,1,2,3\n", "a.csv")).lazy().collect()
+    assert frame.rows() == [("007", "1", 2, "3")]
+    assert frame[grade].dtype == pl.Int64
+
+
+def test_a_score_beside_a_grade_stays_as_it_is_written(write: Write) -> None:
+    assert read_qrels(write("qid,docno,rel,score\nq,d,1,high\n", "a.csv")).rows() == [("q", "d", 1, "high")]
+
+
+@qrels_readers
+@pytest.mark.parametrize("text", ["qid,docno,rel\nq,a,1\nq,b,0.5\n", "qid,docno,rel\nq,a,1\nq,b,5e-1\n"])
+def test_fractions_among_the_grades_of_a_csv_are_kept(write: Write, reader: Reader, text: str) -> None:
+    assert reader(write(text, "a.csv")).lazy().collect()["rel"].to_list() == [1.0, 0.5]
+
+
+def test_a_late_fraction_in_a_csv_is_read_but_not_scanned(write: Write) -> None:
+    path = write("qid,docno,rel\n" + "q,a,1\n" * 2000 + "q,late,0.5\n", "a.csv")
+    assert read_qrels(path)["rel"].sum() == 2000.5
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"a\.csv, line 2002: wanted .*q,late,0\.5"):
+        scan_qrels(path).collect()
+
+
+def test_a_rank_beside_a_score_may_be_anything(write: Write) -> None:
+    assert read_run(write("qid,docno,score,rank\nq,d,1,first\n", "a.csv")).rows() == [("q", "d", 1.0, None)]
+
+
+@run_readers
+def test_a_rank_without_score_must_be_an_integer(write: Write, reader: Reader) -> None:
+    with pytest.raises(FileError, match=r"a\.csv, line 3: rank must be an integer; got 'x'\.\n    'q,e,x'"):
+        reader(write("qid,docno,rank\nq,d,1\nq,e,x\n", "a.csv"))
+
+
+@run_readers
+@pytest.mark.parametrize("score", ["", "nan", "abc"])
+def test_a_score_in_a_csv_is_a_number(write: Write, reader: Reader, score: str) -> None:
+    with pytest.raises(FileError, match=rf"a\.csv, line 3: score must be a number; got '{score}'\.\n    'q,e,{score}'"):
+        reader(write(f"qid,docno,score\nq,d,1\nq,e,{score}\n", "a.csv"))
+
+
+@qrels_readers
+@pytest.mark.parametrize("grade", ["nan", "abc"])
+def test_a_grade_in_a_csv_is_a_number(write: Write, reader: Reader, grade: str) -> None:
+    with pytest.raises(FileError, match=rf"a\.csv, line 3: rel must be a number; got '{grade}'"):
+        reader(write(f"qid,docno,rel\nq,d,1\nq,e,{grade}\n", "a.csv"))
+
+
+def test_an_empty_grade_in_a_csv_is_null(write: Write) -> None:
+    assert read_qrels(write("qid,docno,rel\nq,d,1\np,,\n", "a.csv")).rows() == [("q", "d", 1), ("p", None, None)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@run_readers
+def test_blank_lines_and_marks_in_a_csv_mean_nothing(write: Write, reader: Reader, end: str) -> None:
+    path = write(end.join(["\ufeffqid,docno,score", "q,d,1", "", 'q,"e,f",2', ""]), "a.csv")
+    assert reader(path).lazy().collect().rows() == [("q", "d", 1.0), ("q", "e,f", 2.0)]
+
+
+@run_readers
+def test_a_header_alone_is_an_empty_table(write: Write, reader: Reader) -> None:
+    frame = reader(write("qid,docno,score\n", "a.csv")).lazy().collect()
+    assert frame.schema == {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
+    assert frame.is_empty()
+
+
+@run_readers
+def test_a_row_with_too_many_fields_is_an_error(write: Write, reader: Reader) -> None:
+    with pytest.raises(FileError, match=r"a\.csv, line 3: the header names 3 columns; this row has 4 fields"):
+        reader(write("qid,docno,score\nq,d,1\nq,e,f,2\n", "a.csv"))
+
+
+@run_readers
+def test_a_quote_that_does_not_end_is_an_error(write: Write, reader: Reader) -> None:
+    with pytest.raises(FileError, match=r"a\.csv, line 3: a quote is opened here and does not end\.\n    'q,\"e,2'"):
+        reader(write('qid,docno,score\nq,d,1\nq,"e,2\nq,f,3\n', "a.csv"))
+
+
+@run_readers
+def test_a_binary_csv_is_an_error(write: Write, reader: Reader) -> None:
+    with pytest.raises(FileError, match=r"a\.csv, line 2: this is no UTF-8 text"):
+        reader(write(b"qid,docno,score\nq,d\xe9,1\n", "a.csv"))
+
+
+@run_readers
+def test_csv_files_of_other_columns_are_an_error(write: Write, reader: Reader) -> None:
+    paths = [write("qid,docno,score\nq,d,1\n", "a.csv"), write("qid,docno,sim\nq,d,1\n", "b.csv")]
+    with pytest.raises(
+        FileError, match=r"b\.csv: its columns are qid, docno, sim; those of .*a\.csv are qid, docno, score"
+    ):
+        reader(paths)
+
+
+@run_readers
+def test_csv_files_are_parts_of_one_table(write: Write, reader: Reader) -> None:
+    paths = [write(f"qid,docno,score\n{i},d,1\n", f"{i}.csv") for i in range(3)]
+    assert reader(paths).lazy().collect()["qid"].to_list() == ["0", "1", "2"]
+
+
+@qrels_readers
+@pytest.mark.parametrize("name", ["test.tsv", "test.tsv.gz"])
+def test_beir_qrels_get_our_column_names(write: Write, reader: Reader, name: str) -> None:
+    text = b"query-id\tcorpus-id\tscore\n007\td 1\t2\nq2\td2\t0\n"
+    frame = reader(write(gzip.compress(text) if name.endswith("gz") else text, name)).lazy().collect()
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64}
+    assert frame.rows() == [("007", "d 1", 2), ("q2", "d2", 0)]
+
+
+@qrels_readers
+def test_beir_qrels_without_their_header_are_an_error(write: Write, reader: Reader) -> None:
+    with pytest.raises(FileError, match=r"a\.tsv, line 1: BEIR qrels begin with query-id, corpus-id, score"):
+        reader(write("q1\td1\t1\n", "a.tsv"), format="beir")
+
+
+@qrels_readers
+@pytest.mark.parametrize(
+    ("row", "said"), [("q\td", "got ''"), ("q\td\tx", "got 'x'"), ("q\t\t1", "doc_id must be an id")]
+)
+def test_a_wrong_row_of_beir_qrels_is_an_error(write: Write, reader: Reader, row: str, said: str) -> None:
+    with pytest.raises(FileError, match=rf"a\.tsv, line 3: .*{said}"):
+        reader(write(f"query-id\tcorpus-id\tscore\nq\td\t1\n{row}\n", "a.tsv"))

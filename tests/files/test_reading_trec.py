@@ -1,0 +1,264 @@
+"""TREC files that can be read, in all their layouts."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
+needs_data = pytest.mark.skipif(not DATA.exists(), reason="the real runs are not beside this checkout")
+
+Write = Callable[..., Path]
+Row = tuple[Any, ...]
+
+
+def both(read: Callable[..., pl.DataFrame], scan: Callable[..., pl.LazyFrame], source: Any) -> pl.DataFrame:
+    """What the eager reader gives, after a look that the lazy one gives the same in either engine."""
+    frame = read(source)
+    assert_frame_equal(frame, scan(source).collect(engine="streaming"))
+    assert_frame_equal(frame, scan(source).collect(engine="in-memory"))
+    return frame
+
+
+def run_rows(source: Any) -> list[Row]:
+    return both(read_run, scan_run, source).rows()
+
+
+def qrels_rows(source: Any) -> list[Row]:
+    return both(read_qrels, scan_qrels, source).rows()
+
+
+def test_a_run_has_four_columns(write: Write) -> None:
+    frame = both(read_run, scan_run, write("q1 Q0 d1 1 0.5 tag\n"))
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    assert frame.rows() == [("q1", "d1", 1, 0.5)]
+
+
+def test_qrels_have_three_columns(write: Write) -> None:
+    frame = both(read_qrels, scan_qrels, write("q1 0 d1 2\n"))
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64}
+    assert frame.rows() == [("q1", "d1", 2)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "q1 Q0 d1 1 0.5 tag\n",
+        "q1 Q0 d1 1 0.5 tag",
+        "q1\tQ0\td1\t1\t0.5\ttag\n",
+        "q1  Q0   d1 1    0.5 tag\n",
+        "  q1 Q0 d1 1 0.5 tag \t\n",
+        "q1 \t Q0 d1\t 1 0.5\ttag\n",
+        "q1 Q0 d1 1 0.5 tag\r\n",
+        "q1 Q0 d1 1 0.5 a tag of words\n",
+        "\ufeffq1 Q0 d1 1 0.5 tag\n",
+        "# a comment\nq1 Q0 d1 1 0.5 tag\n",
+        "\ufeff# a comment\r\n\r\nq1 Q0 d1 1 0.5 tag\r\n",
+        "  # q0 Q0 d1 1 0.5 tag\nq1 Q0 d1 1 0.5 tag\n",
+        "\n \t \nq1 Q0 d1 1 0.5 tag\n\n\n",
+    ],
+)
+def test_layout_does_not_matter(write: Write, line: str) -> None:
+    assert run_rows(write(line)) == [("q1", "d1", 1, 0.5)]
+
+
+@pytest.mark.parametrize("name", ['"', '"d', "d'1'", "d#1", "a,b", "007", "null", "NA", "ñ文", "d\\t"])
+def test_an_id_is_kept_as_it_is_written(write: Write, name: str) -> None:
+    assert run_rows(write(f"q{name} Q0 {name} 1 0.5 tag\n")) == [(f"q{name}", name, 1, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [("1e-3", 0.001), ("inf", math.inf), ("-INF", -math.inf), ("-5", -5.0), ("+.5", 0.5), ("7.", 7.0), ("1E2", 100.0)],
+)
+@pytest.mark.parametrize("blank", [" ", "\t"])
+def test_a_score_is_any_number(write: Write, text: str, score: float, blank: str) -> None:
+    assert run_rows(write(blank.join(["q", "Q0", "d", "1", text, "tag"]))) == [("q", "d", 1, score)]
+
+
+@pytest.mark.parametrize(("text", "rank"), [("0", 0), ("-1", -1), ("1.0", None), ("Q0", None), ("9" * 30, None)])
+def test_a_rank_that_is_no_integer_is_null(write: Write, text: str, rank: int | None) -> None:
+    assert run_rows(write(f"q Q0 d {text} 0.5 tag\n")) == [("q", "d", rank, 0.5)]
+
+
+def test_rows_keep_the_order_of_the_lines(write: Write) -> None:
+    lines = [f"q{i % 7} Q0 d{i} {i} {i % 11} tag" for i in range(50_000)]
+    assert read_run(write("\n".join(lines)))["doc_id"].to_list() == [f"d{i}" for i in range(50_000)]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        "q9\tQ0\td9\t9\t0.9\ttag",
+        "q9\tQ0 d9 9 0.9 7 x",
+        " q9 Q0 d9 9 0.9 tag",
+        "q9 Q0  d9 9 0.9 tag",
+        "q9 Q0 d9 9 0.9 tag x",
+    ],
+)
+def test_a_late_odd_line_is_read_right(write: Write, late: str) -> None:
+    clean = "".join(f"q{i} Q0 d{i} 1 0.5 tag\n" for i in range(20_000))
+    frame = both(read_run, scan_run, write(clean + late + "\n"))
+    assert frame.height == 20_001
+    assert frame.row(-1) == ("q9", "d9", 9, 0.9)
+
+
+def test_a_byte_order_mark_in_the_middle_is_left_out(write: Write) -> None:
+    assert [row[0] for row in run_rows(write("q1 Q0 d 1 1 t\n\ufeffq2 Q0 d 1 1 t\n"))] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_gzip_is_read_to_its_last_member(write: Write, members: int) -> None:
+    parts = [gzip.compress(f"q{i} Q0 d 1 0.5 tag\n".encode()) for i in range(members)]
+    assert [row[0] for row in run_rows(write(b"".join(parts), "a.run.gz"))] == [f"q{i}" for i in range(members)]
+
+
+def test_zstandard_is_read(write: Write) -> None:
+    # "q1 Q0 d1 1 0.5 tag\n" in one raw block, so that no compressor is needed.
+    frame = bytes.fromhex("28b52ffd2013990000") + b"q1 Q0 d1 1 0.5 tag\n"
+    assert run_rows(write(frame, "a.run.zst")) == [("q1", "d1", 1, 0.5)]
+
+
+def test_whole_grades_are_integers(write: Write) -> None:
+    assert qrels_rows(write("q 0 a -2\nq 0 b 3\n")) == [("q", "a", -2), ("q", "b", 3)]
+
+
+def test_one_fraction_makes_all_grades_floats(write: Write) -> None:
+    frame = both(read_qrels, scan_qrels, write("q 0 a 1\nq 0 b 0.5\n"))
+    assert frame["relevance"].dtype == pl.Float64
+    assert frame["relevance"].to_list() == [1.0, 0.5]
+
+
+def test_a_late_fraction_is_read_but_not_scanned(write: Write) -> None:
+    path = write("q 0 a 1\n" * 2000 + "q 0 late 0.5\n")
+    assert read_qrels(path)["relevance"].sum() == 2000.5
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"line 2001: wanted .*read_qrels.*q 0 late 0.5"):
+        scan_qrels(path).collect()
+
+
+def test_several_runs_are_told_apart_by_their_tags(write: Write, tmp_path: Path) -> None:
+    write("q Q0 d 1 1 one\n", "a.run")
+    write("q Q0 d 1 1 two\n", "b.run")
+    frame = both(read_run, scan_run, tmp_path / "*.run")
+    assert frame.columns == ["run", "query_id", "doc_id", "rank", "score"]
+    assert frame["run"].to_list() == ["one", "two"]
+
+
+def test_several_runs_of_one_tag_are_told_apart_by_their_file_names(write: Write) -> None:
+    paths = [write("q Q0 d 1 1 same\n", name) for name in ("bm25.k1=0.9.run", "bm25.k1=1.2.run")]
+    assert [row[0] for row in run_rows(paths)] == ["bm25.k1=0.9", "bm25.k1=1.2"]
+
+
+def test_several_runs_of_one_tag_and_one_file_name_are_told_apart_by_their_paths(write: Write, tmp_path: Path) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+    paths = [write("q Q0 d 1 1 same\n", f"{folder}/a.run") for folder in ("x", "y")]
+    assert [row[0] for row in run_rows(paths)] == [str(path) for path in paths]
+
+
+def test_one_run_has_no_run_column_even_in_a_list(write: Write) -> None:
+    assert "run" not in read_run([write("q Q0 d 1 1 tag\n")]).columns
+
+
+def test_several_qrels_are_one_table(write: Write) -> None:
+    paths = [write("q1 0 d 1\n", "a.txt"), write("q2 0 d 0.5\n", "b.txt")]
+    assert qrels_rows(paths) == [("q1", "d", 1.0), ("q2", "d", 0.5)]
+
+
+def test_a_scan_holds_no_python_function(write: Write) -> None:
+    path = write("q Q0 d 1 1 tag\n")
+    plan = scan_run(path).explain().replace(str(path), "").upper()
+    assert "PYTHON" not in plan
+    assert "MAP" not in plan
+
+
+ids = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=1, max_size=5)
+query_ids = ids.filter(lambda name: not name.startswith("#"))
+scores = st.floats(allow_nan=False)
+blanks = st.sampled_from([" ", "\t", "  ", " \t "])
+ends = st.sampled_from(["\n", "\r\n", " \n", "\t\r\n", "\n\n", "\n# comment\n"])
+
+
+@st.composite
+def layouts(draw: st.DrawFn, line: st.SearchStrategy[list[str]]) -> tuple[list[list[str]], bytes]:
+    """Rows of fields, and a file that holds them in one uniform layout or in a mixture."""
+    rows = draw(st.lists(line, min_size=1, max_size=8))
+    uniform = draw(st.booleans())
+    blank, end = draw(blanks), draw(ends)
+    text = draw(st.sampled_from(["", "\ufeff", "# comment\n", "\r\n"]))
+    for row in rows:
+        fields = row[0] if uniform else draw(st.sampled_from(["", " ", "\t"])) + row[0]
+        for field in row[1:]:
+            fields += (blank if uniform else draw(blanks)) + field
+        text += fields + (end if uniform else draw(ends))
+    content = (text if draw(st.booleans()) else text.rstrip("\n")).encode()
+    return rows, content
+
+
+def written(content: bytes, zipped: bool, folder: str) -> Path:
+    path = Path(folder, "file.gz" if zipped else "file")
+    path.write_bytes(gzip.compress(content) if zipped else content)
+    return path
+
+
+run_lines = st.tuples(query_ids, ids, ids, st.integers(0, 99).map(str), scores.map(repr), ids).map(list)
+qrels_lines = st.tuples(query_ids, ids, ids, st.integers(-3, 9).map(str)).map(list)
+
+
+@settings(deadline=None)
+@given(layouts(run_lines), st.booleans())
+def test_any_run_is_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:
+    rows, content = layout
+    with tempfile.TemporaryDirectory() as folder:
+        expected = [(row[0], row[2], int(row[3]), float(row[4])) for row in rows]
+        assert run_rows(written(content, zipped, folder)) == expected
+
+
+@settings(deadline=None)
+@given(layouts(qrels_lines), st.booleans())
+def test_any_qrels_are_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:
+    rows, content = layout
+    with tempfile.TemporaryDirectory() as folder:
+        assert qrels_rows(written(content, zipped, folder)) == [(row[0], row[2], int(row[3])) for row in rows]
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["MU03rob01", "UIUC03Rd1", "humR03dc", "pircRBa1"])
+def test_a_real_run_is_read_as_pytrec_eval_reads_it(name: str) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    path = DATA / f"{name}.run.gz"
+    with gzip.open(path, "rt") as file:
+        expected = pytrec_eval.parse_run(file)
+    frame = both(read_run, scan_run, path)
+    assert frame.height == sum(map(len, expected.values()))
+    assert all(expected[query][document] == score for query, document, _, score in frame.iter_rows())
+
+
+@needs_data
+def test_real_qrels_are_read_as_pytrec_eval_reads_them() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    path = DATA / "qrels.txt.gz"
+    with gzip.open(path, "rt") as file:
+        expected = pytrec_eval.parse_qrel(file)
+    frame = both(read_qrels, scan_qrels, path)
+    assert frame.height == sum(map(len, expected.values()))
+    assert all(expected[query][document] == grade for query, document, grade in frame.iter_rows())
+
+
+@needs_data
+def test_real_runs_of_a_folder_are_named_by_their_tags() -> None:
+    frame = read_run(str(DATA / "*.run.gz"))
+    assert frame["run"].n_unique() == 4
+    assert frame.columns[0] == "run"

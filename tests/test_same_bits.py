@@ -1,0 +1,156 @@
+"""The same figures to the last bit, however the rows come, whatever runs the plan and whatever else is asked for."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+import pytest
+from generated import collection, every_measure
+
+import polars_ir as ir
+from polars_ir import judging
+
+ENGINES = ["in-memory", "streaming"]
+PLANS = [0, 10**9]
+
+with_each_engine = pytest.mark.parametrize("engine", ENGINES)
+with_each_plan = pytest.mark.parametrize("deep", PLANS, ids=["sorting", "counting"])
+
+
+@cache
+def large() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A collection of some 25,000 retrieved documents with ties, in several chunks."""
+    run, qrels = collection(20, queries=300, depth=200)
+    return in_chunks(run), in_chunks(qrels)
+
+
+def in_chunks(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame in chunks of unequal length, whose borders cut through queries."""
+    return pl.concat([frame[:1234], frame[1234:5000], frame[5000:]], rechunk=False)
+
+
+@cache
+def systems() -> dict[str, pl.DataFrame]:
+    """Three systems: the large run, its reverse, and one that misses most of the queries."""
+    run, _ = large()
+    return {"a": run, "b": run.with_columns(-pl.col("score")), "c": run.head(2000)}
+
+
+def bits(frame: pl.DataFrame) -> list[tuple[object, ...]]:
+    """The rows of a frame, with each float spelt out to its last bit."""
+    return [tuple(v.hex() if isinstance(v, float) else v for v in row) for row in frame.iter_rows()]
+
+
+@cache
+def evaluated() -> pl.DataFrame:
+    """What every comparison is with: all measures of the large run, in memory and at once."""
+    return ir.evaluate(*large(), every_measure())
+
+
+def collected(engine: str, run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+    """The same from a LazyFrame, with an engine."""
+    return ir.evaluate(run.lazy(), qrels, every_measure()).collect(engine=engine)
+
+
+def digest() -> str:
+    """A digest of what each engine and each plan computes of one run, of several, and of their means."""
+    run, qrels = large()
+    found = []
+    for judging.DEEP in PLANS:
+        for engine in ENGINES:
+            one = collected(engine, run, qrels)
+            several = ir.evaluate({name: r.lazy() for name, r in systems().items()}, qrels, ["nDCG@10", "RBP", "ERR"])
+            frames = (one, ir.mean(one), ir.summarize(one), several.collect(engine=engine))
+            found += [bits(frame) for frame in frames]
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_order_of_the_rows_changes_nothing(seed):
+    run, qrels = (frame.sample(fraction=1, shuffle=True, seed=seed) for frame in large())
+    assert bits(ir.evaluate(run, qrels, every_measure())) == bits(evaluated())
+
+
+@with_each_engine
+@with_each_plan
+def test_the_engine_changes_nothing(engine, deep, monkeypatch):
+    monkeypatch.setattr(judging, "DEEP", deep)
+    assert bits(collected(engine, *large())) == bits(evaluated())
+
+
+@with_each_plan
+def test_the_plan_changes_nothing(deep, monkeypatch):
+    monkeypatch.setattr(judging, "DEEP", deep)
+    assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
+
+
+def test_unjudged_documents_beside_the_judged_ones_change_nothing():
+    run, qrels = large()
+    reads_the_run = pl.col("price").count()
+    result = ir.evaluate(run.with_columns(price=1), qrels, [*every_measure(), reads_the_run])
+    assert bits(result.drop("price")) == bits(evaluated())
+
+
+def test_a_measure_alone_has_the_bits_it_has_among_others():
+    for measure in every_measure():
+        alone = ir.evaluate(*large(), measure)
+        assert bits(alone) == bits(evaluated().select(alone.columns))
+
+
+@pytest.mark.parametrize("query", ["q0", "q40", "q80"])
+def test_a_query_alone_has_the_bits_it_has_among_others(query):
+    """A frame of one row is where Polars may take a divisor for a constant."""
+    run, qrels = large()
+    alone = ir.evaluate(run, qrels.filter(pl.col("query_id") == query), every_measure())
+    assert bits(alone) == bits(evaluated().filter(pl.col("query_id") == query))
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_a_system_alone_has_the_bits_it_has_among_others(name):
+    _, qrels = large()
+    among_others = ir.evaluate(systems(), qrels, every_measure()).filter(pl.col("run") == name).drop("run")
+    alone = ir.evaluate(systems()[name], qrels, every_measure())
+    assert [m for m in alone.columns if bits(alone.select(m)) != bits(among_others.select(m))] == []
+
+
+@pytest.mark.parametrize("measure", ["P(rel=2)@3", "R@3", "nDCG", "infAP"])
+def test_the_summary_of_a_measure_alone_has_the_bits_it_has_among_others(measure):
+    alone = evaluated().select("query_id", measure)
+    assert bits(ir.mean(alone)) == bits(ir.mean(evaluated()).select(measure))
+    assert bits(ir.summarize(alone)) == bits(ir.summarize(evaluated()).filter(pl.col("measure") == measure))
+
+
+@pytest.mark.parametrize("summary", [ir.mean, ir.summarize])
+def test_the_summary_of_a_system_alone_has_the_bits_it_has_among_others(summary):
+    per_query = pl.concat(evaluated().select(pl.lit(name).alias("run"), pl.all()) for name in ("a", "b"))
+    shuffled = in_chunks(per_query.sample(fraction=1, shuffle=True, seed=3))
+    together = summary(shuffled).filter(pl.col("run") == "b").drop("run")
+    assert bits(together) == bits(summary(evaluated()))
+
+
+@with_each_engine
+@pytest.mark.parametrize("summary", [ir.mean, ir.summarize])
+def test_the_engine_changes_no_summary(summary, engine):
+    assert bits(summary(evaluated().lazy()).collect(engine=engine)) == bits(summary(evaluated()))
+
+
+def test_the_number_of_threads_changes_nothing():
+    """Also with morsels of 500 rows, which put the borders between pieces of work elsewhere."""
+
+    def found_with(**variables: str) -> str:
+        code = "import sys, test_same_bits; sys.stdout.write(test_same_bits.digest())"
+        return subprocess.run(  # noqa: S603  # this file, in a process of its own
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).parent,
+            env={**os.environ, **variables},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+
+    one = found_with(POLARS_MAX_THREADS="1")
+    assert found_with(POLARS_MAX_THREADS="8", POLARS_IDEAL_MORSEL_SIZE="500") == one
