@@ -200,11 +200,7 @@ def documents() -> dict[str, str]:
             if identity not in things:
                 things[identity] = underlying(member)
                 found.setdefault(f"{class_id}.{name}", docstring(underlying(member)))
-    return {
-        document_id: text
-        for document_id, text in sorted(found.items())
-        if len(text) >= SHORTEST_DOCSTRING
-    }
+    return {document_id: text for document_id, text in sorted(found.items()) if len(text) >= SHORTEST_DOCSTRING}
 
 
 def words_of(document_id: str) -> str:
@@ -267,14 +263,8 @@ def make_runs(corpus: dict[str, str], queries: pl.DataFrame) -> pl.DataFrame:
     for name, system in SYSTEMS.items():
         scores = system(texts, queries["text"].to_list()).astype(float).round(6)
         for query_id, row in zip(queries["query_id"], scores, strict=True):
-            part = pl.DataFrame(
-                {"run": name, "query_id": query_id, "doc_id": document_ids, "score": row}
-            )
-            parts.append(
-                part.filter(pl.col("score") > 0)
-                .sort("score", "doc_id", descending=True)
-                .head(RUN_DEPTH)
-            )
+            part = pl.DataFrame({"run": name, "query_id": query_id, "doc_id": document_ids, "score": row})
+            parts.append(part.filter(pl.col("score") > 0).sort("score", "doc_id", descending=True).head(RUN_DEPTH))
     order = {"run": False, "query_id": False, "score": True, "doc_id": True}
     return pl.concat(parts).sort(list(order), descending=list(order.values()))
 

@@ -47,7 +47,9 @@ def _parser() -> argparse.ArgumentParser:
     evaluation = commands.add_parser("evaluate", help="evaluate runs against judgments")
     evaluation.add_argument("qrels", help="judgments: TREC, BEIR, Parquet, CSV, IPC or NDJSON")
     evaluation.add_argument("runs", nargs="+", metavar="run", help="runs, in the same formats")
-    evaluation.add_argument("-m", "--measure", action="append", required=True, help="a measure, such as nDCG@10; repeat")
+    evaluation.add_argument(
+        "-m", "--measure", action="append", required=True, help="a measure, such as nDCG@10; repeat"
+    )
     evaluation.add_argument("--missing", choices=["zero", "skip"], default="zero", help="judged queries a run lacks")
     for command in (demo, evaluation):
         command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")

@@ -150,7 +150,9 @@ def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) 
         unequal = pl.lit(False) if values is None else length_of(ids) != length_of(values)
         if count := int(table.select(unequal.sum()).item()):
             shown = table.filter(unequal).select(query, ids, str(values))
-            raise DataError.rows("frame", f"whose {ids!r} and {values!r} differ in length", "Give each document one value.", count, shown)
+            raise DataError.rows(
+                "frame", f"whose {ids!r} and {values!r} differ in length", "Give each document one value.", count, shown
+            )
     if count := int(table[query].is_duplicated().sum()):
         shown = table.filter(pl.col(query).is_duplicated()).select(query, *lists)
         raise DataError.rows("frame", f"with the {query!r} of another row", "Keep one row a query.", count, shown)
@@ -182,18 +184,23 @@ def _from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataF
     for query, documents in value.items():
         if not isinstance(documents, Collection) or isinstance(documents, (str, bytes)):
             raise InputTypeError.not_a_table(f"{table}[{query!r}]", documents)
-        if not documents and column == "relevance":
-            documents = {None: None}
-        queries.extend(repeat(query, len(documents)))
-        docs.extend(documents)
-        if isinstance(documents, Mapping):
-            values.extend(documents.values())
-        else:
-            values.extend(repeat(1, len(documents)) if column == "relevance" else range(len(documents), 0, -1))
+        of_query = _values(documents, column)
+        queries.extend(repeat(query, len(of_query)))
+        docs.extend(documents or [None] * len(of_query))
+        values.extend(of_query)
     try:
         return pl.DataFrame({"query_id": _ids(queries), "doc_id": _ids(docs), column: _numbers(values)})
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         raise InputTypeError(f"{table} mixes types among its ids or its values: {error}") from None
+
+
+def _values(documents: Collection[Any], column: str) -> list[Any]:
+    """The scores or grades of a query's documents; None for qrels without any."""
+    if column == "relevance" and not documents:
+        return [None]
+    if isinstance(documents, Mapping):
+        return list(documents.values())
+    return [1] * len(documents) if column == "relevance" else list(range(len(documents), 0, -1))
 
 
 def _ids(values: list[Any]) -> pl.Series:

@@ -35,7 +35,8 @@ class InputTypeError(IRError):
     @classmethod
     def not_a_table(cls, role: str, value: object) -> InputTypeError:
         return cls(
-            f"{role} must be a table (Polars, pandas, Arrow) or nested dicts; got {type(value).__name__}: {value!r:.80}."
+            f"{role} must be a table (Polars, pandas, Arrow) or nested dicts; "
+            f"got {type(value).__name__}: {value!r:.80}."
         )
 
     @classmethod
@@ -192,7 +193,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 def rows(frame: pl.DataFrame) -> str:
     """The first rows of a frame as plain text, for a message."""
-    with pl.Config(tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, tbl_formatting="ASCII_FULL_CONDENSED"):
+    with pl.Config(
+        tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, tbl_formatting="ASCII_FULL_CONDENSED"
+    ):
         return str(frame.head(SHOWN))
 
 

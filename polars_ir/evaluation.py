@@ -31,8 +31,8 @@ Missing = Literal["zero", "skip"]
 #: What the judged relation can always give a measure.
 RELATION = ("run", "query_id", "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved", "n_tied")
 
-#: Columns that tell what a run and its judgments share; they are made and dropped on the way.
-RETRIEVED, HITS = "polars_ir: retrieved", "polars_ir: hits"
+#: A column that tells whether a query has a retrieved judged document; it is made and dropped on the way.
+HITS = "polars_ir: hits"
 
 #: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
 ALL = "polars_ir: all"
@@ -119,17 +119,22 @@ def evaluate(
     """
     if missing not in ("zero", "skip"):
         raise OptionError.value("missing", missing, ["zero", "skip"])
+    if judged_only not in (True, False):
+        raise OptionError.value("judged_only", judged_only, [True, False])
+    if undefined is not None and not isinstance(undefined, (int, float)):
+        raise OptionError(f"undefined must be a number, or None for null; got {undefined!r}.")
     expressions = resolve(measures)
     pair = pair_up(run, qrels)
-    relation = relate(pair, unjudged=_reads_the_run(pair, expressions), judged_only=judged_only)
+    columns = _columns_read(pair, expressions)
+    relation = relate(
+        pair,
+        unjudged=not columns.isdisjoint(pair.extra_columns),
+        judged_only=judged_only,
+        counted="n_retrieved" in columns,
+    )
     keys = pair.run.keys
-    result = (
-        relation.group_by(keys)
-        .agg(
-            *expressions.values(),
-            (pl.col("n_retrieved").first() > 0).alias(RETRIEVED),
-            (pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()).any().alias(HITS),
-        )
+    result = relation.group_by(keys).agg(
+        *expressions.values(), (pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()).any().alias(HITS)
     )
     if missing == "skip":
         # Whether a query was answered is asked of the run itself: a condensed list can be empty.
@@ -139,10 +144,10 @@ def evaluate(
     result = result.sort(keys).rename({"query_id": pair.run.names["query_id"]})
     if not pair.run.eager:
         # Whoever collects a plan reads only the columns that are left: what guards its data must be among the reasons.
-        return result.filter(pl.col(RETRIEVED).is_not_null() & pl.col(HITS).is_not_null()).drop(RETRIEVED, HITS)
+        return result.filter(pl.col(HITS).is_not_null()).drop(HITS)
     collected = collect_checked(pair, result)
     _warn_if_nothing_is_shared(pair, collected)
-    return give_back(collected.drop(RETRIEVED, HITS), run)
+    return give_back(collected.drop(HITS), run)
 
 
 @overload
@@ -253,53 +258,52 @@ def resolve(measures: Measures) -> dict[str, pl.Expr]:
         raise MeasureError.not_a_measure(measures)
     expressions: dict[str, pl.Expr] = {}
     for measure in measures:
-        if isinstance(measure, str):
-            measure = parse(measure)
-        if not isinstance(measure, pl.Expr):
+        expression = parse(measure) if isinstance(measure, str) else measure
+        if not isinstance(expression, pl.Expr):
             raise MeasureError.not_a_measure(measure)
         try:
-            name = measure.meta.output_name()
+            name = expression.meta.output_name()
         except pl.exceptions.PolarsError:
-            raise MeasureError.nameless(measure) from None
+            raise MeasureError.nameless(expression) from None
         if name in expressions:
             raise MeasureError.twice(name)
-        expressions[name] = measure
+        expressions[name] = expression
     if not expressions:
         raise MeasureError.none_given()
     return expressions
 
 
-def _reads_the_run(pair: Pair, expressions: Mapping[str, pl.Expr]) -> bool:
-    """Whether a measure reads a column that only the run has; an error for one that is nowhere."""
-    judged = {*RELATION, *(pair.qrels.columns if pair.qrels else ())}
-    reads_the_run = False
+def _columns_read(pair: Pair, expressions: Mapping[str, pl.Expr]) -> set[str]:
+    """The columns that the measures read; an error for one that is nowhere."""
+    there = [*RELATION, *(pair.qrels.columns if pair.qrels else ()), *pair.extra_columns]
     for name, expression in expressions.items():
         if name in ("run", "query_id", pair.run.names["query_id"]):
             raise ColumnError.clash(name)
         for column in expression.meta.root_names():
-            if column not in judged and column not in pair.extra_columns:
-                raise ColumnError.unknown(name, column, [*RELATION, *pair.extra_columns])
-            reads_the_run |= column not in judged
-    return reads_the_run
+            if column not in there:
+                raise ColumnError.unknown(name, column, list(dict.fromkeys(there)))
+    return {column for expression in expressions.values() for column in expression.meta.root_names()}
 
 
 def _warn_if_nothing_is_shared(pair: Pair, result: pl.DataFrame) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
-    if pair.qrels is None or result.is_empty() or result[HITS].any():
+    if pair.qrels is None or result[HITS].any():
         return
-    shared = result[RETRIEVED].any()
+    queries = pair.run.select("query_id").join(pair.qrels.select("query_id"), on="query_id", how="semi")
+    shared = queries.head(1).collect().height > 0
+    problem = "no retrieved document is judged for its query" if shared else "the run and the qrels share no query"
     role = "doc_id" if shared else "query_id"
-    examples = [_examples(table, role) for table in (pair.run, pair.qrels)]
-    message = (
-        "no retrieved document is judged for its query" if shared else "the run and the qrels have no query in common"
-    )
-    warnings.warn(
-        f"{message}; ids of the run are such as {examples[0]}, of the qrels {examples[1]}.", IRWarning, stacklevel=5
-    )
+    if pair.qrels.rows and pair.qrels.select("doc_id").drop_nulls().collect().is_empty():
+        return  # the qrels say on purpose that nothing is relevant
+    of_run, of_qrels = (_examples(table, role) for table in (pair.run, pair.qrels))
+    warnings.warn(f"{problem}; ids of the run are {of_run}, of the qrels {of_qrels}.", IRWarning, stacklevel=5)
 
 
 def _examples(table: Table, role: str) -> str:
-    return ", ".join(map(repr, table.select(role).drop_nulls().unique(maintain_order=True).head(3).collect()[role])) or "none at all"
+    return (
+        ", ".join(map(repr, table.select(role).drop_nulls().unique(maintain_order=True).head(3).collect()[role]))
+        or "none at all"
+    )
 
 
 def _measures_of(per_query: Any) -> tuple[Table, list[str]]:

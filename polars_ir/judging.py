@@ -99,36 +99,40 @@ def pair_up(run: Any, qrels: Any = None) -> Pair:
     run_side, qrels_side = run_table(run), qrels_table(qrels)
     if run_side.eager and not qrels_side.eager:
         qrels_side = qrels_table(qrels.collect())
-    same_types(run_side, qrels_side)
+    run_side, qrels_side = same_types(run_side, qrels_side)
     check_duplicates("qrels", qrels_side, DOCUMENT)
     if _searched(run_side):
         check_duplicates("run", run_side, [*run_side.keys, "doc_id"])
     return Pair(run_side, qrels_side)
 
 
-def relate(pair: Pair, *, unjudged: bool = False, judged_only: bool = False) -> pl.LazyFrame:
-    """The judged relation of a pair as a plan, in canonical columns."""
+def relate(pair: Pair, *, unjudged: bool = False, judged_only: bool = False, counted: bool = True) -> pl.LazyFrame:
+    """The judged relation of a pair as a plan, in canonical columns.
+
+    Counting what was retrieved for each query is a pass over the run of its own: without `counted`, and so without
+    `n_retrieved`, it is left out. A LazyFrame is counted all the same, since the counts guard its data.
+    """
     run, qrels = pair.run, pair.qrels
     if qrels is None:
         return _labelled(run, unjudged=unjudged, judged_only=judged_only)
     if judged_only:
         run = _condensed(run, qrels)
-    if unjudged or judged_only or _deep(qrels):
-        ranks = _by_sorting(run, qrels, pair.extra_columns if unjudged else [])
-    else:
-        ranks = _by_counting(run, qrels)
+    sorting = unjudged or judged_only or _deep(qrels)
+    ranks = _by_sorting(run, qrels, pair.extra_columns if unjudged else []) if sorting else _by_counting(run, qrels)
     judgments = qrels.all_columns().with_columns(ideal_rank=_place("relevance").over("query_id"))
     if "run" in run.keys:
         judgments = systems_of(run).join(judgments, how="cross")
     relation = judgments.join(ranks, on=[*run.keys, "doc_id"], how="full" if unjudged else "left", coalesce=True)
-    relation = relation.join(_counts(run), on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
-    if _searched(run):
+    if sorting and not _searched(run):
+        # Ideal ranks are 1, 2, 3, ... unless a judged document met two rows of the run.
+        twice = pl.col("ideal_rank").count().over(run.keys) > pl.col("ideal_rank").max().over(run.keys)
+        relation = guard(relation, "rank", twice, DUPLICATES)
+    if run.eager and not counted:
         return relation
-    # Ideal ranks are 1, 2, 3, ... unless a judged document met two rows of the run.
-    twice = pl.col("ideal_rank").count().over(run.keys) > pl.col("ideal_rank").max().over(run.keys)
-    relation = guard(relation, "n_retrieved", twice, DUPLICATES)
+    relation = relation.join(_counts(run), on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
     # A plan's reader may want the ranks alone: they depend on the counts, which guard the data.
-    return relation.with_columns(rank=pl.when(pl.col("n_retrieved").is_not_null()).then("rank"))
+    guarded = pl.col("rank") if run.eager else pl.when(pl.col("n_retrieved").is_not_null()).then("rank")
+    return relation.with_columns(rank=guarded)
 
 
 def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
@@ -153,7 +157,9 @@ def check_duplicates(table: str, of: Table, keys: list[str]) -> None:
         return
     repeated = frame.with_row_index("row").filter(ids.is_duplicated())
     names = {key: of.names.get(key, key) for key in keys}
-    shown = repeated.sort(keys).select("row", *keys, *(c for c in ("score", "relevance") if c in of.columns)).head(SHOWN)
+    shown = (
+        repeated.sort(keys).select("row", *keys, *(c for c in ("score", "relevance") if c in of.columns)).head(SHOWN)
+    )
     raise DataError.rows(
         table,
         f"that repeat the ids of another ({', '.join(names.values())})",
@@ -197,7 +203,9 @@ def _counts(run: Table) -> pl.LazyFrame:
     """How many documents the run returned for each query; a LazyFrame is searched for bad scores on the way."""
     if run.eager:
         return run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
-    counts = run.select("score", *run.keys).group_by(run.keys).agg(n_retrieved=pl.len(), wrong=wrong_value("score").sum())
+    counts = (
+        run.select("score", *run.keys).group_by(run.keys).agg(n_retrieved=pl.len(), wrong=wrong_value("score").sum())
+    )
     return guard(counts, "n_retrieved", pl.col("wrong") > 0, BAD_SCORES).drop("wrong")
 
 
@@ -205,8 +213,10 @@ def _by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     """The rank of every retrieved document of the judged queries, found by ranking them all."""
     keys, judged_queries = run.keys, qrels.select("query_id").unique()
     needed = dict.fromkeys([*keys, "doc_id", "score", *columns])
-    return run.select(*needed).join(judged_queries, on="query_id", how="semi").select(
-        *keys, "doc_id", *columns, rank=_place("score").over(keys), n_tied=pl.len().over(*keys, "score")
+    return (
+        run.select(*needed)
+        .join(judged_queries, on="query_id", how="semi")
+        .select(*keys, "doc_id", *columns, rank=_place("score").over(keys), n_tied=pl.len().over(*keys, "score"))
     )
 
 

@@ -119,13 +119,17 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
     """The keyword arguments between the brackets, each a literal."""
     if not arguments or not arguments.strip():
         return {}
+    problem = MeasureError.syntax(text, "between the brackets it needs parameter=value, with plain values")
     try:
         call = ast.parse(f"_({arguments})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
-            raise ValueError
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        keywords = call.keywords if isinstance(call, ast.Call) and not call.args else []
+        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise MeasureError.syntax(text, "between the brackets it needs parameter=value, with plain values") from None
+        raise problem from None
+    # Nothing but `name=value` may have been left out on the way.
+    if not given or len(given) != len(keywords):
+        raise problem
+    return given
 
 
 def _cutoff(spec: Spec, k: str) -> int:
@@ -136,7 +140,7 @@ def _cutoff(spec: Spec, k: str) -> int:
 
 
 def _from_level(spec: Spec, level: int) -> dict[str, object]:
-    """ranx's `-l2`: lower grades are not relevant, and where grades are gains they gain nothing."""
+    """What ranx means by `-l2`: lower grades are not relevant, and where grades are gains they gain nothing."""
     if "rel" in inspect.signature(spec.function).parameters:
         return {"rel": level}
-    return {"gains": {grade: 0 for grade in range(1, level)}} if level > 1 else {}
+    return {"gains": dict.fromkeys(range(1, level), 0)} if level > 1 else {}

@@ -30,8 +30,12 @@ class PandasFinder(MetaPathFinder):
     """Lets the import of pandas pass, once, and registers the accessor after it."""
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+        self,
+        name: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002  # the protocol of finders has them
+        target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
+        """Find pandas as it would be found without us; leave every other module to the other finders."""
         if name != "pandas":
             return None
         sys.meta_path.remove(self)

@@ -231,6 +231,8 @@ PARAMETERS: dict[str, Parameter] = {
     "gains": Parameter(
         "Other values for some grades, as in {1: 1, 2: 3}; a grade that is not in the map keeps its own.",
         "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}",
-        lambda v: isinstance(v, dict) and len(v) > 0 and all(_whole(g, 0) and _number(x) and x >= 0 for g, x in v.items()),
+        lambda v: (
+            isinstance(v, dict) and len(v) > 0 and all(_whole(g, 0) and _number(x) and x >= 0 for g, x in v.items())
+        ),
     ),
 }

@@ -8,7 +8,7 @@ checked by the plan itself (`guard`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -49,6 +49,7 @@ class Table:
 
     @property
     def eager(self) -> bool:
+        """Whether the rows are in memory."""
         return all(isinstance(frame, pl.DataFrame) for frame, _ in self.sources)
 
     @property
@@ -58,6 +59,7 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
+        """The canonical columns, and the others under their own names."""
         return list(self.dtypes)
 
     @property
@@ -123,11 +125,30 @@ def per_query_table(per_query: object) -> Table:
     return _table("per_query", frame, names, check=False)
 
 
-def same_types(run: Table, qrels: Table) -> None:
-    """Raise a `DtypeError` where ids are integers on one side and strings on the other."""
+def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
+    """Both tables with ids of one type; a `DtypeError` where one has integers and the other strings.
+
+    A table in memory without any id has the type of the other: nobody said which it was to have.
+    """
     for role in ("query_id", "doc_id"):
-        if run.dtypes[role] != qrels.dtypes[role]:
+        if run.dtypes[role] == qrels.dtypes[role]:
+            continue
+        if _holds_none(qrels, role):
+            qrels = _cast(qrels, role, run.dtypes[role])
+        elif _holds_none(run, role):
+            run = _cast(run, role, qrels.dtypes[role])
+        else:
             raise DtypeError.different_ids(run.names[role], run.dtypes[role], qrels.names[role], qrels.dtypes[role])
+    return run, qrels
+
+
+def _holds_none(table: Table, role: str) -> bool:
+    return table.eager and table.select(role).drop_nulls().collect().is_empty()
+
+
+def _cast(table: Table, role: str, dtype: pl.DataType) -> Table:
+    sources = tuple((frame, {**make, role: make[role].cast(dtype)}) for frame, make in table.sources)
+    return replace(table, sources=sources, dtypes={**table.dtypes, role: dtype})
 
 
 def find(table: str, role: str, columns: Sequence[str]) -> str | None:
@@ -247,7 +268,9 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         for role in ("query_id", "doc_id"):
             if table.dtypes[role] != first.dtypes[role]:
                 wanted = f"{first.dtypes[role]}, as in the first run"
-                raise DtypeError.of_column(f"run {system!r}", table.names[role], wanted, table.dtypes[role], "Cast one.")
+                raise DtypeError.of_column(
+                    f"run {system!r}", table.names[role], wanted, table.dtypes[role], "Cast one."
+                )
     shared = {
         column: pl.Float64() if column == "score" else dtype
         for column, dtype in first.dtypes.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,17 +56,16 @@ def validate(run: Any, qrels: Any) -> Any:
     """
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
     of_types, run_side, qrels_side = _types(run_side, qrels_side)
-    sound = Pair(
-        _made_of(run_side, run_side.all_columns().filter(~_wrong("score")).unique([*run_side.keys, "doc_id"])),
-        _made_of(qrels_side, qrels_side.all_columns().filter(~_wrong("relevance")).unique(DOCUMENT)),
-    )
+    sound_run = _made_of(run_side, run_side.all_columns().filter(~_wrong("score")).unique([*run_side.keys, "doc_id"]))
+    sound_qrels = _made_of(qrels_side, qrels_side.all_columns().filter(~_wrong("relevance")).unique(DOCUMENT))
+    pair = Pair(sound_run, sound_qrels)
     findings = [
         of_types,
         *_rows(run_side, qrels_side),
-        *_queries(sound),
-        *(_lookalikes(sound, role) for role in DOCUMENT),
-        *_ties(sound),
-        _unjudged(sound),
+        *_queries(sound_run, sound_qrels),
+        *(_lookalikes(sound_run, sound_qrels, role) for role in DOCUMENT),
+        *_ties(pair),
+        _unjudged(pair),
         *_rank_column(run, run_side),
     ]
     return give_back(pl.concat(findings).filter(pl.col("count") > 0), run)
@@ -110,7 +110,7 @@ def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
     """Whether ids have one type on both sides; if not, both sides with ids as strings."""
     problem: list[str] = []
     try:
-        same_types(run, qrels)
+        run, qrels = same_types(run, qrels)
     except DtypeError as error:
         problem = [str(error)]
         run, qrels = (_made_of(t, t.all_columns().with_columns(pl.col(DOCUMENT).cast(pl.String))) for t in (run, qrels))
@@ -132,9 +132,7 @@ def _rows(run: Table, qrels: Table) -> list[pl.LazyFrame]:
     ]
 
 
-def _queries(pair: Pair) -> list[pl.LazyFrame]:
-    run, qrels = pair.run, pair.qrels
-    assert qrels is not None
+def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
     retrieved, judged = run.select(*run.keys).unique(), qrels.select("query_id").unique()
     is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
     expected = systems_of(run).join(judged, how="cross") if "run" in run.keys else judged
@@ -165,10 +163,9 @@ def _queries(pair: Pair) -> list[pl.LazyFrame]:
     ]
 
 
-def _lookalikes(pair: Pair, role: str) -> pl.LazyFrame:
-    """Ids of the run that match no id of the qrels, but would without blanks, case, leading zeros or a decimal point."""
-    assert pair.qrels is not None
-    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (pair.run, pair.qrels))
+def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
+    """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`."""
+    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (run, qrels))
     stripped = pl.col(role).str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
     others = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
@@ -207,7 +204,11 @@ def _ties(pair: Pair) -> list[pl.LazyFrame]:
         for name in measures
     ]
     rows = finding(
-        "tied scores", pair.run.all_columns(), tied, _id(*keys), "rows whose score another document of the query has too"
+        "tied scores",
+        pair.run.all_columns(),
+        tied,
+        _id(*keys),
+        "rows whose score another document of the query has too",
     )
     return [rows, *moved]
 
@@ -225,7 +226,7 @@ def _unjudged(pair: Pair) -> pl.LazyFrame:
 
 def _rank_column(run: Any, table: Table) -> list[pl.LazyFrame]:
     """Where a rank column stands beside the scores: whether its order is theirs."""
-    if holds_systems(run) if isinstance(run, dict) else False:
+    if isinstance(run, Mapping) and holds_systems(run):
         return []
     frame = to_polars("run", run, column="score")
     rank = find("run", "rank", frame.collect_schema().names())

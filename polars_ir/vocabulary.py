@@ -95,7 +95,8 @@ def total(values: pl.Expr) -> pl.Expr:
 def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
     """The values of the documents for which a condition holds, in the order of a ranking.
 
-    >>> pl.DataFrame({"rank": [3, 1, 2], "v": ["c", "a", "b"]}).select(ranked(pl.col("v"), where=top(2))).to_series().to_list()
+    >>> documents = pl.DataFrame({"rank": [3, 1, 2], "doc_id": ["c", "a", "b"]})
+    >>> documents.select(ranked(pl.col("doc_id"), where=top(2))).to_series().to_list()
     ['a', 'b']
     """
     return values.filter(where).sort_by(by.filter(where))
@@ -107,8 +108,8 @@ def length(k: int | None = None) -> pl.Expr:
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(length(10)).item()
     10
     """
-    # The cutoff as a column: Polars divides by a constant by multiplying with its reciprocal, and 3 * 0.1 is not 3 / 10.
-    return n_retrieved if k is None else n_retrieved.clip(k, k)
+    # The cutoff as a column: Polars divides by a constant by multiplying with its reciprocal, yet 3 * 0.1 != 3 / 10.
+    return n_retrieved if k is None else pl.len().clip(k, k)
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:

@@ -204,8 +204,7 @@ def by_formula(ranked: list[float | None], judged: list[float], k: int) -> dict[
     ideal = sorted((max(grade, 0) for grade in judged), reverse=True)
     hits, n_relevant = sum(grade >= 1 for grade in grades), sum(grade >= 1 for grade in judged)
     places = [place for place, grade in enumerate(grades) if grade >= 1]
-    # Grades below 1 do not satisfy, as they do not make a document relevant.
-    satisfied = [(2 ** min(grade, 3) - 1) / 8 if grade >= 1 else 0 for grade in grades]
+    satisfied = [(2 ** min(grade, 3) - 1) / 8 for grade in grades]
     reading = [1.0, *accumulate((1 - s for s in satisfied), mul)]
     burges, ideal_burges = ([2**grade - 1 for grade in of] for of in (grades, ideal))
     mapped, ideal_mapped = ([{1: 5, 2: 1}.get(grade, grade) for grade in of] for of in (grades, ideal))

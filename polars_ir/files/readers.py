@@ -16,7 +16,7 @@ from polars_ir.files.sources import Format, Role, Source, one_format, resolve
 
 @explain_options
 def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
-    """Read a run: the documents a system returned for each query, with their scores.
+    r"""Read a run: the documents a system returned for each query, with their scores.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     >>> from polars_ir.files import read_run
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name, "bm25.run")
-    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\\nq1 Q0 d1 2 9.25 bm25\\n")
+    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n")
     >>> read_run(file)
     shape: (2, 4)
     ┌──────────┬────────┬──────┬───────┐
@@ -70,7 +70,7 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
 
 @explain_options
 def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
-    """Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
+    r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now.
 
@@ -102,7 +102,7 @@ def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     >>> from polars_ir.files import scan_run
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name, "bm25.run")
-    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\\nq1 Q0 d1 2 9.25 bm25\\n")
+    >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n")
     >>> scan_run(file).select("doc_id", "score").collect().rows()
     [('d3', 14.5), ('d1', 9.25)]
     >>> folder.cleanup()
@@ -112,7 +112,7 @@ def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
 
 @explain_options
 def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
-    """Read judgments: the grade each judged document of a query was given.
+    r"""Read judgments: the grade each judged document of a query was given.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     >>> from polars_ir.files import read_qrels
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name, "qrels.txt")
-    >>> _ = file.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+    >>> _ = file.write_text("q1 0 d1 2\nq1 0 d2 0\n")
     >>> read_qrels(file)
     shape: (2, 3)
     ┌──────────┬────────┬───────────┐
@@ -165,7 +165,7 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
 
 @explain_options
 def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
-    """Scan judgments lazily; source, format and columns are those of `read_qrels`.
+    r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
     decide whether grades are Int64 or Float64.
@@ -199,7 +199,7 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     >>> from polars_ir.files import scan_qrels
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name, "qrels.tsv")
-    >>> _ = file.write_text("query-id\\tcorpus-id\\tscore\\nq1\\td1\\t0.5\\n")
+    >>> _ = file.write_text("query-id\tcorpus-id\tscore\nq1\td1\t0.5\n")
     >>> scan_qrels(file).collect().rows()
     [('q1', 'd1', 0.5)]
     >>> folder.cleanup()

@@ -30,9 +30,7 @@ def average_precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return ratio(total(precisions), n_relevant(rel))
 
 
-@measure(
-    "infAP", source="Yilmaz and Aslam 2006, https://doi.org/10.1145/1183614.1183633; trec_eval 10 (m_infap.c)"
-)
+@measure("infAP", source="Yilmaz and Aslam 2006, https://doi.org/10.1145/1183614.1183633; trec_eval 10 (m_infap.c)")
 def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
     """Inferred average precision: average precision estimated from judgments of a sample of the pool.
 

@@ -14,7 +14,8 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4) -> pl.Ex
 
     sum over ranks of 1/rank * s(rank) * product of (1 - s) above it, where s = (2^grade - 1) / 2^max_rel is the chance
     that a document satisfies. gdeval, and ir_measures with it, fix the highest grade at 4. Undefined when no document
-    has a grade above 0. A perfect ranking stays below 1, which only infinitely many documents of the highest grade reach.
+    has a grade above 0. A perfect ranking stays below 1, which only infinitely many documents of the
+    highest grade reach.
 
     Examples
     --------

@@ -37,7 +37,9 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     return n_relevant(rel).cast(pl.Int64)
 
 
-@measure("NumRelRet", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_rel_ret.c)", also={"num_rel_ret": {}, "hits": {}})
+@measure(
+    "NumRelRet", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_rel_ret.c)", also={"num_rel_ret": {}, "hits": {}}
+)
 def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """The number of relevant documents among the first k.
 
