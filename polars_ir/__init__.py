@@ -14,13 +14,14 @@ from importlib.metadata import version
 from polars_ir import datasets, namespace, pandas
 from polars_ir.conversion import from_lists
 from polars_ir.errors import IRError, IRWarning
-from polars_ir.evaluation import evaluate, mean, summarize
+from polars_ir.evaluation import evaluate
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 from polars_ir.judging import judge
 from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
 from polars_ir.measures import __all__ as _measures
 from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
+from polars_ir.summary import mean, summarize
 from polars_ir.validation import validate
 from polars_ir.vocabulary import (
     gain,

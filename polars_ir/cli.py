@@ -12,8 +12,9 @@ import polars as pl
 
 from polars_ir import datasets
 from polars_ir.errors import FileError, IRError, OptionError
-from polars_ir.evaluation import evaluate, mean
+from polars_ir.evaluation import evaluate
 from polars_ir.files import read_qrels, read_run
+from polars_ir.summary import mean
 
 DEMO_MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
 

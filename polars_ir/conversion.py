@@ -84,7 +84,7 @@ def from_lists(
     frame
         Polars DataFrame or LazyFrame, pandas or Arrow; one row per query.
     query
-        Column of query ids; it keeps its name.
+        Column of query ids.
     retrieved
         List column of the retrieved ids, best first.
     scores
@@ -97,9 +97,10 @@ def from_lists(
     Returns
     -------
     (run, qrels)
-        `query`, `doc_id`, `score` (Float64 or that of the lists; without scores, the length of the list falling to 1),
-        and `query`, `doc_id`, `relevance` (Int64). A query whose list of relevant ids is empty stays in the qrels, as
-        a row without document and grade: it is evaluated, and no document is relevant to it.
+        `query_id`, `doc_id`, `score` (that of the lists; without scores Int64, the length of the list falling to 1),
+        and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). A query whose list of
+        relevant ids is empty stays in the qrels, as a row without document and grade: it is evaluated, and no document
+        is relevant to it.
 
     Raises
     ------
@@ -116,18 +117,22 @@ def from_lists(
     """
     table = to_polars("frame", frame, column="score")
     _check_lists(table, query, [(retrieved, scores), (relevant, grades)])
-    length = pl.col(retrieved).list.len().cast(pl.Int64)
-    ranking = pl.int_ranges(length, 0, -1) if scores is None else pl.col(scores)
-    # Polars 2 drops the row of an empty list and Polars 1 keeps it, so that none may reach `explode`.
-    run = table.lazy().filter(length_of(retrieved) > 0).select(query, doc_id=pl.col(retrieved), score=ranking)
-    run = run.explode("doc_id", "score")
-    judged = table.lazy().filter(length_of(relevant) > 0)
+    rows = table.lazy()
+    falling = pl.int_ranges(pl.col(retrieved).list.len().cast(pl.Int64), 0, -1)
+    run = _exploded(rows, query, doc_id=pl.col(retrieved), score=falling if scores is None else pl.col(scores))
     if grades is None:
-        qrels = judged.select(query, doc_id=pl.col(relevant)).explode("doc_id").with_columns(relevance=1)
+        qrels = _exploded(rows, query, doc_id=pl.col(relevant)).with_columns(relevance=1)
     else:
-        qrels = judged.select(query, doc_id=pl.col(relevant), relevance=pl.col(grades)).explode("doc_id", "relevance")
-    nothing = table.lazy().filter(length_of(relevant) == 0).select(query, doc_id=None, relevance=None)
+        qrels = _exploded(rows, query, doc_id=pl.col(relevant), relevance=pl.col(grades))
+    nothing = rows.filter(length_of(relevant) == 0).select(query_id=query, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
+
+
+def _exploded(rows: pl.LazyFrame, query: str, **lists: pl.Expr) -> pl.LazyFrame:
+    """A row per element of the lists; none for an empty list."""
+    # Polars 1 and 2 differ in what they make of an empty list, so that none may come to `explode`.
+    columns = rows.select(pl.col(query).alias("query_id"), **lists).filter(length_of("doc_id") > 0)
+    return columns.explode(*lists, empty_as_null=False)
 
 
 def length_of(column: str) -> pl.Expr:

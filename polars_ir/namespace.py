@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import OptionError, nearest
-from polars_ir.evaluation import evaluate, mean, summarize
+from polars_ir.evaluation import evaluate
 from polars_ir.judging import judge
 from polars_ir.registry import CATALOG, Measure
+from polars_ir.summary import mean, summarize
 from polars_ir.validation import validate
 
 #: What every measure's method takes beside the measure's own parameters.
@@ -66,7 +67,9 @@ def _measuring(measure: Measure, frame: Any) -> Callable[..., Any]:
 
     def measuring(qrels: Any = None, **parameters: Any) -> Any:
         for name in parameters.keys() - own.keys() - options:
-            raise OptionError.misspelt(measure.__name__, f"got an unexpected keyword argument {name!r}", name, [*own, *sorted(options)])
+            raise OptionError.misspelt(
+                measure.__name__, f"got an unexpected keyword argument {name!r}", name, [*own, *sorted(options)]
+            )
         chosen = {name: parameters.pop(name) for name in options & parameters.keys()}
         return evaluate(frame, qrels, measure(**parameters), **chosen)
 

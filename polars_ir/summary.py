@@ -1,0 +1,149 @@
+"""Means over queries: of every measure, and with their spread.
+
+Conventions: a null is a query for which a measure is undefined, and left out. Queries are added up in the order of
+their ids, so that a mean is the same to the last bit whatever the order of the rows.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any, overload
+
+import polars as pl
+
+from polars_ir.conversion import give_back
+from polars_ir.errors import ColumnError, OptionError, explain_options
+from polars_ir.schema import Table, per_query_table
+from polars_ir.vocabulary import ratio, total
+
+#: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
+ALL = "polars_ir: all"
+
+
+@overload
+def mean(per_query: pl.LazyFrame) -> pl.LazyFrame: ...
+@overload
+def mean(per_query: pl.DataFrame) -> pl.DataFrame: ...
+@overload
+def mean(per_query: Any) -> Any: ...
+@explain_options
+def mean(per_query: Any) -> Any:
+    """The mean of every measure over the queries: one row per system.
+
+    Null values, of queries for which a measure is undefined, are left out of its mean. Counts are averaged like
+    everything else; trec_eval prints their sums.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned: a query column, `run` where there are several, and measures in numeric columns.
+
+    Returns
+    -------
+    The kind of the input
+        `run` (if there is one) and a Float64 column per measure.
+
+    Raises
+    ------
+    IRError
+        For a frame without a query column or without a measure.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> run, qrels = {"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}
+    >>> ir.mean(ir.evaluate(run, qrels, ["RR", "P@1"])).rows()
+    [(0.75, 0.5)]
+    """
+    table, measures = _measures_of(per_query)
+    system, queries = _by_system(table)
+    means = queries.agg(_mean(measure).alias(measure) for measure in measures)
+    return give_back(means.select(*system, *measures), per_query)
+
+
+@overload
+def summarize(per_query: pl.LazyFrame, *, confidence: float = ...) -> pl.LazyFrame: ...
+@overload
+def summarize(per_query: pl.DataFrame, *, confidence: float = ...) -> pl.DataFrame: ...
+@overload
+def summarize(per_query: Any, *, confidence: float = ...) -> Any: ...
+@explain_options
+def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
+    """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
+
+    The interval is mean -/+ z * std / sqrt(n), z being the quantile of the normal distribution: queries are taken as a
+    sample of all that could be asked, and enough of them (some 30) for their mean to be normal.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned.
+    confidence
+        How sure the interval is to hold the mean of all queries; between 0 and 1.
+
+    Returns
+    -------
+    The kind of the input
+        `run` (if there is one), `measure` (String), `mean`, `std` (of the sample), `low`, `high` (Float64) and
+        `n_queries` (UInt32), which counts the queries with a value. With a single query there is no spread and no
+        interval, but null.
+
+    Raises
+    ------
+    IRError
+        For a frame without a query column or without a measure, or a confidence outside (0, 1).
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> run, qrels = {"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}
+    >>> ir.summarize(ir.evaluate(run, qrels, "RR")).select("measure", "mean", "n_queries").rows()
+    [('RR', 0.75, 2)]
+    """
+    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+        raise OptionError(f"confidence must be between 0 and 1, both excluded; got {confidence!r}.")
+    table, measures = _measures_of(per_query)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    system, queries = _by_system(table)
+    rows = [
+        queries.agg(
+            pl.lit(measure).alias("measure"),
+            mean=_mean(measure),
+            std=_std(measure),
+            n_queries=pl.col(measure).count(),
+            half=z * (_std(measure) / pl.col(measure).count().sqrt()),
+        )
+        for measure in measures
+    ]
+    summary = pl.concat(rows).with_columns(low=pl.col("mean") - pl.col("half"), high=pl.col("mean") + pl.col("half"))
+    columns = [*system, "measure", "mean", "std", "low", "high", "n_queries"]
+    return give_back(summary.select(columns), per_query)
+
+
+def _measures_of(per_query: Any) -> tuple[Table, list[str]]:
+    """A per-query frame, and which of its columns are measures."""
+    table = per_query_table(per_query)
+    measures = [name for name, dtype in table.dtypes.items() if name not in table.keys and dtype.is_numeric()]
+    if not measures:
+        raise ColumnError.missing("per_query", "measure", ["any numeric column"], table.columns)
+    return table, measures
+
+
+def _by_system(table: Table) -> tuple[list[str], pl.lazyframe.group_by.LazyGroupBy]:
+    """The key of the systems, if there are several, and the queries of each, always in the same order."""
+    system = [key for key in table.keys if key == "run"]
+    queries = table.all_columns().sort(table.keys).with_columns(pl.lit(True).alias(ALL))
+    return system, queries.group_by(*system, ALL, maintain_order=True)
+
+
+def _mean(measure: str) -> pl.Expr:
+    """The mean of a measure over the queries it is defined for."""
+    value = pl.col(measure)
+    return ratio(total(value.filter(value.is_not_null())), value.count())
+
+
+def _std(measure: str) -> pl.Expr:
+    """The standard deviation of the sample."""
+    value = pl.col(measure)
+    squares = (value - _mean(measure)) ** 2
+    return ratio(total(squares.filter(value.is_not_null())), value.count().cast(pl.Int64) - 1).sqrt()

@@ -1,0 +1,427 @@
+"""Bad input ends in one error that says what is wrong, where, and what to do; and changes nothing."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir import judging
+
+RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
+QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
+
+NAN = float("nan")
+
+
+def evaluating(run: object = RUN, qrels: object = QRELS, measures: object = "RR", **options: object) -> Callable:
+    """A call of `evaluate`, to be made later."""
+    return lambda: ir.evaluate(run, qrels, measures, **options)
+
+
+def message_of(call: Callable) -> str:
+    """The message of the error that a call raises."""
+    with pytest.raises(ir.IRError) as error:
+        call()
+    return str(error.value)
+
+
+def with_rows(sentence: str, *cells: str) -> str:
+    """A message that ends in a table."""
+    head, *body = cells
+    edge = "+" + "+".join("-" * len(cell) for cell in head[1:-1].split("|")) + "+"
+    return "\n".join([sentence, edge, head, edge.replace("-", "=").replace("=+=", "==="), *body, edge])
+
+
+WHOLE_MESSAGES = {
+    "a missing column": (
+        evaluating(RUN.rename({"doc_id": "document"})),
+        (
+            "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, item_id); "
+            "it has 'query_id', 'document', 'score'. Rename the one that is meant: run.rename({'...': 'doc_id'})."
+        ),
+    ),
+    "a run without scores": (
+        evaluating(RUN.drop("score")),
+        (
+            "run has no 'score' column (recognised names: score, sim, similarity, _score, prediction, rank); it has "
+            "'query_id', 'doc_id'. Rename the one that is meant: run.rename({'...': 'score'})."
+        ),
+    ),
+    "qrels without grades": (
+        evaluating(qrels=QRELS.drop("relevance")),
+        (
+            "qrels has no 'relevance' column (recognised names: relevance, rel, label, rating, grade, gain, score); "
+            "it has 'query_id', 'doc_id'. Rename the one that is meant: qrels.rename({'...': 'relevance'})."
+        ),
+    ),
+    "two candidates for the query": (
+        evaluating(RUN.with_columns(qid="query_id")),
+        (
+            "run has 2 columns that could be 'query_id': 'query_id', 'qid'. Keep one: run.drop('qid'), "
+            "or rename the other."
+        ),
+    ),
+    "two candidates for the grade": (
+        evaluating(qrels=QRELS.with_columns(label="relevance")),
+        (
+            "qrels has 2 columns that could be 'relevance': 'relevance', 'label'. Keep one: qrels.drop('label'), "
+            "or rename the other."
+        ),
+    ),
+    "integer documents in the run alone": (
+        evaluating(RUN.with_columns(doc_id=pl.Series([1, 2, 1]))),
+        (
+            "ids must have one type on both sides; run column 'doc_id' is Int64 and qrels column 'doc_id' is String. "
+            "Cast one: run.with_columns(pl.col('doc_id').cast(pl.String))."
+        ),
+    ),
+    "integer queries in the qrels alone": (
+        evaluating(qrels=QRELS.with_columns(query_id=pl.Series([1, 2])).rename({"query_id": "qid"})),
+        (
+            "ids must have one type on both sides; run column 'query_id' is String and qrels column 'qid' is Int64. "
+            "Cast one: qrels.with_columns(pl.col('qid').cast(pl.String))."
+        ),
+    ),
+    "ids with a decimal point": (
+        evaluating(RUN.with_columns(doc_id=pl.Series([1.0, 2.0, 1.0]))),
+        (
+            "run column 'doc_id' must be strings or integers; it is Float64. Cast it: "
+            "run.with_columns(pl.col('doc_id').cast(pl.String))."
+        ),
+    ),
+    "scores that are text": (
+        evaluating(RUN.cast({"score": pl.String})),
+        (
+            "run column 'score' must be numbers; it is String. Cast it: "
+            "run.with_columns(pl.col('score').cast(pl.Float64))."
+        ),
+    ),
+    "grades that are text": (
+        evaluating(qrels=QRELS.cast({"relevance": pl.String}).rename({"relevance": "label"})),
+        (
+            "qrels column 'label' must be numbers; it is String. Cast it: "
+            "qrels.with_columns(pl.col('label').cast(pl.Float64))."
+        ),
+    ),
+    "a duplicate in the run": (
+        evaluating(pl.concat([RUN, RUN[:1]])),
+        with_rows(
+            "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each: "
+            "run.unique(['query_id', 'doc_id'], keep='first'). The first:",
+            "| row | query_id | doc_id | score |",
+            "| 0   | q1       | d1     | 0.9   |",
+            "| 3   | q1       | d1     | 0.9   |",
+        ),
+    ),
+    "a document with two scores": (
+        evaluating(pl.concat([RUN, RUN[:1].with_columns(score=0.1)]).rename({"query_id": "qid"})),
+        with_rows(
+            "run has 2 rows that repeat the ids of another (qid, doc_id). Keep one of each: "
+            "run.unique(['qid', 'doc_id'], keep='first'). The first:",
+            "| row | qid | doc_id | score |",
+            "| 0   | q1  | d1     | 0.9   |",
+            "| 3   | q1  | d1     | 0.1   |",
+        ),
+    ),
+    "a duplicate in the qrels": (
+        evaluating(qrels=pl.concat([QRELS, QRELS[1:]])),
+        with_rows(
+            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each: "
+            "qrels.unique(['query_id', 'doc_id'], keep='first'). The first:",
+            "| row | query_id | doc_id | relevance |",
+            "| 1   | q2       | d1     | 2         |",
+            "| 2   | q2       | d1     | 2         |",
+        ),
+    ),
+    "a document with two grades": (
+        evaluating(qrels=pl.concat([QRELS, QRELS[1:].with_columns(relevance=pl.lit(0, pl.Int64))])),
+        with_rows(
+            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each: "
+            "qrels.unique(['query_id', 'doc_id'], keep='first'). The first:",
+            "| row | query_id | doc_id | relevance |",
+            "| 1   | q2       | d1     | 2         |",
+            "| 2   | q2       | d1     | 0         |",
+        ),
+    ),
+    "scores that are not numbers": (
+        evaluating(RUN.with_columns(score=pl.Series([NAN, None, 0.1], dtype=pl.Float64))),
+        with_rows(
+            "run has 2 rows whose 'score' is null or NaN. Leave them out: "
+            "run.filter(pl.col('score').is_not_null() & pl.col('score').is_not_nan()). The first:",
+            "| row | query_id | doc_id | score |",
+            "| 0   | q1       | d1     | NaN   |",
+            "| 1   | q1       | d2     | null  |",
+        ),
+    ),
+    "a null document": (
+        evaluating(RUN.with_columns(doc_id=pl.Series(["d1", None, "d1"]))),
+        with_rows(
+            "run has 1 row whose 'doc_id' is null. Leave them out: run.filter(pl.col('doc_id').is_not_null()). "
+            "The first:",
+            "| row | query_id | doc_id | score |",
+            "| 1   | q1       | null   | 0.5   |",
+        ),
+    ),
+    "a null query": (
+        evaluating(qrels=QRELS.with_columns(query_id=pl.Series(["q1", None]))),
+        with_rows(
+            "qrels has 1 row whose 'query_id' is null. Leave them out: qrels.filter(pl.col('query_id').is_not_null()). "
+            "The first:",
+            "| row | query_id | doc_id | relevance |",
+            "| 1   | null     | d1     | 2         |",
+        ),
+    ),
+    "a null grade": (
+        evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1, None]))),
+        with_rows(
+            "qrels has 1 row whose 'relevance' is null. Leave them out: "
+            "qrels.filter(pl.col('relevance').is_not_null()). The first:",
+            "| row | query_id | doc_id | relevance |",
+            "| 1   | q2       | d1     | null      |",
+        ),
+    ),
+    "an unknown measure": (
+        evaluating(measures="nDGC@10"),
+        "no measure is called 'nDGC@10'. Did you mean 'nDCG'? `ir.catalog()` lists them all.",
+    ),
+    "no measure": (
+        evaluating(measures=[]),
+        "measures must name at least one measure, as in ['nDCG@10', 'AP']; got none.",
+    ),
+    "two measures of one name": (
+        evaluating(measures=["nDCG@10", "ndcg_cut_10"]),
+        "two measures are named 'nDCG@10'. Leave one out, or give it another name: .alias('...').",
+    ),
+    "a misspelt option of a function": (
+        evaluating(mising="skip"),
+        (
+            "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
+            "measures, missing, undefined, judged_only."
+        ),
+    ),
+    "a misspelt option of a measure": (
+        lambda: ir.ndcg(gain={1: 2}),
+        "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, dcg, gains.",
+    ),
+    "a misspelt option of a method": (
+        lambda: RUN.ir.ndcg(QRELS, gain={1: 2}),
+        (
+            "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, dcg, gains, "
+            "judged_only, missing, undefined."
+        ),
+    ),
+    "a misspelt option in a name": (
+        evaluating(measures="P(rell=2)@5"),
+        "precision(): got an unexpected keyword argument 'rell'. Did you mean 'rel'? It takes k, rel.",
+    ),
+    "a cutoff given by position": (
+        lambda: ir.ndcg(10),
+        "ndcg(): too many positional arguments. It takes k, dcg, gains.",
+    ),
+    "a bad value of an option": (
+        evaluating(missing="Skip"),
+        "missing must be one of 'zero', 'skip'; got 'Skip'. Did you mean 'skip'?",
+    ),
+    "a bad value of a parameter": (
+        lambda: ir.ndcg(dcg="exp"),
+        "nDCG: dcg must be one of 'log2', 'exp-log2'; got 'exp'.",
+    ),
+    "a run that is a path": (
+        evaluating("bm25.run"),
+        "run must be a table; got the path 'bm25.run'. Read it first: ir.read_run('bm25.run').",
+    ),
+    "qrels that are a path": (
+        evaluating(qrels=Path("qrels.txt")),
+        "qrels must be a table; got the path 'qrels.txt'. Read it first: ir.read_qrels('qrels.txt').",
+    ),
+    "a run that is None": (
+        evaluating(None),
+        "run must be a table (Polars, pandas, Arrow) or nested dicts; got NoneType: None.",
+    ),
+    "qrels that are a number": (
+        evaluating(qrels=5),
+        "qrels must be a table (Polars, pandas, Arrow) or nested dicts; got int: 5.",
+    ),
+    "a measure that is a number": (
+        evaluating(measures=[5]),
+        "a measure is a name such as 'nDCG@10' or a Polars expression; got 5.",
+    ),
+    "an expression of an unknown column": (
+        evaluating(measures=pl.col("ranks").sum().alias("mine")),
+        (
+            "measure 'mine' reads the column 'ranks', which neither the judged relation nor the run has. Did you mean "
+            "'rank'? There are 'run', 'query_id', 'doc_id', 'relevance', 'rank', 'ideal_rank', 'n_retrieved', "
+            "'n_tied', 'score'."
+        ),
+    ),
+    "a measure named like a key": (
+        evaluating(measures=ir.rank.min().alias("query_id")),
+        "a measure is named 'query_id', like a key column of the result. Give it another: .alias('...').",
+    ),
+    "a run without qrels and grades": (
+        lambda: RUN.ir.ndcg(k=10),
+        (
+            "no qrels were given, and run has no column of grades (recognised names: relevance, rel, label, rating, "
+            "grade, gain); it has 'query_id', 'doc_id', 'score'. Pass the qrels: run.ir.ndcg(qrels, k=10)."
+        ),
+    ),
+    "a confidence in percent": (
+        lambda: ir.summarize(ir.evaluate(RUN, QRELS, "RR"), confidence=95),
+        "confidence must be between 0 and 1, both excluded; got 95.",
+    ),
+    "code in a name": (
+        evaluating(measures="nDCG(__import__('os').system('x'))@5"),
+        (
+            "\"nDCG(__import__('os').system('x'))@5\" is not a measure name: between the brackets it needs "
+            "parameter=value, with plain values. Write NAME, NAME@k or NAME(parameter=value)@k, as in 'nDCG@10' or "
+            "'P(rel=2)@5'."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), WHOLE_MESSAGES.values(), ids=WHOLE_MESSAGES)
+def test_a_message_says_what_where_and_what_to_do(call, message):
+    assert message_of(call) == message
+
+
+PARTS = {
+    "an expression of several columns": (
+        evaluating(measures=pl.all().sum()),
+        ["stands for several columns. Give it one name: .alias('...')."],
+    ),
+    "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ndcg()."]),
+    "a value that is code": (evaluating(measures="P(k=__import__('os'))"), ["plain values"]),
+    "10,000 brackets": (evaluating(measures="(" * 10_000), ["longer than 500 characters"]),
+    "nested brackets": (evaluating(measures=f"P(k={'[' * 240}{']' * 240})"), ["plain values"]),
+    "NUL in a name": (evaluating(measures="nDCG\0@10"), [r"'nDCG\x00@10'", "'nDCG'"]),
+    "NUL in the brackets": (evaluating(measures="nDCG(k=\0)"), [r"nDCG(k=\x00)", "plain values"]),
+    "a name that is empty": (evaluating(measures=""), ["''", "not a measure name"]),
+    "a document list that is a string": (evaluating({"q": "d1"}, {"q": ["d1"]}), ["run['q']", "str: 'd1'"]),
+    "ids of two types in a dict": (evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}), ["run mixes types"]),
+    "NaN among the grades": (
+        evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1.0, NAN]))),
+        ["qrels has 1 row whose 'relevance' is null or NaN", "| 1   | q2"],
+    ),
+    "a misspelt option of evaluate in a method": (lambda: RUN.ir.ndcg(QRELS, mising="skip"), ["mising", "'missing'"]),
+    "a value for undefined that is no number": (evaluating(undefined="zero"), ["undefined", "'zero'"]),
+    "a value for judged_only that is no truth value": (evaluating(judged_only="no"), ["judged_only", "'no'"]),
+}
+
+
+@pytest.mark.parametrize(("call", "parts"), PARTS.values(), ids=PARTS)
+def test_a_message_names_what_is_wrong(call, parts):
+    message = message_of(call)
+    assert [part for part in parts if part not in message] == []
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "10"])
+@pytest.mark.parametrize(
+    "call", [lambda k: ir.ndcg(k=k), lambda k: RUN.ir.ndcg(QRELS, k=k), lambda k: ir.parse(f"nDCG(k={k!r})")]
+)
+def test_a_cutoff_is_a_whole_number_above_0(call, k):
+    wanted = f"nDCG: k must be a whole number of documents, 1 or more; got {k!r}."
+    assert message_of(lambda: call(k)) == wanted
+
+
+@pytest.mark.parametrize("name", ["nDCG@0", "nDCG@-1", "nDCG@2.5", "nDCG@True", "nDCG@", "ndcg_cut_0", "ndcg_at_0"])
+def test_a_cutoff_in_a_name_is_a_whole_number_above_0(name):
+    assert message_of(lambda: ir.parse(name)).startswith("nDCG: k must be a whole number of documents, 1 or more; got")
+
+
+def test_a_message_shows_the_first_five_rows():
+    run = pl.DataFrame({"query_id": "q", "doc_id": [f"d{i}" for i in range(9)], "score": [NAN] * 9})
+    message = message_of(evaluating(run))
+    assert message.startswith("run has 9 rows ")
+    assert [f"d{i}" in message for i in range(9)] == [True] * 5 + [False] * 4
+
+
+def test_a_spark_frame_is_not_collected_behind_the_users_back():
+    def refuse(_self: object, _schema: object = None) -> None:
+        raise AssertionError
+
+    spark_frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic", "__arrow_c_stream__": refuse})()
+    wanted = "run is a Spark frame, which would be collected whole. Do that first: .toArrow()."
+    assert message_of(evaluating(spark_frame)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        (RUN, QRELS),
+        (pl.concat([RUN, RUN[:1]]), QRELS),
+        (RUN, QRELS.with_columns(relevance=pl.Series([1, None]))),
+        (RUN.rename({"query_id": "Topic", "score": "sim"}), QRELS.cast({"relevance": pl.Float32})),
+    ],
+)
+def test_inputs_are_unchanged(run, qrels):
+    before = run.clone(), qrels.clone()
+    with suppress(ir.IRError):
+        ir.evaluate(run, qrels, ["nDCG", "AP"])
+    for table, clone in zip((run, qrels), before, strict=True):
+        assert table.schema == clone.schema
+        assert table.equals(clone)
+
+
+# A LazyFrame's data are seen when it is collected.
+
+LAZILY_WRONG = {
+    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), judging.BAD_SCORES),
+    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), judging.BAD_SCORES),
+    "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), judging.DUPLICATES),
+    "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), judging.DUPLICATES),
+}
+
+
+@pytest.mark.parametrize(("run", "sentence"), LAZILY_WRONG.values(), ids=LAZILY_WRONG)
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("deep", [0, 10**9])
+@pytest.mark.parametrize("measure", ["nDCG@10", "NumRel", "NumRet"])
+def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engine, deep, measure, monkeypatch):
+    monkeypatch.setattr(judging, "DEEP", deep)
+    plan = run.lazy().ir.evaluate(QRELS, measure)
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        plan.collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+def test_a_wrong_column_of_a_lazy_run_is_seen_at_once():
+    assert message_of(evaluating(RUN.lazy().drop("score"))).startswith("run has no 'score' column")
+
+
+# Nothing in common is no error, and hardly ever what was meant.
+
+
+def test_an_empty_run_gives_zeros_and_a_warning():
+    with pytest.warns(ir.IRWarning, match="ids of the run are none at all, of the qrels 'q1', 'q2'"):
+        found = ir.evaluate(RUN.clear(), QRELS, "nDCG")
+    assert found.rows() == [("q1", 0.0), ("q2", 0.0)]
+
+
+def test_empty_qrels_give_an_empty_frame_and_a_warning():
+    with pytest.warns(ir.IRWarning, match="ids of the run are 'q1', 'q2', of the qrels none at all"):
+        found = ir.evaluate(RUN, QRELS.clear(), "nDCG")
+    assert found.schema == {"query_id": pl.String, "nDCG": pl.Float64}
+    assert found.is_empty()
+
+
+def test_no_query_in_common_gives_zeros_and_a_warning_with_queries_of_both_sides():
+    with pytest.warns(ir.IRWarning, match="ids of the run are 'q1', 'q2', of the qrels 'Q1', 'Q2'"):
+        found = ir.evaluate(RUN, QRELS.with_columns(pl.col("query_id").str.to_uppercase()), "nDCG")
+    assert found.rows() == [("Q1", 0.0), ("Q2", 0.0)]
+
+
+def test_no_document_in_common_gives_zeros_and_a_warning_with_documents_of_both_sides():
+    with pytest.warns(ir.IRWarning, match="ids of the run are 'd1', 'd2', of the qrels 'D2', 'D1'"):
+        found = ir.evaluate(RUN, QRELS.with_columns(pl.col("doc_id").str.to_uppercase()), "nDCG")
+    assert found.rows() == [("q1", 0.0), ("q2", 0.0)]
+
+
+def test_the_warning_points_at_the_line_of_the_caller():
+    for call in (lambda: ir.evaluate(RUN.clear(), QRELS, "nDCG"), lambda: RUN.clear().ir.ndcg(QRELS)):
+        with pytest.warns(ir.IRWarning) as caught:
+            call()
+        assert caught[0].filename == __file__

@@ -1,0 +1,322 @@
+"""Tables of every kind, under every name, with every type of id and grade: the same figures."""
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import polars_ir as ir
+
+NESTED_RUN = {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.2}, "q2": {"d1": 0.7, "d2": 0.1}}
+NESTED_QRELS = {"q1": {"d2": 1, "d9": 2}, "q2": {"d1": 1, "d3": 0}}
+RUN = pl.DataFrame([(q, d, s) for q, docs in NESTED_RUN.items() for d, s in docs.items()], orient="row").rename(
+    {"column_0": "query_id", "column_1": "doc_id", "column_2": "score"}
+)
+QRELS = pl.DataFrame([(q, d, g) for q, docs in NESTED_QRELS.items() for d, g in docs.items()], orient="row").rename(
+    {"column_0": "query_id", "column_1": "doc_id", "column_2": "relevance"}
+)
+MEASURES = ["RR", "R@2", "NumRet"]
+
+#: q1: first hit at 2, one of two found, three retrieved; q2: first hit at 1, the only one, two retrieved.
+WANTED = [("q1", 0.5, 0.5, 3), ("q2", 1.0, 1.0, 2)]
+
+
+def evaluated(run: object, qrels: object = QRELS) -> pl.DataFrame:
+    """The result as a Polars DataFrame."""
+    found = ir.evaluate(run, qrels, MEASURES)
+    return pl.from_pandas(found) if isinstance(found, pd.DataFrame) else found.lazy().collect()
+
+
+KINDS = {
+    "Polars": lambda frame: frame,
+    "lazy Polars": lambda frame: frame.lazy(),
+    "pandas": lambda frame: frame.to_pandas(),
+    "pandas with a named index": lambda frame: frame.to_pandas().set_index("query_id"),
+    "pandas with two named indices": lambda frame: frame.to_pandas().set_index(["query_id", "doc_id"]),
+    "pandas with the index of a selection": lambda frame: frame[::-1].to_pandas().iloc[::-1],
+    "Arrow": lambda frame: frame.to_arrow(),
+}
+
+
+@pytest.mark.parametrize("of_run", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("of_qrels", KINDS.values(), ids=KINDS)
+def test_tables_of_every_kind_go_together(of_run, of_qrels):
+    assert evaluated(of_run(RUN), of_qrels(QRELS)).rows() == WANTED
+
+
+def test_a_duckdb_relation_is_a_table():
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        run = connection.from_arrow(RUN.to_arrow())
+        qrels = connection.from_arrow(QRELS.to_arrow())
+        assert evaluated(run, qrels).rows() == WANTED
+
+
+def test_nested_dicts_are_tables():
+    assert evaluated(NESTED_RUN, NESTED_QRELS).rows() == WANTED
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
+def test_collections_of_relevant_documents_are_qrels(kind):
+    qrels = {"q1": kind(["d2", "d9"]), "q2": kind(["d1"])}
+    assert evaluated(RUN, qrels).rows() == WANTED
+
+
+def test_lists_are_rankings_in_a_run():
+    run = {query: list(documents) for query, documents in NESTED_RUN.items()}
+    assert evaluated(run).rows() == WANTED
+
+
+def test_whole_and_fractional_scores_in_one_dict_are_numbers():
+    assert evaluated({"q1": {"d1": 2, "d2": 1.5, "d3": 1}, "q2": {"d1": 3, "d2": 0.5}}).rows() == WANTED
+
+
+def test_a_query_without_documents_stays_judged():
+    assert ir.evaluate({"q": ["d1"]}, {"q": ["d1"], "empty": []}, "RR").rows() == [("empty", 0.0), ("q", 1.0)]
+
+
+@pytest.mark.parametrize("kind", [lambda frame: frame, lambda frame: frame.to_pandas(), lambda _: NESTED_RUN])
+def test_a_dict_of_systems_gives_a_run_column(kind):
+    found = ir.evaluate({"a": kind(RUN), "b": kind(RUN)}, QRELS, MEASURES)
+    rows = found.rows() if isinstance(found, pl.DataFrame) else list(found.itertuples(index=False, name=None))
+    assert rows == [(system, *row) for system in "ab" for row in WANTED]
+
+
+def test_a_dict_of_lazy_systems_stays_lazy():
+    found = ir.evaluate({"a": RUN.lazy(), "b": RUN.lazy()}, QRELS, MEASURES)
+    assert isinstance(found, pl.LazyFrame)
+    assert found.collect().height == 4
+
+
+def test_a_system_whose_run_is_empty_is_still_one():
+    found = ir.evaluate({"a": RUN, "b": RUN.clear()}, QRELS, "RR")
+    assert found.rows() == [("a", "q1", 0.5), ("a", "q2", 1.0), ("b", "q1", 0.0), ("b", "q2", 0.0)]
+
+
+# Types of ids and grades.
+
+
+def with_integers(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the numbers of its ids."""
+    return frame.with_columns(pl.col("query_id", "doc_id").str.slice(1).cast(pl.Int64))
+
+
+@pytest.mark.parametrize(("run_type", "qrels_type"), [(pl.Int64, pl.Int64), (pl.Int32, pl.Int64), (pl.UInt8, pl.Int16)])
+def test_integer_ids_of_any_width_match(run_type, qrels_type):
+    ids = pl.col("query_id", "doc_id")
+    run, qrels = (with_integers(f).with_columns(ids.cast(t)) for f, t in ((RUN, run_type), (QRELS, qrels_type)))
+    assert evaluated(run, qrels).rows() == [(1, *WANTED[0][1:]), (2, *WANTED[1][1:])]
+
+
+DOCUMENTS = pl.Enum([f"d{number}" for number in range(10)])
+
+
+@pytest.mark.parametrize("run_type", [pl.String, pl.Categorical, DOCUMENTS])
+@pytest.mark.parametrize("qrels_type", [pl.String, pl.Categorical, DOCUMENTS])
+def test_text_categorical_and_enum_ids_match(run_type, qrels_type):
+    assert evaluated(RUN.cast({"doc_id": run_type}), QRELS.cast({"doc_id": qrels_type})).rows() == WANTED
+
+
+def test_ties_of_an_enum_are_broken_by_its_text():
+    order = pl.Enum(["b", "a"])
+    run = pl.DataFrame({"query_id": "q", "doc_id": pl.Series(["a", "b"], dtype=order), "score": [1.0, 1.0]})
+    assert ir.evaluate(run, {"q": ["b"]}, "RR").item(0, 1) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int32, pl.UInt8, pl.UInt64, pl.Float32, pl.Float64])
+def test_grades_of_any_number_type_are_the_same(dtype):
+    measures = ["nDCG@10", "AP", "ERR", "bpref"]
+    wanted = ir.evaluate(RUN, QRELS, measures)
+    assert ir.evaluate(RUN, QRELS.cast({"relevance": dtype}), measures).equals(wanted)
+
+
+def test_true_and_false_are_grades():
+    qrels = QRELS.with_columns(pl.col("relevance") > 0)
+    assert evaluated(RUN, qrels).rows() == WANTED
+
+
+@pytest.mark.parametrize("dtype", [pl.Int32, pl.UInt8, pl.Float32])
+def test_scores_of_any_number_type_rank(dtype):
+    assert evaluated(RUN.with_columns((pl.col("score") * 10).cast(dtype))).rows() == WANTED
+
+
+# Names of columns.
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"query_id": "qid", "doc_id": "docno", "score": "sim"},
+        {"query_id": "query-id", "doc_id": "corpus-id", "score": "similarity"},
+        {"query_id": "Topic_ID", "doc_id": "DocID", "score": "_score"},
+        {"query_id": "q_id", "doc_id": "passage_id", "score": "prediction"},
+    ],
+)
+def test_columns_are_known_by_other_names_and_the_query_keeps_its_own(names):
+    found = evaluated(RUN.rename(names))
+    assert found.columns == [names["query_id"], *MEASURES]
+    assert found.rows() == WANTED
+
+
+@pytest.mark.parametrize("grade", ["rel", "label", "rating", "Grade", "gain", "score"])
+def test_grades_are_known_by_other_names(grade):
+    assert evaluated(RUN, QRELS.rename({"relevance": grade, "query_id": "qid"})).rows() == WANTED
+
+
+@pytest.mark.parametrize("name", ["run_id", "system", "tag"])
+def test_a_column_of_systems_is_called_run_in_the_result(name):
+    assert evaluated(RUN.with_columns(pl.lit("a").alias(name))).rows() == [("a", *row) for row in WANTED]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt32])
+def test_without_scores_the_lowest_rank_is_the_first(dtype):
+    rank = pl.col("score").rank("ordinal", descending=True).over("query_id").cast(dtype)
+    assert evaluated(RUN.select("query_id", "doc_id", rank=rank)[::-1]).rows() == WANTED
+
+
+def test_a_rank_beside_a_score_is_ignored():
+    assert evaluated(RUN.with_columns(rank=pl.int_range(pl.len(), 0, -1))).rows() == WANTED
+
+
+# The kind of a result.
+
+
+@pytest.mark.parametrize(
+    ("run", "kind"),
+    [
+        (RUN, pl.DataFrame),
+        (RUN.lazy(), pl.LazyFrame),
+        (RUN.to_pandas(), pd.DataFrame),
+        (RUN.to_arrow(), pl.DataFrame),
+        (NESTED_RUN, pl.DataFrame),
+    ],
+)
+def test_the_kind_that_goes_in_comes_out(run, kind):
+    per_query = ir.evaluate(run, QRELS, MEASURES)
+    results = [per_query, ir.judge(run, QRELS), ir.validate(run, QRELS), ir.mean(per_query), ir.summarize(per_query)]
+    assert [type(result) for result in results] == [kind] * 5
+
+
+def test_the_kind_of_the_qrels_does_not_matter():
+    assert isinstance(ir.evaluate(RUN, QRELS.lazy(), "RR"), pl.DataFrame)
+    assert isinstance(ir.evaluate(RUN.lazy(), QRELS.to_pandas(), "RR"), pl.LazyFrame)
+
+
+def test_inputs_of_other_kinds_are_unchanged():
+    table, frame = RUN.to_arrow(), RUN.to_pandas().set_index("query_id")
+    before = pa.table(table), frame.copy(deep=True)
+    ir.evaluate(table, QRELS, MEASURES)
+    ir.evaluate(frame, QRELS, MEASURES)
+    assert table.equals(before[0])
+    pd.testing.assert_frame_equal(frame, before[1])
+
+
+# One row per query, documents in lists.
+
+LOG = pl.DataFrame(
+    {
+        "query_id": ["q1", "q2", "q3", "q4"],
+        "retrieved": [["d1", "d2"], ["d1"], [], ["d4"]],
+        "scores": [[0.1, 0.2], [0.5], [], [0.3]],
+        "relevant": [["d2", "d3"], ["d1"], ["d1"], []],
+        "grades": [[1, 2], [3], [1], []],
+    }
+)
+
+
+def test_the_order_of_a_list_is_the_ranking():
+    run, qrels = ir.from_lists(LOG)
+    assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
+
+
+def test_scores_in_a_list_rank_instead_of_its_order():
+    run, qrels = ir.from_lists(LOG, scores="scores")
+    assert run.schema["score"] == pl.Float64
+    assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 1.0), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
+
+
+def test_grades_in_a_list_are_the_grades():
+    _, qrels = ir.from_lists(LOG, grades="grades")
+    assert qrels.rows() == [("q1", "d2", 1), ("q1", "d3", 2), ("q2", "d1", 3), ("q3", "d1", 1), ("q4", None, None)]
+
+
+def test_a_query_with_an_empty_list_of_relevant_documents_is_undefined():
+    run, qrels = ir.from_lists(LOG)
+    assert ir.evaluate(run, qrels, "RR", undefined=None)["RR"].to_list() == [0.5, 1.0, 0.0, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"), [("lazy", pl.LazyFrame), ("to_pandas", pd.DataFrame), ("to_arrow", pl.DataFrame)]
+)
+def test_lists_of_every_kind_of_table(kind, wanted):
+    run, qrels = ir.from_lists(getattr(LOG[:2], kind)())
+    assert (type(run), type(qrels)) == (wanted, wanted)
+    assert ir.mean(evaluated_rr(run, qrels)).item() == 0.75
+
+
+def evaluated_rr(run: object, qrels: object) -> pl.DataFrame:
+    """RR as a Polars DataFrame."""
+    found = ir.evaluate(run, qrels, "RR")
+    return pl.from_pandas(found) if isinstance(found, pd.DataFrame) else found.lazy().collect()
+
+
+def test_lists_under_other_names():
+    log = LOG.rename({"query_id": "qid", "retrieved": "found", "relevant": "truth"})
+    run, qrels = ir.from_lists(log, query="qid", retrieved="found", relevant="truth")
+    assert (run.columns, qrels.columns) == (["query_id", "doc_id", "score"], ["query_id", "doc_id", "relevance"])
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "message"),
+    [
+        (LOG.drop("relevant"), {}, "frame has no 'relevant' column"),
+        (LOG.with_columns(retrieved=pl.lit("d1,d2")), {}, "frame column 'retrieved' must be a list; it is String"),
+        (
+            LOG.with_columns(scores=pl.lit([0.5])),
+            {"scores": "scores"},
+            "frame has 2 rows whose 'retrieved' and 'scores' differ in length",
+        ),
+        (pl.concat([LOG, LOG[:1]]), {}, "frame has 2 rows with the 'query_id' of another row"),
+    ],
+)
+def test_lists_that_can_not_be_read(log, options, message):
+    with pytest.raises(ir.IRError, match=message):
+        ir.from_lists(log, **options)
+
+
+# Scores and grades side by side.
+
+LABELLED = pl.DataFrame(
+    {
+        "query_id": ["q1", "q1", "q1", "q2"],
+        "doc_id": ["d1", "d2", "d3", "d1"],
+        "score": [0.9, 0.5, 0.2, 0.7],
+        "label": [0, 1, 1, 2],
+    }
+)
+
+
+def test_a_labelled_frame_needs_no_qrels():
+    assert LABELLED.ir.evaluate(None, ["RR", "R@2"]).rows() == [("q1", 0.5, 0.5), ("q2", 1.0, 1.0)]
+
+
+@pytest.mark.parametrize("measure", ["nDCG@2", "AP", "Judged@2", "bpref"])
+def test_a_labelled_frame_has_the_figures_of_the_run_and_the_qrels_in_it(measure):
+    alone = ir.evaluate(LABELLED, None, measure)
+    assert alone.equals(ir.evaluate(LABELLED.drop("label"), LABELLED.drop("score"), measure))
+
+
+def test_a_labelled_frame_without_documents_keeps_its_order_in_ties():
+    frame = pl.DataFrame({"query_id": ["q"] * 3, "score": [1.0, 1.0, 1.0], "label": [0, 1, 0]})
+    assert frame.ir.reciprocal_rank().item(0, 1) == 0.5
+
+
+def test_a_null_grade_in_a_labelled_frame_is_a_document_nobody_judged():
+    frame = LABELLED.with_columns(label=pl.Series([None, 1, 1, 2]))
+    assert frame.ir.judged(k=2)["Judged@2"].to_list() == [0.5, 1.0]
+
+
+def test_a_lazy_labelled_frame_stays_lazy():
+    found = LABELLED.lazy().ir.reciprocal_rank()
+    assert isinstance(found, pl.LazyFrame)
+    assert found.collect().rows() == [("q1", 0.5), ("q2", 1.0)]

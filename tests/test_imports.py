@@ -1,0 +1,119 @@
+"""Imports go one way, and Polars is all that is needed."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import polars_ir
+
+SOURCE = Path(polars_ir.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+#: What each part of the package may import of it. A folder is one part.
+ALLOWED = {
+    "errors": set(),
+    "vocabulary": set(),
+    "conversion": {"errors"},
+    "schema": {"errors", "conversion"},
+    "registry": {"errors", "vocabulary"},
+    "measures": {"registry", "vocabulary"},
+    "naming": {"errors", "registry"},
+    "judging": {"errors", "conversion", "schema"},
+    "files": {"errors", "schema"},
+    "datasets": {"errors", "files"},
+    "evaluation": {"errors", "conversion", "schema", "naming", "judging"},
+    "summary": {"errors", "conversion", "schema", "vocabulary"},
+    "validation": {"errors", "conversion", "schema", "measures", "judging"},
+    "namespace": {"errors", "registry", "judging", "evaluation", "summary", "validation"},
+    "pandas": {"namespace"},
+    "cli": {"errors", "files", "datasets", "evaluation", "summary"},
+    "__main__": {"cli"},
+    "__init__": {
+        "errors",
+        "conversion",
+        "vocabulary",
+        "registry",
+        "measures",
+        "naming",
+        "judging",
+        "files",
+        "datasets",
+        "evaluation",
+        "summary",
+        "validation",
+        "namespace",
+        "pandas",
+    },
+}
+
+#: The order of the layers, the lowest first; a part may import lower ones only.
+LAYERS = [
+    {"errors"},
+    {"conversion"},
+    {"schema", "vocabulary"},
+    {"registry"},
+    {"measures"},
+    {"judging", "naming", "files"},
+    {"datasets", "evaluation", "summary", "validation"},
+    {"namespace"},
+    {"pandas", "cli"},
+    {"__init__", "__main__"},
+]
+
+
+def part_of(path: Path) -> str:
+    """The part of the package that a module belongs to."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Full names of the modules, and of what is imported from them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_at_the_top(tree: ast.Module) -> Iterator[str]:
+    """What is imported outside functions: whenever the module is."""
+    for node in tree.body:
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from imported(node)
+
+
+EVERY = pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(SOURCE)) for path in MODULES])
+
+
+@EVERY
+def test_a_module_imports_only_what_its_part_may(path):
+    part = part_of(path)
+    own = {name.split(".")[1] for name in imported(ast.parse(path.read_text("utf-8"))) if name.startswith("polars_ir.")}
+    assert own - {part} <= ALLOWED[part]
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_a_part_may_import_only_lower_ones(part):
+    height = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+    assert [other for other in ALLOWED[part] if height[other] >= height[part]] == []
+
+
+def test_every_part_is_in_the_map_and_in_the_layers():
+    parts = {part_of(path) for path in MODULES}
+    assert parts == ALLOWED.keys()
+    assert parts == set().union(*LAYERS)
+
+
+@EVERY
+def test_polars_is_the_only_other_package_that_is_imported_at_once(path):
+    names = {name.split(".")[0] for name in imported_at_the_top(ast.parse(path.read_text("utf-8")))}
+    assert names - sys.stdlib_module_names <= {"polars", "polars_ir"}
+
+
+@EVERY
+def test_every_module_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text("utf-8")))

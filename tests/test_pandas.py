@@ -1,0 +1,82 @@
+"""`.ir` on pandas frames, whichever import comes first; and no pandas for those who do not use it."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+import polars_ir as ir
+
+RUN = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
+QRELS = pd.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
+
+
+def in_a_new_interpreter(program: str) -> str:
+    """What a program prints; the interpreter treats warnings as errors."""
+    done = subprocess.run(  # noqa: S603  # our own interpreter and program
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+def test_a_pandas_frame_has_the_methods_and_gives_pandas_back():
+    found = RUN.ir.evaluate(QRELS, ["RR", "NumRet"])
+    wanted = pd.DataFrame({"query_id": ["q1", "q2"], "RR": [0.5, 1.0], "NumRet": [2, 1]})
+    pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+
+
+def test_a_measures_method_is_the_function_on_pandas():
+    pd.testing.assert_frame_equal(RUN.ir.ndcg(QRELS, k=10), ir.evaluate(RUN, QRELS, ir.ndcg(k=10)))
+
+
+def test_methods_can_be_chained_on_pandas():
+    found = RUN.ir.evaluate(QRELS, "RR").ir.mean()
+    assert found["RR"].tolist() == [0.75]
+
+
+def test_the_rows_of_a_pandas_frame_may_be_in_any_order():
+    pd.testing.assert_frame_equal(RUN.iloc[::-1].ir.ndcg(QRELS), RUN.ir.ndcg(QRELS))
+
+
+def test_an_unknown_method_of_pandas_names_the_nearest():
+    with pytest.raises(AttributeError, match="Did you mean 'ndcg'"):
+        _ = RUN.ir.ndgc
+
+
+@pytest.mark.parametrize("imports", ["import pandas, polars_ir", "import polars_ir, pandas"])
+def test_the_accessor_is_there_whichever_import_comes_first(imports):
+    assert in_a_new_interpreter(f"{imports}; print(hasattr(pandas.DataFrame, 'ir'))") == "True"
+
+
+@pytest.mark.parametrize("imports", ["import pandas, polars_ir", "import polars_ir, pandas"])
+def test_importing_the_package_again_is_silent(imports):
+    again = "import importlib; importlib.reload(polars_ir); importlib.reload(polars_ir.pandas).register()"
+    assert in_a_new_interpreter(f"{imports}; {again}; print(pandas.DataFrame({{'a': [1]}}).ir is not None)") == "True"
+
+
+def test_importing_the_package_does_not_import_pandas():
+    program = "import sys, polars_ir; print(sorted({'pandas', 'pyarrow', 'numpy', 'duckdb'} & sys.modules.keys()))"
+    assert in_a_new_interpreter(program) == "[]"
+
+
+def test_evaluating_polars_frames_does_not_import_pandas():
+    program = (
+        "import sys, polars_ir as ir; ir.evaluate({'q': ['d']}, {'q': ['d']}, 'RR').ir.mean(); "
+        "print('pandas' in sys.modules)"
+    )
+    assert in_a_new_interpreter(program) == "False"
+
+
+def test_the_import_of_pandas_is_watched_no_longer_than_needed():
+    program = "import polars_ir, pandas, sys; print([f for f in sys.meta_path if 'PandasFinder' in repr(f)])"
+    assert in_a_new_interpreter(program) == "[]"
+
+
+def test_without_pandas_its_import_fails_as_ever():
+    program = (
+        "import sys, polars_ir; sys.path.clear(); sys.path_importer_cache.clear()\n"
+        "try:\n    import pandas\nexcept ModuleNotFoundError as error:\n    print(error)"
+    )
+    assert in_a_new_interpreter(program) == "No module named 'pandas'"
