@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -11,9 +12,11 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir import datasets
-from polars_ir.errors import FileError, IRError, OptionError
+from polars_ir.errors import FileError, IRError, IRWarning, OptionError
 from polars_ir.evaluation import evaluate
 from polars_ir.files import read_qrels, read_run
+from polars_ir.files.sources import stem
+from polars_ir.schema import find
 from polars_ir.summary import mean
 
 DEMO_MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
@@ -32,8 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status: 0 for a result, 2 for wrong use or input."""
     options = _parser().parse_args(arguments)
     try:
-        frame = _demo() if options.command == "demo" else _evaluate(options)
+        with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
+            warnings.simplefilter("always", IRWarning)
+            frame = _demo() if options.command == "demo" else _evaluate(options)
+        for notice in noticed:
+            print(f"polars-ir: warning: {notice.message}", file=sys.stderr)
         _write(frame, options)
+    except BrokenPipeError:
+        # The reader has seen enough; what is left in the buffer must not be written at exit.
+        sys.stdout = None
     except (IRError, OSError) as error:
         print(f"polars-ir: {error}", file=sys.stderr)
         return 2
@@ -64,14 +74,24 @@ def _demo() -> pl.DataFrame:
 
 
 def _evaluate(options: argparse.Namespace) -> pl.DataFrame:
-    names = [Path(run).name.split(".")[0] for run in options.runs]
+    names = [stem(Path(run)) for run in options.runs]
     # Files of one name in several folders are told apart by their paths.
     names = names if len(set(names)) == len(names) else options.runs
     if len(set(names)) < len(names):
         raise OptionError(f"each run can be given once; got {', '.join(options.runs)}.")
-    runs = {name: read_run(run) for name, run in zip(names, options.runs, strict=True)}
-    per_query: pl.DataFrame = evaluate(runs, read_qrels(options.qrels), options.measure, missing=options.missing)
+    runs = [_read_named(run, name) for run, name in zip(options.runs, names, strict=True)]
+    per_query: pl.DataFrame = evaluate(
+        pl.concat(runs, how="diagonal_relaxed"), read_qrels(options.qrels), options.measure, missing=options.missing
+    )
     return per_query
+
+
+def _read_named(run: str, name: str) -> pl.DataFrame:
+    """A run with the name of its system; a pattern that stands for several files brings their names along."""
+    frame = read_run(run)
+    if find("run", "run", frame.columns):
+        return frame
+    return frame.select(pl.lit(name).alias("run"), pl.all())
 
 
 def _write(per_query: pl.DataFrame, options: argparse.Namespace) -> None:

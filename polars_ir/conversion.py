@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Mapping
 from itertools import repeat
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
@@ -29,6 +30,8 @@ def to_polars(table: str, value: object, *, column: str) -> Frame:
     if isinstance(value, (str, PathLike)):
         raise InputTypeError.path(table, value)
     if isinstance(value, Mapping):
+        if holds_systems(value):
+            raise InputTypeError.several_tables(table, list(value))
         return _from_mapping(table, value, column)
     if is_pandas(value):
         return _from_pandas(table, value)
@@ -61,10 +64,12 @@ def is_pandas(value: object) -> bool:
 
 def holds_systems(value: Mapping[Any, Any]) -> bool:
     """Whether a mapping is from systems to runs, not from queries to documents."""
-    first = next(iter(value.values()), None)
-    if isinstance(first, Mapping):
-        return isinstance(next(iter(first.values()), None), (Mapping, list, tuple, set, frozenset))
-    return isinstance(first, (pl.DataFrame, pl.LazyFrame)) or is_pandas(first) or hasattr(first, "__arrow_c_stream__")
+    for one in value.values():
+        if isinstance(one, (pl.DataFrame, pl.LazyFrame)) or is_pandas(one) or hasattr(one, "__arrow_c_stream__"):
+            return True
+        if isinstance(one, Mapping) and one:
+            return isinstance(next(iter(one.values())), (Mapping, list, tuple, set, frozenset))
+    return False
 
 
 @explain_options
@@ -88,11 +93,12 @@ def from_lists(
     retrieved
         List column of the retrieved ids, best first.
     scores
-        List column of their scores; without it the order of the list is the ranking.
+        List column of their scores; by default `scores` where there is one. Without scores the order of the list is
+        the ranking.
     relevant
         List column of the relevant ids.
     grades
-        List column of their grades; without it each is 1.
+        List column of their grades; by default `grades` where there is one. Without grades each is 1.
 
     Returns
     -------
@@ -116,6 +122,10 @@ def from_lists(
     ('q', 0.5)
     """
     table = to_polars("frame", frame, column="score")
+    columns = table.collect_schema()
+    scores = scores or ("scores" if "scores" in columns else None)
+    grades = grades or ("grades" if "grades" in columns else None)
+    table = table.with_columns(pl.col(name).arr.to_list() for name, dtype in columns.items() if dtype == pl.Array)
     _check_lists(table, query, [(retrieved, scores), (relevant, grades)])
     rows = table.lazy()
     falling = pl.int_ranges(pl.col(retrieved).list.len().cast(pl.Int64), 0, -1)
@@ -145,7 +155,7 @@ def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) 
     lists = [name for pair in pairs for name in pair if name is not None]
     for name in (query, *lists):
         if name not in schema:
-            raise ColumnError.missing("frame", name, [name], schema.names())
+            raise ColumnError.no_list(name, schema.names())
     for name in lists:
         if not isinstance(schema[name], pl.List):
             raise DtypeError.of_column("frame", name, "a list", schema[name], "Split it: .str.split(',').")
@@ -215,6 +225,9 @@ def _ids(values: list[Any]) -> pl.Series:
 
 def _numbers(values: list[Any]) -> pl.Series:
     """Numbers as Int64 or, if one has a point, Float64: one dtype, whichever comes first."""
-    floats = any(isinstance(value, float) for value in values)
-    series = pl.Series([float(v) if type(v) is int else v for v in values] if floats else values, strict=True)
-    return series.cast(pl.Int64) if series.dtype == pl.Null else series
+    given = [value for value in values if value is not None]
+    if all(isinstance(value, Integral) for value in given):
+        return pl.Series([None if value is None else int(value) for value in values], dtype=pl.Int64)
+    if all(isinstance(value, Real) for value in given):
+        return pl.Series([None if value is None else float(value) for value in values], dtype=pl.Float64)
+    return pl.Series(values, strict=True)

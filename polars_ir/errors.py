@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import ParamSpec, TypeVar
 
@@ -44,9 +45,23 @@ class InputTypeError(IRError):
         reader = "read_qrels" if role == "qrels" else "read_run"
         return cls(f"{role} must be a table; got the path {str(value)!r}. Read it first: ir.{reader}({str(value)!r}).")
 
+    @classmethod
+    def several_tables(cls, role: str, names: Sequence[object]) -> InputTypeError:
+        return cls(
+            f"{role} must be one table here; got a dict of several: {_quoted(names)}. A run can be a dict of systems "
+            "where qrels are given; put other tables together first: pl.concat([...])."
+        )
+
 
 class ColumnError(IRError):
     """A column that is needed is missing, or two columns could be it."""
+
+    @classmethod
+    def no_list(cls, name: str, columns: Sequence[str]) -> ColumnError:
+        return cls(
+            f"frame has no column {name!r}; it has {_quoted(columns)}. "
+            "Say which they are: ir.from_lists(frame, query='...', retrieved='...', relevant='...')."
+        )
 
     @classmethod
     def missing(cls, table: str, role: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
@@ -75,6 +90,25 @@ class ColumnError(IRError):
             f"measure {measure!r} reads the column {column!r}, which neither the judged relation nor the run has."
             f"{nearest(column, columns)} There are {_quoted(columns)}."
         )
+
+    @classmethod
+    def under_another_name(cls, measure: str, column: str, role: str) -> ColumnError:
+        return cls(f"measure {measure!r} reads the column {column!r}; here it is called {role!r}: pl.col({role!r}).")
+
+    @classmethod
+    def on_both_sides(cls, measure: str, column: str) -> ColumnError:
+        return cls(f"measure {measure!r} reads {column!r}, which run and qrels both have. Drop or rename one of them.")
+
+    @classmethod
+    def systems_in_a_system(cls, system: str, column: str) -> ColumnError:
+        return cls(
+            f"run {system!r} has a column {column!r}: it holds several systems itself. "
+            f"Pass that frame alone, or drop the column: .drop({column!r})."
+        )
+
+    @classmethod
+    def no_measure(cls, columns: Sequence[str]) -> ColumnError:
+        return cls(f"per_query has no measure, which is a numeric or Boolean column; it has {_quoted(columns)}.")
 
     @classmethod
     def clash(cls, name: str) -> ColumnError:
@@ -138,6 +172,14 @@ class MeasureError(IRError):
         return cls("measures must name at least one measure, as in ['nDCG@10', 'AP']; got none.")
 
     @classmethod
+    def no_aggregation(cls, name: str) -> MeasureError:
+        return cls(f"the measure {name!r} gives a list per query, not a value. Aggregate it: .min(), .sum(), .mean().")
+
+    @classmethod
+    def taken(cls, name: str, function: str) -> MeasureError:
+        return cls(f"{name!r} ({function}) is part of this package. Give your measure another name.")
+
+    @classmethod
     def parameter(cls, measure: str, name: str, wanted: str, got: object) -> MeasureError:
         return cls(f"{measure}: {name} must be {wanted}; got {got!r}.")
 
@@ -147,7 +189,10 @@ class OptionError(IRError, TypeError):
 
     @classmethod
     def misspelt(cls, function: str, problem: str, name: str, names: Sequence[str]) -> OptionError:
-        return cls(f"{function}(): {problem}.{nearest(name, names)} It takes {', '.join(names) or 'no argument'}.")
+        hint = " Parameters are given by name." if "positional" in problem and "missing" not in problem else ""
+        return cls(
+            f"{function}(): {problem}.{hint}{nearest(name, names)} It takes {', '.join(names) or 'no argument'}."
+        )
 
     @classmethod
     def value(cls, option: str, got: object, choices: Sequence[object]) -> OptionError:
@@ -184,6 +229,14 @@ class ExtraError(IRError, ImportError):
         return cls(f"{what} needs an optional dependency: pip install 'polars_ir[{extra}]'.")
 
 
+def warn(message: str) -> None:
+    """Issue an `IRWarning` that points at the line of the user's that called us."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "polars_ir":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, IRWarning, stacklevel=level)
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """` Did you mean ...?` with the names closest to `name`, or nothing."""
     by_fold = {n.casefold(): n for n in names}
@@ -216,5 +269,5 @@ def explain_options(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def _quoted(names: Iterable[str]) -> str:
+def _quoted(names: Iterable[object]) -> str:
     return ", ".join(map(repr, names)) or "no columns"

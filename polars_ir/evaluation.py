@@ -10,7 +10,6 @@ Conventions
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
@@ -18,7 +17,7 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, IRWarning, MeasureError, OptionError, explain_options
+from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_options, warn
 from polars_ir.judging import Pair, collect_checked, pair_up, relate
 from polars_ir.naming import parse
 from polars_ir.schema import Table
@@ -88,7 +87,8 @@ def evaluate(
     missing
         `"zero"`: a judged query that the run did not answer counts, with an empty ranking. `"skip"`: it is left out.
     undefined
-        The value where no document is relevant; None for null.
+        What a measure of this package is where no document is relevant; None for null, which every mean skips. It
+        takes the place of any null in a Float64 column, so also of those that an aggregation of your own leaves.
     judged_only
         Take the unjudged documents out of the ranking first: condensed lists.
 
@@ -134,6 +134,9 @@ def evaluate(
     if missing == "skip":
         # Whether a query was answered is asked of the run itself: a condensed list can be empty.
         result = result.join(pair.run.select(*keys).unique(), on=keys, how="semi")
+    for name, dtype in result.collect_schema().items():
+        if dtype == pl.List:
+            raise MeasureError.no_aggregation(name)
     if undefined is not None:
         result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
     result = result.sort(keys).rename({"query_id": pair.run.names["query_id"]})
@@ -170,13 +173,19 @@ def resolve(measures: Measures) -> dict[str, pl.Expr]:
 
 def _columns_read(pair: Pair, expressions: Mapping[str, pl.Expr]) -> set[str]:
     """The columns that the measures read; an error for one that is nowhere."""
-    there = [*RELATION, *(pair.qrels.columns if pair.qrels else ()), *pair.extra_columns]
-    for name, expression in expressions.items():
-        if name in ("run", "query_id", pair.run.names["query_id"]):
-            raise ColumnError.clash(name)
+    of_qrels = pair.qrels.columns if pair.qrels else []
+    there = [*RELATION, *of_qrels, *pair.extra_columns]
+    names = {table.names[role]: role for table in (pair.run, pair.qrels) if table for role in table.names}
+    for measure, expression in expressions.items():
+        if measure in ("run", "query_id", pair.run.names["query_id"]):
+            raise ColumnError.clash(measure)
         for column in expression.meta.root_names():
+            if column not in there and column in names:
+                raise ColumnError.under_another_name(measure, column, names[column])
             if column not in there:
-                raise ColumnError.unknown(name, column, list(dict.fromkeys(there)))
+                raise ColumnError.unknown(measure, column, list(dict.fromkeys(there)))
+            if column not in RELATION and column in of_qrels and column in pair.run.columns:
+                raise ColumnError.on_both_sides(measure, column)
     return {column for expression in expressions.values() for column in expression.meta.root_names()}
 
 
@@ -191,7 +200,7 @@ def _warn_if_nothing_is_shared(pair: Pair, result: pl.DataFrame) -> None:
     if pair.qrels.rows and pair.qrels.select("doc_id").drop_nulls().collect().is_empty():
         return  # the qrels say on purpose that nothing is relevant
     of_run, of_qrels = (_examples(table, role) for table in (pair.run, pair.qrels))
-    warnings.warn(f"{problem}; ids of the run are {of_run}, of the qrels {of_qrels}.", IRWarning, stacklevel=5)
+    warn(f"{problem}; ids of the run are {of_run}, of the qrels {of_qrels}.")
 
 
 def _examples(table: Table, role: str) -> str:

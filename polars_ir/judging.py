@@ -18,7 +18,19 @@ import polars as pl
 
 from polars_ir.conversion import collect, give_back
 from polars_ir.errors import SHOWN, DataError, explain_options
-from polars_ir.schema import Table, guard, labelled_table, qrels_table, run_table, same_types, wrong_value
+from polars_ir.schema import (
+    Table,
+    guard,
+    labelled_table,
+    nothing_judged,
+    qrels_table,
+    run_table,
+    same_types,
+    wrong_grade,
+    wrong_qrels_row,
+    wrong_run_row,
+    wrong_value,
+)
 
 #: From this many judgments a query on, sorting is faster than counting (measured: see tests/bench).
 DEEP = 24
@@ -29,8 +41,13 @@ SEARCHED_ROWS = 1_000_000
 
 DOCUMENT = ["query_id", "doc_id"]
 
+#: What a measure of a labelled frame can read beside the rank.
+GUARDED = ("relevance", "ideal_rank", "n_retrieved", "n_tied")
+
 DUPLICATES = "the run gives a judged document of a query more than once; keep one of each"
-BAD_SCORES = "the run has scores that are null or NaN; leave those rows out"
+DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep one of each"
+BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
+BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
 
 
 @dataclass(frozen=True)
@@ -119,9 +136,9 @@ def relate(pair: Pair, *, unjudged: bool = False, judged_only: bool = False, cou
         run = _condensed(run, qrels)
     sorting = unjudged or judged_only or _deep(qrels)
     ranks = _by_sorting(run, qrels, pair.extra_columns if unjudged else []) if sorting else _by_counting(run, qrels)
-    judgments = qrels.all_columns().with_columns(ideal_rank=_place("relevance").over("query_id"))
+    judgments = _judgments(qrels)
     if "run" in run.keys:
-        judgments = systems_of(run).join(judgments, how="cross")
+        judgments = systems_of(pair.run).join(judgments, how="cross")
     relation = judgments.join(ranks, on=[*run.keys, "doc_id"], how="full" if unjudged else "left", coalesce=True)
     if sorting and not _searched(run):
         # Ideal ranks are 1, 2, 3, ... unless a judged document met two rows of the run.
@@ -199,14 +216,27 @@ def _condensed(run: Table, qrels: Table) -> Table:
     return replace(run, sources=((ranking, {column: pl.col(column) for column in run.columns}),))
 
 
+def _judgments(qrels: Table) -> pl.LazyFrame:
+    """The judgments with their places in the ideal ranking; a LazyFrame is searched for bad rows on the way."""
+    judgments = qrels.all_columns().with_columns(ideal_rank=_place("relevance").over("query_id"))
+    if qrels.eager:
+        return judgments
+    repeated = (pl.len().over(DOCUMENT) > 1) & ~nothing_judged()
+    judgments = guard(
+        guard(judgments, "ideal_rank", wrong_qrels_row(), BAD_QRELS), "ideal_rank", repeated, DUPLICATE_JUDGMENTS
+    )
+    # A plan's reader may want the grades alone: they depend on the places, which guard them.
+    return judgments.with_columns(relevance=pl.when(pl.col("ideal_rank").is_not_null()).then("relevance"))
+
+
 def _counts(run: Table) -> pl.LazyFrame:
-    """How many documents the run returned for each query; a LazyFrame is searched for bad scores on the way."""
+    """How many documents the run returned for each query; a LazyFrame is searched for bad rows on the way."""
     if run.eager:
         return run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
-    counts = (
-        run.select("score", *run.keys).group_by(run.keys).agg(n_retrieved=pl.len(), wrong=wrong_value("score").sum())
-    )
-    return guard(counts, "n_retrieved", pl.col("wrong") > 0, BAD_SCORES).drop("wrong")
+    rows = run.select("score", "doc_id", *run.keys).group_by(run.keys)
+    counts = rows.agg(n_retrieved=pl.len(), wrong=(wrong_value("doc_id") | wrong_value("score")).any())
+    wrong = pl.col("wrong") | wrong_value("query_id")
+    return guard(counts, "n_retrieved", wrong, BAD_RUN).drop("wrong")
 
 
 def _by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
@@ -230,7 +260,8 @@ def _by_counting(run: Table, qrels: Table) -> pl.LazyFrame:
     # The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is. The ids
     # of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run in memory.
     keys = run.keys
-    judged = qrels.select(*DOCUMENT).with_columns(hit_query_id="query_id", hit_doc_id="doc_id")
+    judged = qrels.select(*DOCUMENT) if qrels.eager else qrels.select(*DOCUMENT).unique()
+    judged = judged.with_columns(hit_query_id="query_id", hit_doc_id="doc_id")
     hit_keys = [f"hit_{key}" for key in keys]
     hit = [*hit_keys, "hit_doc_id"]
     hits = run.select(*keys, "doc_id", "score").join(judged, on=DOCUMENT, build_side="force_right")
@@ -267,5 +298,10 @@ def _labelled(run: Table, *, unjudged: bool, judged_only: bool) -> pl.LazyFrame:
         n_tied=pl.len().over(*run.keys, "score"),
     )
     if not run.eager:
-        relation = guard(relation, "n_retrieved", wrong_value("score"), BAD_SCORES)
+        wrong = wrong_run_row() | wrong_grade(ungraded=True)
+        relation = guard(
+            guard(relation, "rank", wrong, BAD_RUN), "rank", pl.len().over(*run.keys, "doc_id") > 1, DUPLICATES
+        )
+        # As below: what is read instead of the rank depends on it.
+        relation = relation.with_columns(pl.when(pl.col("rank").is_not_null()).then(c).alias(c) for c in GUARDED)
     return relation if unjudged else relation.drop("score").filter(pl.col("relevance").is_not_null())

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import OptionError, nearest
+from polars_ir.errors import explain_options, nearest
 from polars_ir.evaluation import evaluate
 from polars_ir.judging import judge
 from polars_ir.registry import CATALOG, Measure
@@ -63,20 +63,16 @@ class IRNamespace:
 def _measuring(measure: Measure, frame: Any) -> Callable[..., Any]:
     """A function of qrels, the measure's parameters and the options of `evaluate`."""
     options = {option.name for option in OPTIONS}
-    own = inspect.signature(measure).parameters
 
     def measuring(qrels: Any = None, **parameters: Any) -> Any:
-        for name in parameters.keys() - own.keys() - options:
-            raise OptionError.misspelt(
-                measure.__name__, f"got an unexpected keyword argument {name!r}", name, [*own, *sorted(options)]
-            )
         chosen = {name: parameters.pop(name) for name in options & parameters.keys()}
         return evaluate(frame, qrels, measure(**parameters), **chosen)
 
     qrels = inspect.signature(measuring).parameters["qrels"]
+    own = inspect.signature(measure).parameters.values()
     functools.update_wrapper(measuring, measure)
-    measuring.__signature__ = inspect.Signature([qrels, *own.values(), *OPTIONS])  # type: ignore[attr-defined]  # read by help()
-    return measuring
+    measuring.__signature__ = inspect.Signature([qrels, *own, *OPTIONS])  # type: ignore[attr-defined]  # read by help()
+    return explain_options(measuring)
 
 
 def register() -> None:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polars_ir.errors import MeasureError
-from polars_ir.registry import CATALOG, Spec
+from polars_ir.registry import CATALOG, Measure, Spec
 
 #: `nDCG(dcg='exp-log2')@10`, and ranx's `ndcg@10-l2`: the grades from 2 on are relevant.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<k>[^@]*?)(?:-l(?P<rel>\d+))?)?", re.DOTALL)
@@ -63,12 +63,12 @@ def parse(name: str) -> pl.Expr:
     """
     if not isinstance(name, str):
         raise MeasureError.syntax(str(name), f"it is a {type(name).__name__}, not a string")
-    return _parse(name.strip(), len(CATALOG))
+    return _parse(name.strip(), tuple(spec.function for spec in CATALOG.values()))
 
 
 @functools.lru_cache(maxsize=1024)
-def _parse(text: str, _catalog_size: int) -> pl.Expr:
-    # The size of the catalogue is part of the key: a measure a user defines later must not stay unknown.
+def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
+    # The catalogue is part of the key: what a user defines, or defines anew, must not stay unknown.
     spec, arguments = _taken_apart(text)
     return spec.function(**arguments)
 

@@ -12,6 +12,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ParamSpec, get_args
 
 import polars as pl
@@ -42,10 +43,21 @@ class Spec:
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     @property
+    def ours(self) -> bool:
+        """Whether the measure is part of this package."""
+        return _is_ours(self.function)
+
+    @property
     def parameters(self) -> Mapping[str, object]:
         """The parameters with their defaults."""
         return {n: p.default for n, p in inspect.signature(self.function).parameters.items()}
 
+
+#: Methods of `.ir` that are no measures.
+METHODS = ("judge", "evaluate", "validate", "mean", "summarize")
+
+#: 2 to the power of a grade above this is no gain anyone means.
+HIGHEST_GRADE = 64
 
 #: Every measure by its canonical name, in the order of definition.
 CATALOG: dict[str, Spec] = {}
@@ -97,6 +109,9 @@ def measure(
                 check_parameter(name, parameter, value, signature.parameters[parameter].default)
             return function(*args, **kwargs).alias(canonical_name(CATALOG[name], bound.arguments))
 
+        known = CATALOG.get(name)
+        if function.__name__ in METHODS or (known and known.ours and not _is_ours(function)):
+            raise MeasureError.taken(name, function.__name__)
         CATALOG[name] = spec = Spec(name, named, bounds, bounds[1] if best is None else best, source, also or {})
         named.__doc__ = documentation(spec)
         return named
@@ -177,6 +192,10 @@ def catalog() -> pl.DataFrame:
     )
 
 
+def _is_ours(function: Measure) -> bool:
+    return function.__module__.startswith("polars_ir.measures.")
+
+
 def _literal(value: object) -> str:
     """A parameter's value as `ir_measures` writes it: a map of gains without blanks, a whole float without a point."""
     if isinstance(value, dict):
@@ -187,11 +206,11 @@ def _literal(value: object) -> str:
 
 
 def _whole(value: Any, low: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= low
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 @dataclass(frozen=True)
@@ -220,8 +239,8 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "max_rel": Parameter(
         "The highest grade there can be; a grade above it counts as this one.",
-        "a whole number, 1 or more",
-        lambda v: _whole(v, 1),
+        f"a whole number from 1 to {HIGHEST_GRADE}",
+        lambda v: _whole(v, 1) and v <= HIGHEST_GRADE,
     ),
     "dcg": Parameter(
         "The gain: 'log2' takes the grade itself, 'exp-log2' 2 to the grade less 1.",

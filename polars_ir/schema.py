@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.conversion import Frame, holds_systems, to_polars
-from polars_ir.errors import SHOWN, ColumnError, DataError, DtypeError
+from polars_ir.errors import SHOWN, ColumnError, DataError, DtypeError, InputTypeError
 
 #: The names each role is recognised by, the canonical one first.
 ROLES: dict[str, tuple[str, ...]] = {
@@ -31,6 +31,9 @@ MADE = ("rank", "ideal_rank", "n_retrieved", "n_tied")
 
 #: Dtypes of ids that are compared as text.
 TEXT = (pl.String, pl.Categorical, pl.Enum)
+
+#: Integers that Int64 may not hold, such as hashes.
+WIDE = (pl.UInt64, pl.Int128)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def run_table(run: object, *, check: bool = True) -> Table:
             raise ColumnError.missing("run", "score", (*ROLES["score"], "rank"), frame.collect_schema().names())
         names["score"] = names["rank"]
     names.pop("rank", None)
-    return _table("run", frame, names, without=("relevance",), check=check)
+    return _table("run", frame, names, without=("relevance", *MADE), check=check)
 
 
 def qrels_table(qrels: object, *, check: bool = True) -> Table:
@@ -102,7 +105,7 @@ def qrels_table(qrels: object, *, check: bool = True) -> Table:
         if grade is None:
             raise ColumnError.missing("qrels", "relevance", (*ROLES["relevance"], "score"), columns)
         names["relevance"] = grade
-    return _table("qrels", frame, names, without=("run",), check=check)
+    return _table("qrels", frame, names, without=("run", "score", *MADE), check=check)
 
 
 def labelled_table(frame: object) -> Table:
@@ -115,7 +118,7 @@ def labelled_table(frame: object) -> Table:
     if "doc_id" not in names:
         table = table.with_columns(doc_id=-pl.int_range(pl.len(), dtype=pl.Int64))
         names["doc_id"] = "doc_id"
-    return _table("run", table, names, ungraded=True)
+    return _table("run", table, names, without=MADE, ungraded=True)
 
 
 def per_query_table(per_query: object) -> Table:
@@ -132,6 +135,9 @@ def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
     """
     for role in ("query_id", "doc_id"):
         if run.dtypes[role] == qrels.dtypes[role]:
+            continue
+        if run.dtypes[role].is_integer() and qrels.dtypes[role].is_integer():
+            run, qrels = _cast(run, role, pl.Int128()), _cast(qrels, role, pl.Int128())
             continue
         if _holds_none(qrels, role):
             qrels = _cast(qrels, role, run.dtypes[role])
@@ -179,19 +185,37 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
     if table == "qrels" and frame["doc_id"].null_count():
         frame = frame.filter(~nothing_judged())
     for role, name in names.items():
-        bad = wrong_value(role) & pl.col(role).is_not_null() if ungraded and role == "relevance" else wrong_value(role)
+        bad = wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role)
         if count := frame.select(bad.sum()).item():
             number = frame[role].dtype.is_float()
             right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")
             shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
             problem = f"whose {name!r} is null" + (" or NaN" if number else "")
+            if role == "relevance" and number:
+                right, problem = f"pl.col({name!r}).is_finite()", f"whose {name!r} is null, NaN or infinite"
             raise DataError.rows(table, problem, f"Leave them out: {table}.filter({right}).", count, shown)
 
 
 def wrong_value(role: str) -> pl.Expr:
-    """Whether the value of a role can not be evaluated: a null id, a score or a grade that is null or NaN."""
+    """Whether the value of a role can not be evaluated: a null id, a score that is null or NaN."""
     value = pl.col(role)
-    return value.is_null() | (value.is_nan().fill_null(False) if role in ("score", "relevance") else False)
+    return value.is_null() | (value.is_nan().fill_null(False) if role == "score" else False)
+
+
+def wrong_grade(*, ungraded: bool = False) -> pl.Expr:
+    """Whether a grade can not be evaluated: it is not finite or, unless documents may be `ungraded`, null."""
+    grade = pl.col("relevance")
+    return ~grade.is_finite() & grade.is_not_null() if ungraded else grade.is_null() | ~grade.is_finite()
+
+
+def wrong_run_row() -> pl.Expr:
+    """Whether a row of a run can not be evaluated."""
+    return wrong_value("query_id") | wrong_value("doc_id") | wrong_value("score")
+
+
+def wrong_qrels_row() -> pl.Expr:
+    """Whether a row of qrels can not be evaluated."""
+    return wrong_value("query_id") | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
 
 
 def nothing_judged() -> pl.Expr:
@@ -227,7 +251,7 @@ def _table(
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
         # With a rank in the place of a score, the first is the highest.
         make[role] = -column if role == "score" and _fold(name) == "rank" else column
-    taken = {*names, *names.values(), *without, *MADE}
+    taken = {*names, *names.values(), *without}
     others = {name: dtype for name, dtype in schema.items() if name not in taken}
     make |= {name: pl.col(name) for name in others}
     dtypes |= others
@@ -245,15 +269,17 @@ def _fitting(table: str, role: str, name: str, dtype: pl.DataType) -> pl.DataTyp
     if role in ("score", "relevance"):
         if dtype == pl.Boolean and role == "relevance":
             return pl.Int64()
-        if not dtype.is_numeric() or dtype.is_decimal():
+        if not dtype.is_numeric():
             raise DtypeError.of_column(table, name, "numbers", dtype, cast.format("Float64"))
+        if dtype.is_decimal():
+            return pl.Float64()
         # An unsigned rank has no negative, a small grade no room for sums.
-        return pl.Int64() if dtype.is_integer() else dtype
+        return dtype if dtype.is_float() or dtype in WIDE else pl.Int64()
     if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
         return pl.String()
     if not dtype.is_integer():
         raise DtypeError.of_column(table, name, "strings or integers", dtype, cast.format("String"))
-    return pl.Int64()
+    return dtype if dtype in WIDE else pl.Int64()
 
 
 def _fold(name: str) -> str:
@@ -263,6 +289,11 @@ def _fold(name: str) -> str:
 def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
     """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
     tables = {str(system): run_table(run, check=check) for system, run in runs.items()}
+    if len(tables) < len(runs):
+        raise InputTypeError(f"two systems have one name as text; got {', '.join(map(repr, runs))}.")
+    for system, table in tables.items():
+        if "run" in table.dtypes:
+            raise ColumnError.systems_in_a_system(system, table.names["run"])
     first = next(iter(tables.values()))
     for system, table in tables.items():
         for role in ("query_id", "doc_id"):
@@ -272,10 +303,12 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
                     f"run {system!r}", table.names[role], wanted, table.dtypes[role], "Cast one."
                 )
     shared = {
-        column: pl.Float64() if column == "score" else dtype
+        column: dtype
         for column, dtype in first.dtypes.items()
-        if column != "run" and all(column in table.dtypes for table in tables.values())
+        if all(table.dtypes.get(column) == dtype for table in tables.values())
     }
+    # Integer scores stay integers, which Float64 can not all hold, unless another system has fractions.
+    shared.setdefault("score", pl.Float64())
     sources = tuple(
         (frame, {"run": pl.lit(system), **{column: make[column].cast(dtype) for column, dtype in shared.items()}})
         for system, table in tables.items()

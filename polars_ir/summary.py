@@ -36,7 +36,8 @@ def mean(per_query: Any) -> Any:
     Parameters
     ----------
     per_query
-        What `evaluate` returned: a query column, `run` where there are several, and measures in numeric columns.
+        What `evaluate` returned: a query column, `run` where there are several, and measures in numeric or Boolean
+        columns; others are left out.
 
     Returns
     -------
@@ -123,9 +124,13 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
 def _measures_of(per_query: Any) -> tuple[Table, list[str]]:
     """A per-query frame, and which of its columns are measures."""
     table = per_query_table(per_query)
-    measures = [name for name, dtype in table.dtypes.items() if name not in table.keys and dtype.is_numeric()]
+    measures = [
+        name
+        for name, dtype in table.dtypes.items()
+        if name not in table.keys and (dtype.is_numeric() or dtype == pl.Boolean)
+    ]
     if not measures:
-        raise ColumnError.missing("per_query", "measure", ["any numeric column"], table.columns)
+        raise ColumnError.no_measure(table.columns)
     return table, measures
 
 
@@ -138,12 +143,12 @@ def _by_system(table: Table) -> tuple[list[str], pl.lazyframe.group_by.LazyGroup
 
 def _mean(measure: str) -> pl.Expr:
     """The mean of a measure over the queries it is defined for."""
-    value = pl.col(measure)
+    value = pl.col(measure).cast(pl.Float64)
     return ratio(total(value.filter(value.is_not_null())), value.count())
 
 
 def _std(measure: str) -> pl.Expr:
     """The standard deviation of the sample."""
-    value = pl.col(measure)
+    value = pl.col(measure).cast(pl.Float64)
     squares = (value - _mean(measure)) ** 2
     return ratio(total(squares.filter(value.is_not_null())), value.count().cast(pl.Int64) - 1).sqrt()

@@ -9,13 +9,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.conversion import give_back, holds_systems, to_polars
-from polars_ir.errors import DtypeError, explain_options
+from polars_ir.errors import SHOWN, DtypeError, explain_options
 from polars_ir.judging import DOCUMENT, Pair, relate, systems_of
 from polars_ir.measures import ndcg, precision
-from polars_ir.schema import Table, find, nothing_judged, qrels_table, run_table, same_types, wrong_value
-
-#: How many ids a finding shows.
-SHOWN = 5
+from polars_ir.schema import Table, find, qrels_table, run_table, same_types, wrong_qrels_row, wrong_run_row
 
 #: How deep the findings look into a ranking.
 DEPTH = 10
@@ -56,8 +53,8 @@ def validate(run: Any, qrels: Any) -> Any:
     """
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
     of_types, run_side, qrels_side = _types(run_side, qrels_side)
-    sound_run = _made_of(run_side, run_side.all_columns().filter(~_wrong("score")).unique([*run_side.keys, "doc_id"]))
-    sound_qrels = _made_of(qrels_side, qrels_side.all_columns().filter(~_wrong("relevance")).unique(DOCUMENT))
+    sound_run = _made_of(run_side, run_side.all_columns().filter(~wrong_run_row()).unique([*run_side.keys, "doc_id"]))
+    sound_qrels = _made_of(qrels_side, qrels_side.all_columns().filter(~wrong_qrels_row()).unique(DOCUMENT))
     pair = Pair(sound_run, sound_qrels)
     findings = [
         of_types,
@@ -83,16 +80,6 @@ def finding(
         examples=pl.col("example").filter("wrong").unique().bottom_k(SHOWN).sort().implode(),
         meaning=pl.lit(meaning),
     )
-
-
-def _wrong(value: str) -> pl.Expr:
-    ids = pl.col("query_id").is_null() | (pl.col("doc_id").is_null() if value == "score" else wrong_document())
-    return ids | (wrong_value(value) if value == "score" else wrong_value(value) & ~nothing_judged())
-
-
-def wrong_document() -> pl.Expr:
-    """Whether a row of qrels has no document, though it has a grade."""
-    return pl.col("doc_id").is_null() & ~nothing_judged()
 
 
 def _id(*columns: str) -> pl.Expr:
@@ -125,8 +112,8 @@ def _rows(run: Table, qrels: Table) -> list[pl.LazyFrame]:
     keys = [*run.keys, "doc_id"]
     run_id, qrels_id = _id(*keys), _id(*DOCUMENT)
     return [
-        finding("null ids or scores in the run", run.all_columns(), _wrong("score"), run_id, refused),
-        finding("null ids or grades in the qrels", qrels.all_columns(), _wrong("relevance"), qrels_id, refused),
+        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(), run_id, refused),
+        finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(), qrels_id, refused),
         finding("duplicates in the run", run.all_columns(), pl.struct(keys).is_duplicated(), run_id, once),
         finding("duplicates in the qrels", qrels.all_columns(), pl.struct(DOCUMENT).is_duplicated(), qrels_id, once),
     ]

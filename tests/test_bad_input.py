@@ -13,6 +13,7 @@ from polars_ir import judging
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
 
+INFINITY = float("inf")
 NAN = float("nan")
 
 
@@ -209,8 +210,8 @@ WHOLE_MESSAGES = {
     "a misspelt option of a method": (
         lambda: RUN.ir.ndcg(QRELS, gain={1: 2}),
         (
-            "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, dcg, gains, "
-            "judged_only, missing, undefined."
+            "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, dcg, "
+            "gains, missing, undefined, judged_only."
         ),
     ),
     "a misspelt option in a name": (
@@ -219,7 +220,7 @@ WHOLE_MESSAGES = {
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
-        "ndcg(): too many positional arguments. It takes k, dcg, gains.",
+        "ndcg(): too many positional arguments. Parameters are given by name. It takes k, dcg, gains.",
     ),
     "a bad value of an option": (
         evaluating(missing="Skip"),
@@ -304,7 +305,7 @@ PARTS = {
     "ids of two types in a dict": (evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}), ["run mixes types"]),
     "NaN among the grades": (
         evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1.0, NAN]))),
-        ["qrels has 1 row whose 'relevance' is null or NaN", "| 1   | q2"],
+        ["qrels has 1 row whose 'relevance' is null, NaN or infinite", "| 1   | q2"],
     ),
     "a misspelt option of evaluate in a method": (lambda: RUN.ir.ndcg(QRELS, mising="skip"), ["mising", "'missing'"]),
     "a value for undefined that is no number": (evaluating(undefined="zero"), ["undefined", "'zero'"]),
@@ -369,10 +370,31 @@ def test_inputs_are_unchanged(run, qrels):
 # A LazyFrame's data are seen when it is collected.
 
 LAZILY_WRONG = {
-    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), judging.BAD_SCORES),
-    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), judging.BAD_SCORES),
+    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), judging.BAD_RUN),
+    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), judging.BAD_RUN),
+    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), judging.BAD_RUN),
+    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), judging.BAD_RUN),
     "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), judging.DUPLICATES),
     "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), judging.DUPLICATES),
+}
+
+LAZILY_WRONG_QRELS = {
+    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), judging.BAD_QRELS),
+    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), judging.BAD_QRELS),
+    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), judging.BAD_QRELS),
+    "a document twice": (pl.concat([QRELS, QRELS[:1]]), judging.DUPLICATE_JUDGMENTS),
+    "an unretrieved document twice": (
+        pl.concat([QRELS, *[QRELS[:1].with_columns(doc_id=pl.lit("elsewhere"))] * 2]),
+        judging.DUPLICATE_JUDGMENTS,
+    ),
+}
+
+LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
+
+LAZILY_WRONG_LABELLED = {
+    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), judging.BAD_RUN),
+    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), judging.BAD_RUN),
+    "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), judging.DUPLICATES),
 }
 
 
@@ -383,6 +405,26 @@ LAZILY_WRONG = {
 def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engine, deep, measure, monkeypatch):
     monkeypatch.setattr(judging, "DEEP", deep)
     plan = run.lazy().ir.evaluate(QRELS, measure)
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        plan.collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize(("qrels", "sentence"), LAZILY_WRONG_QRELS.values(), ids=LAZILY_WRONG_QRELS)
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "NumRel", "P@10"])
+def test_collecting_wrong_lazy_qrels_fails_with_our_sentence(qrels, sentence, engine, measure):
+    plan = RUN.lazy().ir.evaluate(qrels.lazy(), measure)
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        plan.collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize(("frame", "sentence"), LAZILY_WRONG_LABELLED.values(), ids=LAZILY_WRONG_LABELLED)
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("measure", ["nDCG@10", "NumRel", "NumRet"])
+def test_collecting_a_wrong_lazy_labelled_frame_fails_with_our_sentence(frame, sentence, engine, measure):
+    plan = frame.lazy().ir.evaluate(None, measure)
     with pytest.raises(pl.exceptions.PolarsError) as error:
         plan.collect(engine=engine)
     assert f"polars_ir: {sentence}" in str(error.value)

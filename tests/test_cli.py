@@ -111,9 +111,9 @@ def test_a_missing_file_is_an_error_of_one_line(evaluating, folder, capsys):
 
 def test_a_bad_file_is_an_error_that_names_the_line(evaluating, folder, capsys):
     (folder / "first.run").write_text("q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 high a\n")
-    line = failing(evaluating, capsys)
-    assert "\n" not in line
-    assert "first.run, line 2: " in line
+    message, text = failing(evaluating, capsys).split("\n")
+    assert "first.run, line 2: the score (field 5) must be a number; got 'high'." in message
+    assert text.strip() == "'q1 Q0 d2 2 high a'"
 
 
 def test_a_run_given_twice_is_an_error(evaluating, folder, capsys):

@@ -225,12 +225,13 @@ LOG = pl.DataFrame(
 
 
 def test_the_order_of_a_list_is_the_ranking():
-    run, qrels = ir.from_lists(LOG)
+    run, qrels = ir.from_lists(LOG.drop("scores", "grades"))
     assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
 
 
-def test_scores_in_a_list_rank_instead_of_its_order():
-    run, qrels = ir.from_lists(LOG, scores="scores")
+@pytest.mark.parametrize("options", [{}, {"scores": "scores"}])
+def test_scores_in_a_list_rank_instead_of_its_order(options):
+    run, qrels = ir.from_lists(LOG, **options)
     assert run.schema["score"] == pl.Float64
     assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 1.0), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
 
@@ -241,7 +242,7 @@ def test_grades_in_a_list_are_the_grades():
 
 
 def test_a_query_with_an_empty_list_of_relevant_documents_is_undefined():
-    run, qrels = ir.from_lists(LOG)
+    run, qrels = ir.from_lists(LOG.drop("scores", "grades"))
     assert ir.evaluate(run, qrels, "RR", undefined=None)["RR"].to_list() == [0.5, 1.0, 0.0, None]
 
 
@@ -249,7 +250,7 @@ def test_a_query_with_an_empty_list_of_relevant_documents_is_undefined():
     ("kind", "wanted"), [("lazy", pl.LazyFrame), ("to_pandas", pd.DataFrame), ("to_arrow", pl.DataFrame)]
 )
 def test_lists_of_every_kind_of_table(kind, wanted):
-    run, qrels = ir.from_lists(getattr(LOG[:2], kind)())
+    run, qrels = ir.from_lists(getattr(LOG[:2].drop("scores", "grades"), kind)())
     assert (type(run), type(qrels)) == (wanted, wanted)
     assert ir.mean(evaluated_rr(run, qrels)).item() == 0.75
 
@@ -269,7 +270,7 @@ def test_lists_under_other_names():
 @pytest.mark.parametrize(
     ("log", "options", "message"),
     [
-        (LOG.drop("relevant"), {}, "frame has no 'relevant' column"),
+        (LOG.drop("relevant"), {}, "frame has no column 'relevant'"),
         (LOG.with_columns(retrieved=pl.lit("d1,d2")), {}, "frame column 'retrieved' must be a list; it is String"),
         (
             LOG.with_columns(scores=pl.lit([0.5])),

@@ -234,5 +234,80 @@ def test_a_confidence_is_between_0_and_1(confidence):
 
 @pytest.mark.parametrize("function", [ir.mean, ir.summarize])
 def test_a_frame_without_measures_has_no_mean(function):
-    with pytest.raises(ir.IRError, match="per_query has no 'measure' column"):
+    with pytest.raises(ir.IRError, match="per_query has no measure"):
         function(PER_QUERY.select("query_id", "text"))
+
+
+# What a review found.
+
+
+def test_a_system_without_a_judged_document_stays_in_condensed_lists():
+    both = pl.DataFrame({"run": ["a", "b"], "query_id": ["q", "q"], "doc_id": ["d", "x"], "score": [1.0, 1.0]})
+    assert ir.evaluate(both, {"q": {"d": 1}}, "RR", judged_only=True).rows() == [("a", "q", 1.0), ("b", "q", 0.0)]
+
+
+def test_a_system_that_holds_several_systems_is_an_error():
+    both = pl.DataFrame({"run": ["a", "b"], "query_id": ["q", "q"], "doc_id": ["d", "x"], "score": [1.0, 1.0]})
+    with pytest.raises(ir.IRError, match="run 'm' has a column 'run': it holds several systems itself"):
+        ir.evaluate({"m": both}, {"q": {"d": 1}}, "RR")
+
+
+def test_systems_of_one_name_as_text_are_an_error():
+    with pytest.raises(ir.IRError, match="two systems have one name as text; got 1, '1'"):
+        ir.evaluate({1: {"q": {"d": 1.0}}, "1": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")
+
+
+def test_whole_scores_of_several_systems_keep_every_digit():
+    run = {"q": {"a": 2**53 + 1, "b": 2**53}}
+    assert ir.evaluate({"x": run, "y": run}, {"q": {"a": 1}}, "RR")["RR"].to_list() == [1.0, 1.0]
+
+
+def test_a_score_column_of_the_qrels_is_not_that_of_the_run():
+    run = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [2.0]})
+    qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1], "score": [9.0]})
+    assert ir.evaluate(run, qrels, pl.col("score").max()).item(0, "score") == 2.0
+
+
+def test_a_column_that_both_sides_have_is_an_error_to_read():
+    run = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [2.0], "price": [1.0]})
+    qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1], "price": [9.0]})
+    with pytest.raises(ir.IRError, match="reads 'price', which run and qrels both have"):
+        ir.evaluate(run, qrels, pl.col("price").max())
+
+
+def test_a_measure_that_is_no_aggregation_is_an_error():
+    with pytest.raises(ir.IRError, match="the measure 'rank' gives a list per query"):
+        ir.evaluate({"q": ["d"]}, {"q": ["d"]}, ir.rank)
+
+
+def test_means_take_every_number_and_truth_value():
+    measures = [ir.rank.max(), ir.relevant().any().alias("any"), "AP"]
+    assert ir.evaluate({"q": ["d"]}, {"q": ["d"]}, measures).ir.mean().rows() == [(1.0, 1.0, 1.0)]
+
+
+def test_parameters_of_a_method_are_given_by_name():
+    run = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [2.0]})
+    with pytest.raises(ir.IRError, match="Parameters are given by name"):
+        run.ir.ndcg({"q": ["d"]}, 10)
+
+
+def test_ids_that_int64_can_not_hold_are_joined():
+    run = pl.DataFrame({"query_id": [1], "doc_id": pl.Series([2**63 + 5], dtype=pl.UInt64), "score": [1.0]})
+    qrels = pl.DataFrame({"query_id": [1], "doc_id": pl.Series([2**63 + 5], dtype=pl.UInt64), "relevance": [1]})
+    assert ir.evaluate(run, qrels, "RR").row(0) == (1, 1.0)
+    with pytest.warns(ir.IRWarning, match="no retrieved document is judged"):
+        ir.evaluate(run, qrels.with_columns(doc_id=pl.Series([5])), "RR")
+
+
+def test_an_empty_first_system_is_one_all_the_same():
+    found = ir.evaluate({"none": {}, "one": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")
+    assert found.rows() == [("none", "q", 0.0), ("one", "q", 1.0)]
+
+
+def test_a_measure_of_the_package_can_not_be_replaced():
+    with pytest.raises(ir.IRError, match=r"'nDCG' .* is part of this package"):
+
+        @ir.measure("nDCG", source="nowhere")
+        def better_ndcg() -> pl.Expr:
+            """Better."""
+            return ir.rank.max()

@@ -29,7 +29,7 @@ ALLOWED = {
     "validation": {"errors", "conversion", "schema", "measures", "judging"},
     "namespace": {"errors", "registry", "judging", "evaluation", "summary", "validation"},
     "pandas": {"namespace"},
-    "cli": {"errors", "files", "datasets", "evaluation", "summary"},
+    "cli": {"errors", "schema", "files", "datasets", "evaluation", "summary"},
     "__main__": {"cli"},
     "__init__": {
         "errors",

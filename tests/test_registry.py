@@ -80,7 +80,7 @@ def test_no_two_measures_share_a_name():
         (lambda: ir.f_measure(beta=0), "F: beta must be a number above 0; got 0."),
         (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number above 0; got nan."),
         (lambda: ir.rank_biased_precision(p=1), "RBP: p must be a number between 0 and 1, both excluded; got 1."),
-        (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number, 1 or more; got 0."),
+        (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
         (
             lambda: ir.ndcg(gains={}),
             "nDCG: gains must be a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}; got {}.",

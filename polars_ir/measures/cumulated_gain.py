@@ -15,7 +15,7 @@ def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr) -> pl.Expr:
     return total(ranked(value / (order + 1).log(2), top(k, of=order), by=order))
 
 
-@measure("DCG", bounds=(0.0, float("inf")), source=JARVELIN)
+@measure("DCG", bounds=(0.0, float("inf")), source=JARVELIN, also={"dcg_burges": {"dcg": "exp-log2"}})
 def dcg(*, k: int | None = None, dcg: Discounted = "log2", gains: dict[int, float] | None = None) -> pl.Expr:
     """Discounted cumulated gain of the first k documents.
 

@@ -9,7 +9,7 @@ from polars_ir.registry import measure
 from polars_ir.vocabulary import if_relevant, or_zero, rank, relevant, top
 
 
-@measure("RR", source=f"{TREC_EVAL} (m_recip_rank.c)", also={"MRR": {}, "recip_rank": {}})
+@measure("RR", source=f"{TREC_EVAL} (m_recip_rank.c)", also={"MRR": {}, "recip_rank": {}, "recip_rank_cut": {}})
 def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Reciprocal rank of the first relevant document.
 
