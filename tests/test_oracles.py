@@ -107,13 +107,14 @@ def test_scores_that_float32_confuses_are_ordered_as_given():
 
 # ir_measures and its providers.
 
-#: What both spell alike.
+#: What both spell alike. Not with `gains=`: pytrec_eval, which ir_measures passes them to, now and then gives 0 for a
+#: perfect ranking, depending on what the process did before; the formulas below check them.
 # fmt: off
 ALIKE = [
     "P@1", "P@5", "P(rel=2)@5", "P@20", "R@1", "R@5", "R(rel=2)@5", "SetP",
     "SetP(rel=2)", "SetR", "SetR(rel=2)", "SetF", "SetF(rel=2)", "Rprec", "Rprec(rel=2)", "RR",
     "RR(rel=2)", "RR@1", "RR@5", "RR(rel=2)@5", "AP", "AP@5", "AP(rel=2)", "AP(rel=2)@5",
-    "infAP", "infAP(rel=2)", "Bpref", "Bpref(rel=2)", "nDCG", "nDCG@1", "nDCG@5", "nDCG(gains={0:0,1:2,2:3,3:9})@5",
+    "infAP", "infAP(rel=2)", "Bpref", "Bpref(rel=2)", "nDCG", "nDCG@1", "nDCG@5",
     "Success@1", "Success(rel=2)@5", "Judged", "Judged@1", "Judged@5", "NumRet", "NumRet(rel=2)",
 ]
 # fmt: on
