@@ -233,7 +233,7 @@ def _counts(run: Table) -> pl.LazyFrame:
     """How many documents the run returned for each query; a LazyFrame is searched for bad rows on the way."""
     if run.eager:
         return run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
-    rows = run.select("score", "doc_id", *run.keys).group_by(run.keys)
+    rows = run.select("doc_id", "score", *run.keys).group_by(run.keys)
     counts = rows.agg(n_retrieved=pl.len(), wrong=(wrong_value("doc_id") | wrong_value("score")).any())
     wrong = pl.col("wrong") | wrong_value("query_id")
     return guard(counts, "n_retrieved", wrong, BAD_RUN).drop("wrong")
