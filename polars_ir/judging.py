@@ -16,21 +16,18 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.conversion import collect, give_back
-from polars_ir.errors import SHOWN, DataError, explain_options
-from polars_ir.schema import (
-    Table,
+from polars_ir.checks import (
+    check_duplicates,
     guard,
-    labelled_table,
     nothing_judged,
-    qrels_table,
-    run_table,
-    same_types,
     wrong_grade,
     wrong_qrels_row,
     wrong_run_row,
     wrong_value,
 )
+from polars_ir.conversion import collect, give_back
+from polars_ir.errors import explain_options
+from polars_ir.schema import Table, labelled_table, qrels_table, run_table, same_types
 
 #: From this many judgments a query on, sorting is faster than counting (measured: see tests/bench).
 DEEP = 24
@@ -111,15 +108,15 @@ def pair_up(run: Any, qrels: Any = None) -> Pair:
     """A run and its judgments with canonical columns and ids of one type, checked."""
     if qrels is None:
         labelled = labelled_table(run)
-        check_duplicates("run", labelled, [*labelled.keys, "doc_id"])
+        _search("run", labelled, [*labelled.keys, "doc_id"])
         return Pair(labelled, None)
     run_side, qrels_side = run_table(run), qrels_table(qrels)
     if run_side.eager and not qrels_side.eager:
         qrels_side = qrels_table(qrels.collect())
     run_side, qrels_side = same_types(run_side, qrels_side)
-    check_duplicates("qrels", qrels_side, DOCUMENT)
+    _search("qrels", qrels_side, DOCUMENT)
     if _searched(run_side):
-        check_duplicates("run", run_side, [*run_side.keys, "doc_id"])
+        _search("run", run_side, [*run_side.keys, "doc_id"])
     return Pair(run_side, qrels_side)
 
 
@@ -158,32 +155,14 @@ def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
         return collect(result, pair.run.rows + (pair.qrels.rows if pair.qrels else 0))
     except pl.exceptions.InvalidOperationError as error:
         if DUPLICATES in str(error):
-            check_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])
+            _search("run", pair.run, [*pair.run.keys, "doc_id"])
         raise
 
 
-def check_duplicates(table: str, of: Table, keys: list[str]) -> None:
-    """Raise a `DataError` for rows of a table in memory that have the same keys."""
-    if not of.eager:
-        return
-    frame = of.all_columns().collect(engine="in-memory")
-    ids = frame.select(keys)
-    # Whether any two rows agree is told by hashes in a third of the time; which rows, only if they do.
-    hashes = ids.select(pl.sum_horizontal(pl.col(key).hash(seed=i) for i, key in enumerate(keys))).to_series()
-    if hashes.n_unique() == ids.height or ids.n_unique() == ids.height:
-        return
-    repeated = frame.with_row_index("row").filter(ids.is_duplicated())
-    names = {key: of.names.get(key, key) for key in keys}
-    shown = (
-        repeated.sort(keys).select("row", *keys, *(c for c in ("score", "relevance") if c in of.columns)).head(SHOWN)
-    )
-    raise DataError.rows(
-        table,
-        f"that repeat the ids of another ({', '.join(names.values())})",
-        f"Keep one of each: {table}.unique({list(names.values())!r}, keep='first').",
-        repeated.height,
-        shown.rename(names),
-    )
+def _search(name: str, table: Table, keys: list[str]) -> None:
+    """Search a table in memory for duplicates."""
+    if table.eager:
+        check_duplicates(name, table.all_columns().collect(engine="in-memory"), keys, table.names)
 
 
 def _searched(run: Table) -> bool:

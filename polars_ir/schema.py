@@ -1,8 +1,7 @@
-"""Columns as users name them, to the canonical ones; dtypes and values that can be evaluated.
+"""Columns as users name them, to the canonical ones, in dtypes that can be joined and compared.
 
 Conventions: a column is recognised by its name, whatever its case, `-` and `_`; two candidates for one role are an
-error. Inputs are never changed. An eager table is checked at once; what can only be known by reading a LazyFrame is
-checked by the plan itself (`guard`).
+error. Inputs are never changed.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.checks import check_values
 from polars_ir.conversion import Frame, holds_systems, to_polars
-from polars_ir.errors import SHOWN, ColumnError, DataError, DtypeError, InputTypeError
+from polars_ir.errors import ColumnError, DtypeError, InputTypeError
 
 #: The names each role is recognised by, the canonical one first.
 ROLES: dict[str, tuple[str, ...]] = {
@@ -164,63 +164,6 @@ def find(table: str, role: str, columns: Sequence[str]) -> str | None:
     if len(candidates) > 1:
         raise ColumnError.ambiguous(table, role, candidates)
     return candidates[0] if candidates else None
-
-
-def guard(frame: pl.LazyFrame, count: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
-    """The frame, whose plan fails with a message when `wrong` is true of a row; `count` is a column of counts in it.
-
-    A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
-    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
-    """
-    text = f"polars_ir: {message}"
-    poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int64)).otherwise(pl.col(count).cast(pl.Int64))
-    return frame.with_columns(poisoned.alias(text)).with_columns(pl.col(text).cast(pl.UInt32).alias(count)).drop(text)
-
-
-def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
-    """Raise a `DataError` for null ids, and for scores or grades that are null or NaN.
-
-    A row of qrels that has neither document nor grade is right: it stands for a query nothing was judged for.
-    """
-    if table == "qrels" and frame["doc_id"].null_count():
-        frame = frame.filter(~nothing_judged())
-    for role, name in names.items():
-        bad = wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role)
-        if count := frame.select(bad.sum()).item():
-            number = frame[role].dtype.is_float()
-            right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")
-            shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
-            problem = f"whose {name!r} is null" + (" or NaN" if number else "")
-            if role == "relevance" and number:
-                right, problem = f"pl.col({name!r}).is_finite()", f"whose {name!r} is null, NaN or infinite"
-            raise DataError.rows(table, problem, f"Leave them out: {table}.filter({right}).", count, shown)
-
-
-def wrong_value(role: str) -> pl.Expr:
-    """Whether the value of a role can not be evaluated: a null id, a score that is null or NaN."""
-    value = pl.col(role)
-    return value.is_null() | (value.is_nan().fill_null(False) if role == "score" else False)
-
-
-def wrong_grade(*, ungraded: bool = False) -> pl.Expr:
-    """Whether a grade can not be evaluated: it is not finite or, unless documents may be `ungraded`, null."""
-    grade = pl.col("relevance")
-    return ~grade.is_finite() & grade.is_not_null() if ungraded else grade.is_null() | ~grade.is_finite()
-
-
-def wrong_run_row() -> pl.Expr:
-    """Whether a row of a run can not be evaluated."""
-    return wrong_value("query_id") | wrong_value("doc_id") | wrong_value("score")
-
-
-def wrong_qrels_row() -> pl.Expr:
-    """Whether a row of qrels can not be evaluated."""
-    return wrong_value("query_id") | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
-
-
-def nothing_judged() -> pl.Expr:
-    """Whether a row of qrels stands for a query without any judged document."""
-    return pl.col("doc_id").is_null() & pl.col("relevance").is_null()
 
 
 def _find_all(table: str, frame: Frame, required: Iterable[str], optional: Iterable[str]) -> dict[str, str]:

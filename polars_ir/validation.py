@@ -8,11 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.checks import wrong_qrels_row, wrong_run_row
 from polars_ir.conversion import give_back, holds_systems, to_polars
 from polars_ir.errors import SHOWN, DtypeError, explain_options
 from polars_ir.judging import DOCUMENT, Pair, relate, systems_of
 from polars_ir.measures import ndcg, precision
-from polars_ir.schema import Table, find, qrels_table, run_table, same_types, wrong_qrels_row, wrong_run_row
+from polars_ir.schema import Table, find, qrels_table, run_table, same_types
 
 #: How deep the findings look into a ranking.
 DEPTH = 10

@@ -1,0 +1,89 @@
+"""What rows must be for a figure to mean something: no null ids, no duplicates, numbers that are numbers.
+
+Conventions: a table in memory is checked at once, and the error shows its first wrong rows. What can only be known by
+reading a LazyFrame is checked by the plan itself (`guard`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from polars_ir.errors import SHOWN, DataError
+
+
+def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
+    """Raise a `DataError` for null ids, and for scores or grades that are null or NaN.
+
+    A row of qrels that has neither document nor grade is right: it stands for a query nothing was judged for.
+    """
+    if table == "qrels" and frame["doc_id"].null_count():
+        frame = frame.filter(~nothing_judged())
+    for role, name in names.items():
+        bad = wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role)
+        if count := frame.select(bad.sum()).item():
+            number = frame[role].dtype.is_float()
+            right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")
+            shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
+            problem = f"whose {name!r} is null" + (" or NaN" if number else "")
+            if role == "relevance" and number:
+                right, problem = f"pl.col({name!r}).is_finite()", f"whose {name!r} is null, NaN or infinite"
+            raise DataError.rows(table, problem, f"Leave them out: {table}.filter({right}).", count, shown)
+
+
+def check_duplicates(table: str, frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str]) -> None:
+    """Raise a `DataError` for rows that have the same keys; `names` are the user's for our columns."""
+    ids = frame.select(keys)
+    # Whether any two rows agree is told by hashes in a third of the time; which rows, only if they do.
+    hashes = ids.select(pl.sum_horizontal(pl.col(key).hash(seed=i) for i, key in enumerate(keys))).to_series()
+    if hashes.n_unique() == ids.height or ids.n_unique() == ids.height:
+        return
+    repeated = frame.with_row_index("row").filter(ids.is_duplicated())
+    named = {key: names.get(key, key) for key in keys}
+    values = [column for column in ("score", "relevance") if column in frame.columns]
+    raise DataError.rows(
+        table,
+        f"that repeat the ids of another ({', '.join(named.values())})",
+        f"Keep one of each: {table}.unique({list(named.values())!r}, keep='first').",
+        repeated.height,
+        repeated.sort(keys).select("row", *keys, *values).head(SHOWN).rename(named),
+    )
+
+
+def guard(frame: pl.LazyFrame, count: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
+    """The frame, whose plan fails with a message when `wrong` is true of a row; `count` is a column of counts in it.
+
+    A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
+    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
+    """
+    text = f"polars_ir: {message}"
+    poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int64)).otherwise(pl.col(count).cast(pl.Int64))
+    return frame.with_columns(poisoned.alias(text)).with_columns(pl.col(text).cast(pl.UInt32).alias(count)).drop(text)
+
+
+def wrong_run_row() -> pl.Expr:
+    """Whether a row of a run can not be evaluated."""
+    return wrong_value("query_id") | wrong_value("doc_id") | wrong_value("score")
+
+
+def wrong_qrels_row() -> pl.Expr:
+    """Whether a row of qrels can not be evaluated."""
+    return wrong_value("query_id") | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
+
+
+def wrong_value(role: str) -> pl.Expr:
+    """Whether the value of a role can not be evaluated: a null id, a score that is null or NaN."""
+    value = pl.col(role)
+    return value.is_null() | (value.is_nan().fill_null(False) if role == "score" else False)
+
+
+def wrong_grade(*, ungraded: bool = False) -> pl.Expr:
+    """Whether a grade can not be evaluated: it is not finite or, unless documents may be `ungraded`, null."""
+    grade = pl.col("relevance")
+    return ~grade.is_finite() & grade.is_not_null() if ungraded else grade.is_null() | ~grade.is_finite()
+
+
+def nothing_judged() -> pl.Expr:
+    """Whether a row of qrels stands for a query without any judged document."""
+    return pl.col("doc_id").is_null() & pl.col("relevance").is_null()
