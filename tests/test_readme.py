@@ -27,7 +27,9 @@ def test_the_code_of_the_readme_runs_from_top_to_bottom(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     catalog = dict(ir.CATALOG)
-    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == README.count("```python")
+    for block in blocks:
         exec(compile(block, "README.md", "exec"), globals())  # noqa: S102  # the blocks of our own README, in one scope
     ir.CATALOG.clear()
     ir.CATALOG.update(catalog)
