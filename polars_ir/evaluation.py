@@ -18,15 +18,15 @@ import polars.selectors as cs
 
 from polars_ir.conversion import give_back
 from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_options, warn
-from polars_ir.judging import Pair, collect_checked, pair_up, relate
+from polars_ir.judging import DOCUMENT, Pair, collect_checked, pair_up, relate
 from polars_ir.naming import parse
-from polars_ir.schema import Table
+from polars_ir.schema import MADE, Table
 
 Measures = str | pl.Expr | Iterable[str | pl.Expr]
 Missing = Literal["zero", "skip"]
 
 #: What the judged relation can always give a measure.
-RELATION = ("run", "query_id", "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved", "n_tied")
+RELATION = ("run", *DOCUMENT, "relevance", *MADE)
 
 #: A column that tells whether a query has a retrieved judged document; it is made and dropped on the way.
 HITS = "polars_ir: hits"
@@ -193,12 +193,12 @@ def _warn_if_nothing_is_shared(pair: Pair, result: pl.DataFrame) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
     if pair.qrels is None or result[HITS].any():
         return
+    if pair.qrels.rows and pair.qrels.select("doc_id").drop_nulls().collect().is_empty():
+        return  # the qrels say on purpose that nothing is relevant
     queries = pair.run.select("query_id").join(pair.qrels.select("query_id"), on="query_id", how="semi")
     shared = queries.head(1).collect().height > 0
     problem = "no retrieved document is judged for its query" if shared else "the run and the qrels share no query"
     role = "doc_id" if shared else "query_id"
-    if pair.qrels.rows and pair.qrels.select("doc_id").drop_nulls().collect().is_empty():
-        return  # the qrels say on purpose that nothing is relevant
     of_run, of_qrels = (_examples(table, role) for table in (pair.run, pair.qrels))
     warn(f"{problem}; ids of the run are {of_run}, of the qrels {of_qrels}.")
 

@@ -11,7 +11,7 @@ Conventions
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -27,7 +27,7 @@ from polars_ir.checks import (
 )
 from polars_ir.conversion import collect, give_back
 from polars_ir.errors import explain_options
-from polars_ir.schema import Table, labelled_table, qrels_table, run_table, same_types
+from polars_ir.schema import MADE, Table, labelled_table, qrels_table, run_table, same_types
 
 #: From this many judgments a query on, sorting is faster than counting (measured: see tests/bench).
 DEEP = 24
@@ -39,7 +39,7 @@ SEARCHED_ROWS = 1_000_000
 DOCUMENT = ["query_id", "doc_id"]
 
 #: What a measure of a labelled frame can read beside the rank.
-GUARDED = ("relevance", "ideal_rank", "n_retrieved", "n_tied")
+GUARDED = ("relevance", *(column for column in MADE if column != "rank"))
 
 DUPLICATES = "the run gives a judged document of a query more than once; keep one of each"
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep one of each"
@@ -144,9 +144,10 @@ def relate(pair: Pair, *, unjudged: bool = False, judged_only: bool = False, cou
     if run.eager and not counted:
         return relation
     relation = relation.join(_counts(run), on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
+    if run.eager:
+        return relation
     # A plan's reader may want the ranks alone: they depend on the counts, which guard the data.
-    guarded = pl.col("rank") if run.eager else pl.when(pl.col("n_retrieved").is_not_null()).then("rank")
-    return relation.with_columns(rank=guarded)
+    return relation.with_columns(rank=pl.when(pl.col("n_retrieved").is_not_null()).then("rank"))
 
 
 def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
@@ -191,8 +192,7 @@ def systems_of(run: Table) -> pl.LazyFrame:
 def _condensed(run: Table, qrels: Table) -> Table:
     """The run without its unjudged documents, and those of negative grade."""
     judged = qrels.select("relevance", *DOCUMENT).filter(pl.col("relevance") >= 0)
-    ranking = run.all_columns().join(judged, on=DOCUMENT, how="semi")
-    return replace(run, sources=((ranking, {column: pl.col(column) for column in run.columns}),))
+    return run.made_of(run.all_columns().join(judged, on=DOCUMENT, how="semi"))
 
 
 def _judgments(qrels: Table) -> pl.LazyFrame:

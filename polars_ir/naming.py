@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import math
 import re
 from collections.abc import Mapping
@@ -141,6 +140,6 @@ def _cutoff(spec: Spec, k: str) -> int:
 
 def _from_level(spec: Spec, level: int) -> dict[str, object]:
     """What ranx means by `-l2`: lower grades are not relevant, and where grades are gains they gain nothing."""
-    if "rel" in inspect.signature(spec.function).parameters:
+    if "rel" in spec.parameters:
         return {"rel": level}
     return {"gains": dict.fromkeys(range(1, level), 0)} if level > 1 else {}

@@ -47,7 +47,7 @@ class Spec:
         """Whether the measure is part of this package."""
         return _is_ours(self.function)
 
-    @property
+    @functools.cached_property
     def parameters(self) -> Mapping[str, object]:
         """The parameters with their defaults."""
         return {n: p.default for n, p in inspect.signature(self.function).parameters.items()}

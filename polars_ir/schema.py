@@ -79,6 +79,11 @@ class Table:
         """A plan for all of the columns."""
         return self.select(*self.columns)
 
+    def made_of(self, frame: pl.LazyFrame) -> Table:
+        """The table with other rows, or other dtypes, of its canonical columns."""
+        dtypes = frame.collect_schema()
+        return replace(self, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
+
 
 def run_table(run: object, *, check: bool = True) -> Table:
     """A run in any form as a table with `query_id`, `doc_id`, `score`, and `run` where it has one."""

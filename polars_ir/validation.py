@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -54,16 +53,17 @@ def validate(run: Any, qrels: Any) -> Any:
     """
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
     of_types, run_side, qrels_side = _types(run_side, qrels_side)
-    sound_run = _made_of(run_side, run_side.all_columns().filter(~wrong_run_row()).unique([*run_side.keys, "doc_id"]))
-    sound_qrels = _made_of(qrels_side, qrels_side.all_columns().filter(~wrong_qrels_row()).unique(DOCUMENT))
-    pair = Pair(sound_run, sound_qrels)
+    ids = [*run_side.keys, "doc_id"]
+    sound_run = run_side.made_of(run_side.all_columns().filter(~wrong_run_row()).unique(ids))
+    sound_qrels = qrels_side.made_of(qrels_side.all_columns().filter(~wrong_qrels_row()).unique(DOCUMENT))
+    relation = relate(Pair(sound_run, sound_qrels), unjudged=True)
     findings = [
         of_types,
         *_rows(run_side, qrels_side),
         *_queries(sound_run, sound_qrels),
         *(_lookalikes(sound_run, sound_qrels, role) for role in DOCUMENT),
-        *_ties(pair),
-        _unjudged(pair),
+        *_ties(sound_run, relation),
+        _unjudged(sound_run.keys, relation),
         *_rank_column(run, run_side),
     ]
     return give_back(pl.concat(findings).filter(pl.col("count") > 0), run)
@@ -88,12 +88,6 @@ def _id(*columns: str) -> pl.Expr:
     return pl.concat_str(pl.col(columns).cast(pl.String).fill_null("null"), separator=" ")
 
 
-def _made_of(table: Table, frame: pl.LazyFrame) -> Table:
-    """The table with other rows or dtypes of its columns."""
-    dtypes = frame.collect_schema()
-    return replace(table, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
-
-
 def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
     """Whether ids have one type on both sides; if not, both sides with ids as strings."""
     problem: list[str] = []
@@ -101,7 +95,7 @@ def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
         run, qrels = same_types(run, qrels)
     except DtypeError as error:
         problem = [str(error)]
-        run, qrels = (_made_of(t, t.all_columns().with_columns(pl.col(DOCUMENT).cast(pl.String))) for t in (run, qrels))
+        run, qrels = (t.made_of(t.all_columns().with_columns(pl.col(DOCUMENT).cast(pl.String))) for t in (run, qrels))
     rows = pl.LazyFrame({"problem": problem}, schema={"problem": pl.String})
     meaning = "evaluate refuses this pair; the other findings compare the ids as text"
     return finding("ids of different types", rows, pl.lit(True), pl.col("problem"), meaning), run, qrels
@@ -167,16 +161,15 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
     )
 
 
-def _ties(pair: Pair) -> list[pl.LazyFrame]:
-    keys = pair.run.keys
+def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
+    keys = run.keys
     tied = pl.len().over(*keys, "score") > 1
-    retrieved = relate(pair, unjudged=True).filter(pl.col("score").is_not_null() | pl.col("rank").is_null())
     gained = pl.col("relevance").fill_null(0).clip(lower_bound=0)
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
 
     def with_ties(in_favour: int) -> pl.LazyFrame:
         order = pl.when(pl.col("rank").is_not_null()).then(pl.struct("score", gained * in_favour))
-        ranked = retrieved.with_columns(rank=order.rank("ordinal", descending=True).over(keys))
+        ranked = relation.with_columns(rank=order.rank("ordinal", descending=True).over(keys))
         return ranked.group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
 
     both = with_ties(1).join(with_ties(-1), on=keys, suffix=" at worst")
@@ -193,7 +186,7 @@ def _ties(pair: Pair) -> list[pl.LazyFrame]:
     ]
     rows = finding(
         "tied scores",
-        pair.run.all_columns(),
+        run.all_columns(),
         tied,
         _id(*keys),
         "rows whose score another document of the query has too",
@@ -201,13 +194,13 @@ def _ties(pair: Pair) -> list[pl.LazyFrame]:
     return [rows, *moved]
 
 
-def _unjudged(pair: Pair) -> pl.LazyFrame:
-    shown = relate(pair, unjudged=True).filter(pl.col("rank") <= DEPTH)
+def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
+    shown = relation.filter(pl.col("rank") <= DEPTH)
     return finding(
         f"unjudged documents in the top {DEPTH}",
         shown,
         pl.col("relevance").is_null(),
-        _id(*pair.run.keys, "doc_id"),
+        _id(*keys, "doc_id"),
         "they count as not relevant; Judged@k and Hole@k measure how many there are",
     )
 
