@@ -155,6 +155,10 @@ class MeasureError(IRError):
         )
 
     @classmethod
+    def several(cls, text: str, names: Sequence[str]) -> MeasureError:
+        return cls(f"{text!r} stands for {len(names)} measures; name each: {_quoted(names)}.")
+
+    @classmethod
     def not_a_measure(cls, value: object) -> MeasureError:
         hint = f" Call it: {getattr(value, '__name__', '...')}()." if callable(value) else ""
         return cls(f"a measure is a name such as 'nDCG@10' or a Polars expression; got {value!r:.80}.{hint}")

@@ -82,8 +82,8 @@ def judge(run: Any, qrels: Any = None, *, unjudged: bool = False, judged_only: b
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         `run` (if the run has several), `query_id`, `doc_id`; `relevance`, the grade; `rank`, 1-based place in the run,
         null when not retrieved; `ideal_rank`, 1-based place in the ideal ranking; `n_retrieved`, how many documents
-        the run returned for the query; `n_tied`, how many of them share the document's score. Ranks and counts are
-        UInt32. The rows have no order.
+        the run returned for the query; `n_higher`, how many of them have a higher score than the document; `n_tied`,
+        how many share its score. Ranks and counts are UInt32. The rows have no order.
 
     Raises
     ------
@@ -176,6 +176,12 @@ def _place(value: str) -> pl.Expr:
     return pl.when(pl.col(value).is_not_null()).then(pl.struct(value, "doc_id")).rank("ordinal", descending=True)
 
 
+def _ties(keys: list[str]) -> dict[str, pl.Expr]:
+    """How many documents have a higher score, and how many the same."""
+    higher = pl.col("score").rank("min", descending=True).over(keys) - 1
+    return {"n_higher": higher, "n_tied": pl.len().over(*keys, "score")}
+
+
 def _deep(qrels: Table) -> bool:
     """Whether the queries have so many judgments that sorting is faster; unknown, and so not, for a LazyFrame."""
     if not qrels.eager:
@@ -225,7 +231,7 @@ def _by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     return (
         run.select(*needed)
         .join(judged_queries, on="query_id", how="semi")
-        .select(*keys, "doc_id", *columns, rank=_place("score").over(keys), n_tied=pl.len().over(*keys, "score"))
+        .select(*keys, "doc_id", *columns, rank=_place("score").over(keys), **_ties(keys))
     )
 
 
@@ -262,9 +268,10 @@ def _by_counting(run: Table, qrels: Table) -> pl.LazyFrame:
         .agg(n_tied=pl.len(), before=(doc_id > hit_doc_id).sum(), same=(doc_id == hit_doc_id).sum())
     )
     level = guard(level, "before", pl.col("same") > 1, DUPLICATES)
-    rank = 1 + pl.col("higher").fill_null(0) + pl.col("before")
+    n_higher = pl.col("higher").fill_null(0)
     ids = (pl.col(f"hit_{column}").alias(column) for column in (*keys, "doc_id"))
-    return level.join(higher, on=hit, how="left").select(*ids, rank=rank, n_tied="n_tied")
+    ranks = level.join(higher, on=hit, how="left")
+    return ranks.select(*ids, rank=1 + n_higher + pl.col("before"), n_higher=n_higher, n_tied="n_tied")
 
 
 def _labelled(run: Table, *, unjudged: bool, judged_only: bool) -> pl.LazyFrame:
@@ -274,7 +281,7 @@ def _labelled(run: Table, *, unjudged: bool, judged_only: bool) -> pl.LazyFrame:
         rank=_place("score").over(run.keys),
         ideal_rank=_place("relevance").over(run.keys),
         n_retrieved=pl.len().over(run.keys),
-        n_tied=pl.len().over(*run.keys, "score"),
+        **_ties(run.keys),
     )
     if not run.eager:
         wrong = wrong_run_row() | wrong_grade(ungraded=True)

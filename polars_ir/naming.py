@@ -18,13 +18,22 @@ from polars_ir.errors import MeasureError
 from polars_ir.registry import CATALOG, Measure, Spec
 
 #: `nDCG(dcg='exp-log2')@10`, and ranx's `ndcg@10-l2`: the grades from 2 on are relevant.
-CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<k>[^@]*?)(?:-l(?P<rel>\d+))?)?", re.DOTALL)
+CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*?)(?:-l(?P<rel>\d+))?)?", re.DOTALL)
 
-#: trec_eval's `P_10` and `P.10`, MTEB's `ndcg_at_10`.
-WITH_CUTOFF = re.compile(r"(?P<name>.+?)(?:_at_|_|\.)(?P<k>\d+)")
+#: trec_eval's `P_10`, `P.10` and `iprec_at_recall_0.10`, MTEB's `ndcg_at_10`.
+WITH_NUMBER = re.compile(r"(?P<name>.+?)(?:_at_|_|\.)(?P<at>\d*\.?\d+)")
+
+#: trec_eval's `ndcg.1=3,2=9` and `rbp.p=0.8`.
+TREC_EVAL_GIVEN = re.compile(r"(?P<name>\w+?)[._](?P<given>[^()@]*=[^()@]*)")
 
 #: trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
 TREC_EVAL_F = re.compile(r"set_F[._](\d+(?:\.\d+)?)")
+
+#: trec_eval's `utility.2,-1,0,0`.
+TREC_EVAL_UTILITY = re.compile(r"utility[._](-?[\d.]+(?:,-?[\d.]+){3})")
+
+#: trec_eval's `P.5,10`: several measures in one name.
+TREC_EVAL_SEVERAL = re.compile(r"(?P<name>\w+)\.(?P<numbers>[\d.]+(?:,[\d.]+)+)")
 
 #: ranx's `rbp.95`, whose p is what follows the point, and the point.
 RANX_RBP = re.compile(r"rbp(\.\d+)")
@@ -73,38 +82,64 @@ def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
 
 
 def _taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
+    """The measure and the parameters that a name stands for."""
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")
-    if squared := TREC_EVAL_F.fullmatch(text):
-        return CATALOG["SetF"], {"beta": math.sqrt(float(squared[1]))}
-    if persistence := RANX_RBP.fullmatch(text):
-        return CATALOG["RBP"], {"p": float(persistence[1])}
+    if of_one_tool := _of_one_tool(text):
+        return of_one_tool
     matched = CANONICAL.fullmatch(text)
     if matched is None:
         raise MeasureError.syntax(text, "its brackets or its @ are out of place")
     found = _find(matched["name"])
-    if found is None and matched["k"] is None and (with_cutoff := WITH_CUTOFF.fullmatch(matched["name"])):
-        found = _find(with_cutoff["name"])
-        matched = with_cutoff
+    if found is None and matched["at"] is None and (with_number := WITH_NUMBER.fullmatch(matched["name"])):
+        found = _find(with_number["name"])
+        matched = with_number
     if found is None:
         raise MeasureError.unknown(text, matched["name"], _names())
     spec, implied = found
     given = matched.groupdict()
-    arguments = {**implied, **_arguments(text, given.get("arguments"))}
-    if given["k"] is not None:
-        arguments["k"] = _cutoff(spec, given["k"])
+    if "#" in implied and given["at"] is None:
+        raise MeasureError.syntax(text, f"it needs a number: {matched['name']}_{{number}}")
+    filled = implied.replace("#", given["at"] or "")
+    arguments = {**_arguments(text, filled), **_arguments(text, given.get("arguments"))}
+    if given["at"] is not None and filled == implied:
+        arguments[spec.at] = _after_the_sign(spec, given["at"])
     if given.get("rel"):
-        arguments |= _from_level(spec, int(given["rel"]))
+        arguments["rel"] = int(given["rel"])
     return spec, arguments
 
 
-def _names() -> dict[str, tuple[Spec, Mapping[str, object]]]:
+def _of_one_tool(text: str) -> tuple[Spec, Mapping[str, object]] | None:
+    """The measure of a name that only one tool would write so."""
+    if squared := TREC_EVAL_F.fullmatch(text):
+        return CATALOG["SetF"], {"beta": math.sqrt(float(squared[1]))}
+    if persistence := RANX_RBP.fullmatch(text):
+        return CATALOG["RBP"], {"p": float(persistence[1])}
+    if coefficients := TREC_EVAL_UTILITY.fullmatch(text):
+        return CATALOG["utility"], {"coefficients": tuple(map(float, coefficients[1].split(",")))}
+    if several := TREC_EVAL_SEVERAL.fullmatch(text):
+        raise MeasureError.several(text, [f"{several['name']}_{n}" for n in several["numbers"].split(",")])
+    if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (found := _find(with_values["name"])):
+        spec, implied = found
+        return spec, {**_arguments(text, implied), **_trec_eval_given(text, with_values["given"])}
+    return None
+
+
+def _trec_eval_given(text: str, given: str) -> dict[str, object]:
+    """trec_eval's `p=0.8,2=1`: parameters by name, and the gains of grades."""
+    pairs = [pair.partition("=")[::2] for pair in given.split(",")]
+    gains = ",".join(f"{key}:{value}" for key, value in pairs if not key.isidentifier())
+    named = [f"{key}={value}" for key, value in pairs if key.isidentifier()]
+    return _arguments(text, ",".join([*named, f"gains={{{gains}}}"] if gains else named))
+
+
+def _names() -> dict[str, tuple[Spec, str]]:
     """Every name in use, with the measure and the parameters it stands for; canonical names win over others."""
-    others = {name: (spec, implied) for spec in CATALOG.values() for name, implied in spec.also.items()}
-    return others | {name: (spec, {}) for name, spec in CATALOG.items()}
+    others = {name: (spec, given) for spec in CATALOG.values() for name, given in spec.spellings.items()}
+    return others | {name: (spec, "") for name, spec in CATALOG.items()}
 
 
-def _find(name: str) -> tuple[Spec, Mapping[str, object]] | None:
+def _find(name: str) -> tuple[Spec, str] | None:
     """The measure of this very name, or else of the same one folded."""
     names = _names()
     return names.get(name) or {_fold(other): found for other, found in names.items()}.get(_fold(name))
@@ -122,7 +157,7 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
     try:
         call = ast.parse(f"_({arguments})", mode="eval").body
         keywords = call.keywords if isinstance(call, ast.Call) and not call.args else []
-        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg}
+        given = {keyword.arg: _value(keyword.value) for keyword in keywords if keyword.arg}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise problem from None
     # Nothing but `name=value` may have been left out on the way.
@@ -131,15 +166,14 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
     return given
 
 
-def _cutoff(spec: Spec, k: str) -> int:
+def _value(node: ast.expr) -> object:
+    """A literal, or a column by its bare name."""
+    return pl.col(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+
+def _after_the_sign(spec: Spec, text: str) -> object:
+    """The number after `@`: a cutoff, but for measures that say otherwise."""
     try:
-        return int(k)
+        return int(text) if spec.at == "k" else float(text)
     except ValueError:
-        raise MeasureError.parameter(spec.name, "k", "a whole number of documents, 1 or more", k) from None
-
-
-def _from_level(spec: Spec, level: int) -> dict[str, object]:
-    """What ranx means by `-l2`: lower grades are not relevant, and where grades are gains they gain nothing."""
-    if "rel" in spec.parameters:
-        return {"rel": level}
-    return {"gains": dict.fromkeys(range(1, level), 0)} if level > 1 else {}
+        raise MeasureError.parameter(spec.name, spec.at, spec.parameter(spec.at).wanted, text) from None

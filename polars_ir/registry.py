@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ParamSpec, get_args
+from typing import Literal, ParamSpec
 
 import polars as pl
 
 from polars_ir.errors import MeasureError, explain_options
-from polars_ir.vocabulary import Discounted
+from polars_ir.parameters import PARAMETERS, Parameter
 
 P = ParamSpec("P")
 
 #: A function that returns a measure's expression.
 Measure = Callable[..., pl.Expr]
+
+#: How the values of queries become one.
+Average = Literal["arithmetic", "geometric", "sum"]
+
+#: A name of another tool, with the parameters it stands for: `ndcg_burges(dcg='exp-log2')`.
+SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,11 @@ class Spec:
     bounds: tuple[float, float]
     best: float
     source: str
-    also: Mapping[str, Mapping[str, object]]
+    also: Mapping[str, str]
+    own: Mapping[str, Parameter]
+    at: str
+    monotone: bool
+    average: Average
 
     @property
     def meaning(self) -> str:
@@ -52,12 +61,18 @@ class Spec:
         """The parameters with their defaults."""
         return {n: p.default for n, p in inspect.signature(self.function).parameters.items()}
 
+    @functools.cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """What other tools call it, each name with the parameters it stands for, as text."""
+        return {name: given for names in self.also.values() for name, given in SPELLING.findall(names)}
+
+    def parameter(self, name: str) -> Parameter:
+        """What a parameter means in this measure."""
+        return self.own.get(name) or PARAMETERS[name]
+
 
 #: Methods of `.ir` that are no measures.
 METHODS = ("judge", "evaluate", "validate", "mean", "summarize")
-
-#: 2 to the power of a grade above this is no gain anyone means.
-HIGHEST_GRADE = 64
 
 #: Every measure by its canonical name, in the order of definition.
 CATALOG: dict[str, Spec] = {}
@@ -69,7 +84,11 @@ def measure(
     bounds: tuple[float, float] = (0.0, 1.0),
     best: float | None = None,
     source: str,
-    also: Mapping[str, Mapping[str, object]] | None = None,
+    also: Mapping[str, str] | None = None,
+    parameters: Mapping[str, Parameter] | None = None,
+    at: str = "k",
+    monotone: bool = False,
+    average: Average = "arithmetic",
 ) -> Callable[[Callable[P, pl.Expr]], Callable[P, pl.Expr]]:
     """Make a function that returns an aggregation of the judged relation a measure.
 
@@ -84,7 +103,17 @@ def measure(
     source
         Where the definition comes from: a DOI or URL.
     also
-        Other names for it, each with the parameters it stands for: `{"ndcg_burges": {"dcg": "exp-log2"}}`.
+        What other tools call it, by tool: `{"trec_eval": "ndcg ndcg_cut", "ranx": "ndcg_burges(dcg='exp-log2')"}`;
+        brackets hold the parameters that a name stands for, and `#` there the number that follows the name.
+    parameters
+        What parameters mean that only this measure has, or that mean something else in it.
+    at
+        The parameter that the number after `@` sets.
+    monotone
+        Whether no document's grade can rise and the value fall (or, for a cost, the value rise): then `bounds` of
+        `evaluate` are exact.
+    average
+        How `mean` puts the values of queries together.
 
     Examples
     --------
@@ -106,13 +135,15 @@ def measure(
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             for parameter, value in bound.arguments.items():
-                check_parameter(name, parameter, value, signature.parameters[parameter].default)
+                check_parameter(CATALOG[name], parameter, value)
             return function(*args, **kwargs).alias(canonical_name(CATALOG[name], bound.arguments))
 
         known = CATALOG.get(name)
         if function.__name__ in METHODS or (known and known.ours and not _is_ours(function)):
             raise MeasureError.taken(name, function.__name__)
-        CATALOG[name] = spec = Spec(name, named, bounds, bounds[1] if best is None else best, source, also or {})
+        highest = bounds[1] if best is None else best
+        spec = Spec(name, named, bounds, highest, source, also or {}, parameters or {}, at, monotone, average)
+        CATALOG[name] = spec
         named.__doc__ = documentation(spec)
         return named
 
@@ -127,18 +158,18 @@ def canonical_name(spec: Spec, arguments: Mapping[str, object]) -> str:
     'P(rel=2)@5'
     """
     defaults = spec.parameters
-    given = [f"{n}={_literal(v)}" for n, v in arguments.items() if n != "k" and v != defaults[n]]
-    cutoff = arguments.get("k")
-    return spec.name + (f"({','.join(given)})" if given else "") + (f"@{cutoff}" if cutoff is not None else "")
+    given = [f"{n}={_literal(v)}" for n, v in arguments.items() if n != spec.at and _differs(v, defaults[n])]
+    at = arguments.get(spec.at)
+    return spec.name + (f"({','.join(given)})" if given else "") + (f"@{_literal(at)}" if at is not None else "")
 
 
 def documentation(spec: Spec) -> str:
     """The docstring of a measure: what its author wrote, then what the registry knows, the same for every measure."""
     written, example, rest = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
     parameters = "".join(
-        f"{name} : default {default!r}\n    {PARAMETERS[name].meaning}\n"
+        f"{name} : default {default!r}\n    {spec.parameter(name).meaning}\n"
         for name, default in spec.parameters.items()
-        if name in PARAMETERS
+        if name in PARAMETERS or name in spec.own
     )
     return (
         f"{written.rstrip()}\n\n"
@@ -151,13 +182,13 @@ def documentation(spec: Spec) -> str:
     )
 
 
-def check_parameter(measure_name: str, name: str, value: object, default: object) -> None:
+def check_parameter(spec: Spec, name: str, value: object) -> None:
     """Raise a `MeasureError` unless the value is one that the parameter of this name can have."""
-    if value is None and default is None:
+    if value is None and spec.parameters[name] is None:
         return
-    parameter = PARAMETERS.get(name)
-    if parameter is not None and not parameter.holds(value):
-        raise MeasureError.parameter(measure_name, name, parameter.wanted, value)
+    # A user's measure may have parameters that nobody described.
+    if (name in PARAMETERS or name in spec.own) and not spec.parameter(name).holds(value):
+        raise MeasureError.parameter(spec.name, name, spec.parameter(name).wanted, value)
 
 
 def catalog() -> pl.DataFrame:
@@ -167,8 +198,9 @@ def catalog() -> pl.DataFrame:
     -------
     pl.DataFrame
         `name`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
-        (its range and best value), `also` (what other tools call it), `meaning`, `source`; String but for the three
-        numbers, which are Float64.
+        (its range and best value), `monotone` (whether it can not fall when a grade rises, so that `bounds` of
+        `evaluate` are exact), `also` (what other tools call it), `meaning`, `source`; String but for the three
+        numbers, which are Float64, and the Boolean.
 
     Examples
     --------
@@ -184,7 +216,8 @@ def catalog() -> pl.DataFrame:
             "low": float(spec.bounds[0]),
             "high": float(spec.bounds[1]),
             "best": float(spec.best),
-            "also": ", ".join(spec.also),
+            "monotone": spec.monotone,
+            "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in spec.also.items()),
             "meaning": spec.meaning,
             "source": spec.source,
         }
@@ -198,6 +231,10 @@ def _is_ours(function: Measure) -> bool:
 
 def _literal(value: object) -> str:
     """A parameter's value as `ir_measures` writes it: a map of gains without blanks, a whole float without a point."""
+    if isinstance(value, pl.Expr):
+        return value.meta.output_name()
+    if isinstance(value, tuple):
+        return "(" + ",".join(map(_literal, value)) + ")"
     if isinstance(value, dict):
         return "{" + ",".join(f"{key}:{_literal(v)}" for key, v in value.items()) + "}"
     if isinstance(value, float) and value.is_integer():
@@ -205,53 +242,6 @@ def _literal(value: object) -> str:
     return repr(value)
 
 
-def _whole(value: Any, low: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a parameter means and which values it can have; the same in every measure."""
-
-    meaning: str
-    wanted: str
-    holds: Callable[[Any], bool]
-
-
-PARAMETERS: dict[str, Parameter] = {
-    "k": Parameter(
-        "Cutoff: only the first k documents of the ranking count; None: all of them.",
-        "a whole number of documents, 1 or more",
-        lambda v: _whole(v, 1),
-    ),
-    "rel": Parameter("The lowest grade that counts as relevant.", "a grade above 0", lambda v: _number(v) and v > 0),
-    "beta": Parameter(
-        "How many times as much recall matters as precision.", "a number above 0", lambda v: _number(v) and v > 0
-    ),
-    "p": Parameter(
-        "Persistence: how likely the reader goes on from one document to the next.",
-        "a number between 0 and 1, both excluded",
-        lambda v: _number(v) and 0 < v < 1,
-    ),
-    "max_rel": Parameter(
-        "The highest grade there can be; a grade above it counts as this one.",
-        f"a whole number from 1 to {HIGHEST_GRADE}",
-        lambda v: _whole(v, 1) and v <= HIGHEST_GRADE,
-    ),
-    "dcg": Parameter(
-        "The gain: 'log2' takes the grade itself, 'exp-log2' 2 to the grade less 1.",
-        f"one of {', '.join(map(repr, get_args(Discounted)))}",
-        lambda v: v in get_args(Discounted),
-    ),
-    "gains": Parameter(
-        "Other values for some grades, as in {1: 1, 2: 3}; a grade that is not in the map keeps its own.",
-        "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}",
-        lambda v: (
-            isinstance(v, dict) and len(v) > 0 and all(_whole(g, 0) and _number(x) and x >= 0 for g, x in v.items())
-        ),
-    ),
-}
+def _differs(value: object, default: object) -> bool:
+    """Whether a value is not the default; expressions have no truth value to tell."""
+    return isinstance(value, pl.Expr) or value != default

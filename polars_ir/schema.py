@@ -27,7 +27,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 }
 
 #: Columns of the judged relation that are made, so that a user's column of that name is left out.
-MADE = ("rank", "ideal_rank", "n_retrieved", "n_tied")
+MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied")
 
 #: Dtypes of ids that are compared as text.
 TEXT = (pl.String, pl.Categorical, pl.Enum)

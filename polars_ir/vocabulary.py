@@ -12,6 +12,7 @@ Conventions
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import polars as pl
@@ -28,8 +29,20 @@ relevance = pl.col("relevance")
 #: Documents the run returned for the query, judged or not.
 n_retrieved = pl.col("n_retrieved").first()
 
+#: Retrieved documents with a higher score than this one's.
+n_higher = pl.col("n_higher")
+
+#: Retrieved documents that share this one's score, itself included.
+n_tied = pl.col("n_tied")
+
 #: How a grade becomes a gain: the grade itself, or 2 to the grade, less 1.
 Discounted = Literal["log2", "exp-log2"]
+
+#: What divides the gain at a rank.
+Discount = Literal["log2", "ln", "jarvelin", "rank", "none"]
+
+#: What documents are worth: by grade, or as an expression.
+Gains = Mapping[float, float] | pl.Expr
 
 
 def relevant(rel: float = 1) -> pl.Expr:
@@ -68,17 +81,41 @@ def n_relevant(rel: float = 1) -> pl.Expr:
     return relevant(rel).sum()
 
 
-def gain(dcg: Discounted = "log2", gains: dict[int, float] | None = None) -> pl.Expr:
-    """What a document is worth: its grade, or 2 to the grade less 1; `gains` puts other values for some grades.
+def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None = None) -> pl.Expr:
+    """What a document is worth: its grade, or 2 to the grade less 1; `gains` puts other values for the grades.
 
-    Negative grades and unjudged documents are worth 0.
+    Unjudged documents, grades below `rel` and negative values are worth 0.
 
     >>> pl.DataFrame({"relevance": [2, -1, None]}).select(gain("exp-log2")).to_series().to_list()
     [3.0, 0.0, 0.0]
     """
-    grade = relevance.replace_strict(gains, default=relevance, return_dtype=pl.Float64) if gains else relevance
-    grade = pl.max_horizontal(grade.cast(pl.Float64), 0.0)
-    return grade if dcg == "log2" else 2.0**grade - 1.0
+    grade = relevance.cast(pl.Float64)
+    counts = relevance.is_not_null() if rel is None else relevant(rel)
+    if isinstance(gains, pl.Expr):
+        # No cast: it would read numbers out of strings.
+        grade = gains * 1.0
+    elif gains is not None:
+        # Grades above 0 must be in the map; that is an error in `evaluate`, which shows them.
+        mapped = pl.when((grade > 0) | grade.is_in([float(g) for g in gains])).then(grade)
+        grade = mapped.replace_strict({float(g): float(x) for g, x in gains.items()}, return_dtype=pl.Float64)
+    value = pl.max_horizontal(pl.when(counts).then(grade), 0.0)
+    return value if dcg == "log2" else 2.0**value - 1.0
+
+
+def discounted(place: pl.Expr, discount: Discount = "log2") -> pl.Expr:
+    """What divides the gain at a place of a ranking.
+
+    >>> pl.DataFrame({"rank": [1, 3]}).select(discounted(rank)).to_series().to_list()
+    [1.0, 2.0]
+    """
+    divisors = {
+        "log2": (place + 1).log(2),
+        "ln": (place + 1).log(),
+        "jarvelin": pl.max_horizontal(place.log(2), 1.0),
+        "rank": place.cast(pl.Float64),
+        "none": pl.lit(1.0),
+    }
+    return divisors[discount]
 
 
 def total(values: pl.Expr) -> pl.Expr:

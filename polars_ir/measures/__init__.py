@@ -7,7 +7,7 @@ Conventions: a measure is a function of keyword parameters that returns an aggre
 from polars_ir.measures.average_precision import average_precision, inferred_average_precision
 from polars_ir.measures.cascade import expected_reciprocal_rank, rank_biased_precision
 from polars_ir.measures.counts import n_relevant_documents, n_relevant_retrieved, n_retrieved_documents
-from polars_ir.measures.cumulated_gain import dcg, ndcg
+from polars_ir.measures.cumulated_gain import dcg, ideal_dcg, ndcg, q_measure
 from polars_ir.measures.judged import hole, judged
 from polars_ir.measures.precision_recall import f_measure, precision, r_precision, recall, recall_capped, success
 from polars_ir.measures.preference import bpref
@@ -21,6 +21,7 @@ __all__ = [
     "expected_reciprocal_rank",
     "f_measure",
     "hole",
+    "ideal_dcg",
     "inferred_average_precision",
     "judged",
     "n_relevant_documents",
@@ -28,6 +29,7 @@ __all__ = [
     "n_retrieved_documents",
     "ndcg",
     "precision",
+    "q_measure",
     "r_precision",
     "rank_biased_precision",
     "recall",

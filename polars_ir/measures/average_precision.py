@@ -12,7 +12,19 @@ from polars_ir.vocabulary import n_relevant, rank, ranked, ratio, relevance, rel
 EPSILON = 1e-5
 
 
-@measure("AP", source=f"{TREC_EVAL} (m_map.c, m_map_cut.c)", also={"MAP": {}, "map_cut": {}})
+@measure(
+    "AP",
+    source=f"{TREC_EVAL} (m_map.c, m_map_cut.c)",
+    also={
+        "trec_eval": "map map_cut map_avgjg",
+        "ir_measures": "AP MAP",
+        "ranx": "map",
+        "BEIR": "MAP",
+        "MTEB": "map",
+        "RecTools": "MAP",
+        "torchmetrics": "RetrievalMAP",
+    },
+)
 def average_precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Average precision: the mean, over all relevant documents, of the precision at their ranks.
 
@@ -30,7 +42,11 @@ def average_precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return ratio(total(precisions), n_relevant(rel))
 
 
-@measure("infAP", source="Yilmaz and Aslam 2006, https://doi.org/10.1145/1183614.1183633; trec_eval 10 (m_infap.c)")
+@measure(
+    "infAP",
+    source="Yilmaz and Aslam 2006, https://doi.org/10.1145/1183614.1183633; trec_eval 10 (m_infap.c)",
+    also={"trec_eval": "infAP", "ir_measures": "infAP"},
+)
 def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
     """Inferred average precision: average precision estimated from judgments of a sample of the pool.
 

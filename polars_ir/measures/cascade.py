@@ -8,7 +8,12 @@ from polars_ir.registry import measure
 from polars_ir.vocabulary import gain, if_relevant, rank, ranked, relevant, top, total
 
 
-@measure("ERR", source="Chapelle et al. 2009, https://doi.org/10.1145/1645953.1646033; gdeval 1.3")
+@measure(
+    "ERR",
+    source="Chapelle et al. 2009, https://doi.org/10.1145/1645953.1646033; gdeval 1.3",
+    also={"gdeval": "err", "ir_measures": "ERR"},
+    monotone=True,
+)
 def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4) -> pl.Expr:
     """Expected reciprocal rank: the mean of 1 / the rank at which a reader is satisfied.
 
@@ -30,7 +35,12 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4) -> pl.Ex
     return pl.when((gains > 0).any()).then(total(satisfies * still_reading / ranked(rank, among)))
 
 
-@measure("RBP", source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952", also={"rbp": {"p": 0.9}})
+@measure(
+    "RBP",
+    source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952",
+    also={"trec_eval": "rbp(p=0.9)", "ir_measures": "RBP"},
+    monotone=True,
+)
 def rank_biased_precision(*, k: int | None = None, rel: float = 1, p: float = 0.8) -> pl.Expr:
     """Rank-biased precision: what a reader gains who goes on to the next document with probability p.
 

@@ -11,7 +11,13 @@ from polars_ir.vocabulary import hits, n_relevant, n_retrieved
 INFINITY = float("inf")
 
 
-@measure("NumRet", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_ret.c)", also={"num_ret": {}})
+@measure(
+    "NumRet",
+    bounds=(0.0, INFINITY),
+    source=f"{TREC_EVAL} (m_num_ret.c)",
+    also={"trec_eval": "num_ret", "ir_measures": "NumRet"},
+    monotone=True,
+)
 def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
     """The number of retrieved documents, judged or not; with `rel`, of the relevant ones among them.
 
@@ -24,7 +30,13 @@ def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
     return (n_retrieved if rel is None else hits(None, rel)).cast(pl.Int64)
 
 
-@measure("NumRel", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_rel.c)", also={"num_rel": {}})
+@measure(
+    "NumRel",
+    bounds=(0.0, INFINITY),
+    source=f"{TREC_EVAL} (m_num_rel.c)",
+    also={"trec_eval": "num_rel", "ir_measures": "NumRel"},
+    monotone=True,
+)
 def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     """The number of relevant documents, retrieved or not.
 
@@ -38,7 +50,11 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
 
 
 @measure(
-    "NumRelRet", bounds=(0.0, INFINITY), source=f"{TREC_EVAL} (m_num_rel_ret.c)", also={"num_rel_ret": {}, "hits": {}}
+    "NumRelRet",
+    bounds=(0.0, INFINITY),
+    source=f"{TREC_EVAL} (m_num_rel_ret.c)",
+    also={"trec_eval": "num_rel_ret", "ir_measures": "NumRelRet", "ranx": "hits"},
+    monotone=True,
 )
 def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """The number of relevant documents among the first k.

@@ -4,19 +4,78 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.parameters import Parameter, number, one_of
 from polars_ir.registry import measure
-from polars_ir.vocabulary import Discounted, gain, ideal_rank, rank, ranked, ratio, top, total
+from polars_ir.vocabulary import (
+    Discount,
+    Discounted,
+    Gains,
+    discounted,
+    gain,
+    ideal_rank,
+    n_relevant,
+    n_retrieved,
+    rank,
+    ranked,
+    ratio,
+    relevant,
+    top,
+    total,
+)
 
-JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; trec_eval 10 (m_ndcg.c, m_ndcg_cut.c)"
+JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418"
+
+#: What the gain of a ranking is divided by, beside that of the ideal ranking cut where the ranking is.
+IDEAL = one_of(
+    "What the best ranking holds: 'min(k,R)' the best k documents there are, 'R' all there are, also beyond the "
+    "cutoff, 'k' as many documents of the query's highest gain as the cutoff allows, however few there are.",
+    "min(k,R)",
+    "R",
+    "k",
+)
 
 
-def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr) -> pl.Expr:
-    """The gains of the first `k` documents of an order, each divided by log2(1 + its place), added up."""
-    return total(ranked(value / (order + 1).log(2), top(k, of=order), by=order))
+def _weight(value: object) -> bool:
+    return number(value) and value >= 0  # type: ignore[operator]  # a number by then
 
 
-@measure("DCG", bounds=(0.0, float("inf")), source=JARVELIN, also={"dcg_burges": {"dcg": "exp-log2"}})
-def dcg(*, k: int | None = None, dcg: Discounted = "log2", gains: dict[int, float] | None = None) -> pl.Expr:
+def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
+    """The gains of the first `k` documents of an order, each divided by the discount of its place, added up."""
+    return total(ranked(value / discounted(order, discount), top(k, of=order), by=order))
+
+
+def ideal_order(value: pl.Expr, gains: Gains | None) -> pl.Expr:
+    """The place of a document in the ideal ranking.
+
+    Gains of their own may put a lower grade above a higher one; only then does the order have to be found anew.
+    """
+    judged = ideal_rank.is_not_null()
+    return ideal_rank if gains is None else pl.when(judged).then(value).rank("ordinal", descending=True)
+
+
+def best_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount, denominator: str) -> pl.Expr:
+    """The most discounted gain there can be, by one of the denominators in use."""
+    if denominator == "k":
+        places = pl.int_range(1, (n_retrieved if k is None else pl.lit(k)) + 1)
+        return total(value.max() / discounted(places, discount))
+    return discounted_gain(order, k if denominator == "min(k,R)" else None, value, discount)
+
+
+@measure(
+    "DCG",
+    bounds=(0.0, float("inf")),
+    source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c)",
+    also={"trec_eval": "dcg", "ranx": "dcg dcg_burges(dcg='exp-log2')"},
+    monotone=True,
+)
+def dcg(
+    *,
+    k: int | None = None,
+    rel: float | None = None,
+    dcg: Discounted = "log2",
+    discount: Discount = "log2",
+    gains: Gains | None = None,
+) -> pl.Expr:
     """Discounted cumulated gain of the first k documents.
 
     sum(gain / log2(1 + rank)). The gain of a document is its grade (`dcg="log2"`, trec_eval) or 2^grade - 1
@@ -28,17 +87,69 @@ def dcg(*, k: int | None = None, dcg: Discounted = "log2", gains: dict[int, floa
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 3, "d3": 2}}, ir.dcg(k=10)).row(0)
     ('q', 4.0)
     """
-    value = gain(dcg, gains)
-    return pl.when((value > 0).any()).then(discounted_gain(rank, k, value))
+    value = gain(dcg, gains, rel)
+    return pl.when((value > 0).any()).then(discounted_gain(rank, k, value, discount))
 
 
-@measure("nDCG", source=JARVELIN, also={"ndcg_cut": {}, "ndcg_burges": {"dcg": "exp-log2"}})
-def ndcg(*, k: int | None = None, dcg: Discounted = "log2", gains: dict[int, float] | None = None) -> pl.Expr:
+@measure(
+    "IDCG",
+    bounds=(0.0, float("inf")),
+    source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c)",
+    also={"trec_eval": "ideal_dcg"},
+    monotone=True,
+)
+def ideal_dcg(
+    *,
+    k: int | None = None,
+    rel: float | None = None,
+    dcg: Discounted = "log2",
+    discount: Discount = "log2",
+    gains: Gains | None = None,
+) -> pl.Expr:
+    """Ideal discounted cumulated gain: the DCG of the best ranking there is.
+
+    DCG of the first k judged documents in falling order of gain, retrieved or not. Undefined when no document has a
+    gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d9"]}, {"q": {"d1": 2, "d2": 1, "d3": 2}}, ir.ideal_dcg(k=1)).row(0)
+    ('q', 2.0)
+    """
+    value = gain(dcg, gains, rel)
+    return pl.when((value > 0).any()).then(discounted_gain(ideal_order(value, gains), k, value, discount))
+
+
+@measure(
+    "nDCG",
+    source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c, m_ndcg_cut.c)",
+    also={
+        "trec_eval": "ndcg ndcg_cut ndcg_p(discount='jarvelin')",
+        "ir_measures": "nDCG NDCG",
+        "ranx": "ndcg ndcg_burges(dcg='exp-log2')",
+        "BEIR": "NDCG",
+        "MTEB": "ndcg",
+        "RecTools": "NDCG",
+        "torchmetrics": "RetrievalNormalizedDCG",
+    },
+    parameters={"denominator": IDEAL},
+)
+def ndcg(
+    *,
+    k: int | None = None,
+    rel: float | None = None,
+    dcg: Discounted = "log2",
+    discount: Discount = "log2",
+    gains: Gains | None = None,
+    denominator: str = "min(k,R)",
+) -> pl.Expr:
     """Normalised discounted cumulated gain: DCG out of the DCG of the ideal ranking.
 
-    DCG@k / DCG@k of all judged documents in falling order of grade, retrieved or not. Undefined when no document has a
+    DCG@k / DCG@k of all judged documents in falling order of gain, retrieved or not. Undefined when no document has a
     gain. trec_eval's ndcg and ndcg_cut take the grade as the gain, as the default does; gdeval and ranx's ndcg_burges
-    take 2^grade - 1 (`dcg="exp-log2"`).
+    take 2^grade - 1 (`dcg="exp-log2"`). The base of the logarithm cancels out. RecTools divides by k perfect documents
+    (`denominator="k"`).
 
     Examples
     --------
@@ -46,7 +157,43 @@ def ndcg(*, k: int | None = None, dcg: Discounted = "log2", gains: dict[int, flo
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 3, "d3": 3}}, ir.ndcg(k=2))["nDCG@2"].round(6).item()
     0.613147
     """
-    value = gain(dcg, gains)
-    # A map of gains may put a lower grade above a higher one; only then does the ideal order have to be found anew.
-    ideal = value.rank("ordinal", descending=True) if gains else ideal_rank
-    return ratio(discounted_gain(rank, k, value), discounted_gain(ideal, k, value))
+    value = gain(dcg, gains, rel)
+    best = best_gain(ideal_order(value, gains), k, value, discount, denominator)
+    return ratio(discounted_gain(rank, k, value, discount), best)
+
+
+@measure(
+    "Q",
+    source="Sakai 2004 (NTCIR-4), https://doi.org/10.1145/1148170.1148261",
+    parameters={
+        "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", _weight)
+    },
+)
+def q_measure(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    beta: float = 1,
+    dcg: Discounted = "log2",
+    gains: Gains | None = None,
+) -> pl.Expr:
+    """Q-measure: average precision with grades, by the gain cumulated so far against the ideal ranking's.
+
+    sum of (hits(i) + beta * cumulated gain(i)) / (i + beta * ideal cumulated gain(i)) over the ranks i of the relevant
+    documents among the first k, divided by R. With binary gains it stays close to AP; with beta = 0 it is AP.
+    Undefined when no document is relevant.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d2": 1, "d3": 3}}, ir.q_measure())["Q"].round(6).item()
+    0.547619
+    """
+    value = pl.when(relevant(rel)).then(gain(dcg, gains)).otherwise(0.0)
+    found = relevant(rel) & top(k)
+    places, gained = ranked(rank, found), ranked(value, found).cum_sum()
+    order = value.rank("ordinal", descending=True)
+    ideal = ranked(value, value > 0, by=order).cum_sum()
+    of_ideal = ideal.gather(pl.min_horizontal(places, ideal.len()).cast(pl.Int64) - 1)
+    blended = (pl.int_range(1, places.len() + 1) + beta * gained) / (places + beta * of_ideal)
+    return ratio(total(blended), n_relevant(rel))

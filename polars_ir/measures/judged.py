@@ -14,7 +14,7 @@ def shown(k: int | None) -> pl.Expr:
     return n_retrieved if k is None else pl.min_horizontal(n_retrieved, k)
 
 
-@measure("Judged", source="ir_measures, https://ir-measur.es")
+@measure("Judged", source="ir_measures, https://ir-measur.es", also={"ir_measures": "Judged"})
 def judged(*, k: int | None = None) -> pl.Expr:
     """Judged: the share of the first k documents that has a judgment.
 
@@ -29,7 +29,7 @@ def judged(*, k: int | None = None) -> pl.Expr:
     return or_zero((top(k) & relevance.is_not_null()).sum() / shown(k))
 
 
-@measure("Hole", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"unj": {}})
+@measure("Hole", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"trec_eval": "unj", "BEIR": "Hole", "MTEB": "Hole"})
 def hole(*, k: int | None = None) -> pl.Expr:
     """Hole: the share of the first k places that holds a document without a judgment for this query.
 

@@ -13,7 +13,20 @@ from polars_ir.vocabulary import hits, if_relevant, length, n_relevant, or_zero,
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
 
 
-@measure("P", source=f"{TREC_EVAL} (m_P.c)", also={"Precision": {}})
+@measure(
+    "P",
+    source=f"{TREC_EVAL} (m_P.c)",
+    also={
+        "trec_eval": "P P_avgjg",
+        "ir_measures": "P Precision",
+        "ranx": "precision",
+        "BEIR": "P",
+        "MTEB": "precision",
+        "RecTools": "Precision",
+        "torchmetrics": "RetrievalPrecision",
+    },
+    monotone=True,
+)
 def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Precision: the share of the first k documents that is relevant.
 
@@ -29,7 +42,19 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant(or_zero(hits(k, rel) / length(k)), rel)
 
 
-@measure("R", source=f"{TREC_EVAL} (m_recall.c)", also={"Recall": {}})
+@measure(
+    "R",
+    source=f"{TREC_EVAL} (m_recall.c)",
+    also={
+        "trec_eval": "recall",
+        "ir_measures": "R Recall",
+        "ranx": "recall",
+        "BEIR": "Recall",
+        "MTEB": "recall",
+        "RecTools": "Recall",
+        "torchmetrics": "RetrievalRecall",
+    },
+)
 def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Recall: the share of the relevant documents that is among the first k.
 
@@ -47,7 +72,12 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 @measure(
     "R_cap",
     source=f"{TREC_EVAL} (m_relative_P.c); Thakur et al. 2021 (BEIR), https://arxiv.org/abs/2104.08663",
-    also={"relative_P": {}, "set_relative_P": {}, "SetRelP": {}, "recall_cap": {}},
+    also={
+        "trec_eval": "relative_P set_relative_P",
+        "ir_measures": "SetRelP",
+        "BEIR": "R_cap recall_cap",
+        "MTEB": "R_cap",
+    },
 )
 def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Capped recall: the hits among the first k, out of the most there can be.
@@ -64,7 +94,7 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant(or_zero(hits(k, rel) / pl.min_horizontal(length(k), n_relevant(rel))), rel)
 
 
-@measure("F", source="van Rijsbergen 1979, Information Retrieval, chapter 7", also={"F1": {}})
+@measure("F", source="van Rijsbergen 1979, Information Retrieval, chapter 7", also={"ranx": "f1", "RecTools": "F1Beta"})
 def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
     """F measure: the weighted harmonic mean of precision and recall among the first k.
 
@@ -81,7 +111,20 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     return if_relevant((1 + weight) * hits(k, rel) / (weight * n_relevant(rel) + length(k)), rel)
 
 
-@measure("Success", source=f"{TREC_EVAL} (m_success.c)", also={"hit_rate": {}, "top_k_accuracy": {}})
+@measure(
+    "Success",
+    source=f"{TREC_EVAL} (m_success.c)",
+    also={
+        "trec_eval": "success",
+        "ir_measures": "Success",
+        "ranx": "hit_rate",
+        "BEIR": "top_k_accuracy",
+        "MTEB": "hit_rate",
+        "RecTools": "HitRate",
+        "torchmetrics": "RetrievalHitRate",
+    },
+    monotone=True,
+)
 def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy.
 
@@ -96,7 +139,16 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant((hits(k, rel) > 0).cast(pl.Float64), rel)
 
 
-@measure("Rprec", source=f"{TREC_EVAL} (m_Rprec.c)", also={"R-precision": {}, "RPrec": {}})
+@measure(
+    "Rprec",
+    source=f"{TREC_EVAL} (m_Rprec.c)",
+    also={
+        "trec_eval": "Rprec",
+        "ir_measures": "Rprec RPrec",
+        "ranx": "r-precision",
+        "torchmetrics": "RetrievalRPrecision",
+    },
+)
 def r_precision(*, rel: float = 1) -> pl.Expr:
     """R-precision: precision among the first R documents, R being how many are relevant.
 

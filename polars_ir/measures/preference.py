@@ -8,7 +8,11 @@ from polars_ir.registry import measure
 from polars_ir.vocabulary import n_relevant, ranked, ratio, relevance, relevant, top, total
 
 
-@measure("bpref", source="Buckley and Voorhees 2004, https://doi.org/10.1145/1008992.1009000; trec_eval 10 (m_bpref.c)")
+@measure(
+    "bpref",
+    source="Buckley and Voorhees 2004, https://doi.org/10.1145/1008992.1009000; trec_eval 10 (m_bpref.c)",
+    also={"trec_eval": "bpref", "ir_measures": "Bpref BPref", "ranx": "bpref"},
+)
 def bpref(*, rel: float = 1) -> pl.Expr:
     """Binary preference: the share of judged pairs that are in the right order.
 

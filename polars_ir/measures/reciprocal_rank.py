@@ -9,7 +9,20 @@ from polars_ir.registry import measure
 from polars_ir.vocabulary import if_relevant, or_zero, rank, relevant, top
 
 
-@measure("RR", source=f"{TREC_EVAL} (m_recip_rank.c)", also={"MRR": {}, "recip_rank": {}, "recip_rank_cut": {}})
+@measure(
+    "RR",
+    source=f"{TREC_EVAL} (m_recip_rank.c)",
+    also={
+        "trec_eval": "recip_rank recip_rank_cut",
+        "ir_measures": "RR MRR",
+        "ranx": "mrr",
+        "BEIR": "MRR",
+        "MTEB": "mrr",
+        "RecTools": "MRR",
+        "torchmetrics": "RetrievalMRR",
+    },
+    monotone=True,
+)
 def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Reciprocal rank of the first relevant document.
 

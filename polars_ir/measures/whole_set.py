@@ -8,7 +8,7 @@ from polars_ir.measures.precision_recall import TREC_EVAL, f_measure, precision,
 from polars_ir.registry import measure
 
 
-@measure("SetP", source=f"{TREC_EVAL} (m_set_P.c)", also={"set_P": {}})
+@measure("SetP", source=f"{TREC_EVAL} (m_set_P.c)", also={"trec_eval": "set_P", "ir_measures": "SetP"}, monotone=True)
 def set_precision(*, rel: float = 1) -> pl.Expr:
     """Set precision: the share of the retrieved documents that is relevant.
 
@@ -23,7 +23,7 @@ def set_precision(*, rel: float = 1) -> pl.Expr:
     return precision(rel=rel)
 
 
-@measure("SetR", source=f"{TREC_EVAL} (m_set_recall.c)", also={"set_recall": {}})
+@measure("SetR", source=f"{TREC_EVAL} (m_set_recall.c)", also={"trec_eval": "set_recall", "ir_measures": "SetR"})
 def set_recall(*, rel: float = 1) -> pl.Expr:
     """Set recall: the share of the relevant documents that is retrieved.
 
@@ -38,7 +38,7 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
     return recall(rel=rel)
 
 
-@measure("SetF", source=f"{TREC_EVAL} (m_set_F.c)", also={"set_F": {}})
+@measure("SetF", source=f"{TREC_EVAL} (m_set_F.c)", also={"trec_eval": "set_F", "ir_measures": "SetF"})
 def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
     """Set F measure: the weighted harmonic mean of set precision and set recall.
 

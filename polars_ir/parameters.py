@@ -1,0 +1,89 @@
+"""What the parameters of measures mean, and which values they can have; the same in every measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, get_args
+
+import polars as pl
+
+from polars_ir.vocabulary import Discount, Discounted
+
+#: 2 to the power of a grade above this is no gain anyone means.
+HIGHEST_GRADE = 64
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter means, in words what it can be, and whether a value is that."""
+
+    meaning: str
+    wanted: str
+    holds: Callable[[Any], bool]
+
+
+def whole(value: Any, low: int = 1) -> bool:
+    """Whether a value is a whole number of at least `low`."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
+
+
+def number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def positive(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
+    return number(value) and value > 0
+
+
+def one_of(meaning: str, *choices: str) -> Parameter:
+    """A parameter that is one of some words."""
+    return Parameter(meaning, f"one of {', '.join(map(repr, choices))}", lambda v: isinstance(v, str) and v in choices)
+
+
+def chance(meaning: str) -> Parameter:
+    """A parameter that is a probability, neither impossible nor certain."""
+    return Parameter(meaning, "a number between 0 and 1, both excluded", lambda v: number(v) and 0 < v < 1)
+
+
+def _map_of_gains(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) > 0 and all(number(g) and number(x) for g, x in value.items())
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "k": Parameter(
+        "Cutoff: only the first k documents of the ranking count; None: all of them.",
+        "a whole number of documents, 1 or more",
+        whole,
+    ),
+    "rel": Parameter(
+        "The lowest grade that counts as relevant; None, where grades are gains: any grade above 0.",
+        "a grade above 0",
+        positive,
+    ),
+    "beta": Parameter("How many times as much recall matters as precision.", "a number above 0", positive),
+    "p": chance("Persistence: how likely the reader goes on from one document to the next."),
+    "max_rel": Parameter(
+        "The highest grade there can be; a grade above it counts as this one.",
+        f"a whole number from 1 to {HIGHEST_GRADE}",
+        lambda v: whole(v) and v <= HIGHEST_GRADE,
+    ),
+    "dcg": one_of("The gain: 'log2' takes the grade itself, 'exp-log2' 2 to the grade less 1.", *get_args(Discounted)),
+    "discount": one_of(
+        "What divides the gain at a rank: 'log2' is log2(1 + rank), 'ln' its natural logarithm, 'jarvelin' "
+        "max(1, log2(rank)), 'rank' the rank itself, 'none' 1.",
+        *get_args(Discount),
+    ),
+    "gains": Parameter(
+        "What grades are worth: a map with a value for every grade above 0 that occurs, or a Polars expression over "
+        "columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents and negative "
+        "values are worth 0. A column of the run is null for documents that the run did not return, so that they are "
+        "missing from an ideal ranking.",
+        "a map from grades to numbers, as in {1: 1, 2: 3}, or a Polars expression",
+        lambda v: isinstance(v, pl.Expr) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),
+    ),
+}
