@@ -32,7 +32,9 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
             raise DataError.rows(table, problem, f"Leave them out: {table}.filter({right}).", count, shown)
 
 
-def check_duplicates(table: str, frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str]) -> None:
+def check_duplicates(
+    table: str, frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *, hint: str = ""
+) -> None:
     """Raise a `DataError` for rows that have the same keys; `names` are the user's for our columns."""
     ids = frame.select(keys)
     # Whether any two rows agree is told by hashes in a third of the time; which rows, only if they do.
@@ -45,7 +47,7 @@ def check_duplicates(table: str, frame: pl.DataFrame, keys: Sequence[str], names
     raise DataError.rows(
         table,
         f"that repeat the ids of another ({', '.join(named.values())})",
-        f"Keep one of each: {table}.unique({list(named.values())!r}, keep='first').",
+        f"Keep one of each: {table}.unique({list(named.values())!r}, keep='first').{hint}",
         repeated.height,
         repeated.sort(keys).select("row", *keys, *values).head(SHOWN).rename(named),
     )

@@ -10,8 +10,8 @@ import difflib
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import polars as pl
 
@@ -69,6 +69,18 @@ class ColumnError(IRError):
             f"{table} has no {role!r} column (recognised names: {', '.join(accepted)}); "
             f"it has {_quoted(columns)}. Rename the one that is meant: {table}.rename({{'...': {role!r}}})."
         )
+
+    @classmethod
+    def no_per(cls, per: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
+        known = f" (recognised names: {', '.join(accepted)})" if accepted else ""
+        return cls(
+            f"qrels have no {per!r} column{known}, which tells apart the judgments of one document; they have "
+            f"{_quoted(columns)}.{nearest(per, columns)}"
+        )
+
+    @classmethod
+    def no_qrels_for(cls, per: str) -> ColumnError:
+        return cls(f"judgments per {per!r} need qrels of their own: run.ir.evaluate(qrels, [...]); got none.")
 
     @classmethod
     def no_grades(cls, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
@@ -139,6 +151,13 @@ class DataError(IRError):
         noun = "row" if count == 1 else "rows"
         return cls(f"{table} has {count} {noun} {problem}. {remedy} The first:\n{rows(shown)}")
 
+    @classmethod
+    def circular(cls, shown: pl.DataFrame) -> DataError:
+        return cls(
+            f"what a judge prefers must be an order; in qrels {shown.height} documents are preferred to themselves, by "
+            f"way of others. Leave out what closes the circle, or give it to another judge. The first:\n{rows(shown)}"
+        )
+
 
 class MeasureError(IRError):
     """A measure's name or parameter is not one there is."""
@@ -157,6 +176,30 @@ class MeasureError(IRError):
     @classmethod
     def several(cls, text: str, names: Sequence[str]) -> MeasureError:
         return cls(f"{text!r} stands for {len(names)} measures; name each: {_quoted(names)}.")
+
+    @classmethod
+    def mixed(cls, kinds: Mapping[Any, Sequence[str]]) -> MeasureError:
+        each = "; ".join(f"{_quoted(names)} of {kind}" for kind, names in kinds.items())
+        return cls(f"measures of one call must read one kind of judgments; got {each}. Evaluate each kind by itself.")
+
+    @classmethod
+    def unmapped(cls, name: str, lacking: Sequence[float], gains: object) -> MeasureError:
+        return cls(
+            f"measure {name!r} has no gain for the grades {', '.join(map(str, lacking))}, which the qrels hold; "
+            f"its map is {gains!r}. Add them to it, 0 for a grade that is worth nothing."
+        )
+
+    @classmethod
+    def wrong_types(cls, name: str, columns: Mapping[str, pl.DataType], problem: str) -> MeasureError:
+        read = ", ".join(f"{column} ({dtype})" for column, dtype in columns.items())
+        return cls(f"measure {name!r} can not be computed from {read}: {problem.splitlines()[0]}")
+
+    @classmethod
+    def no_expectation(cls, name: str, known: Iterable[str]) -> MeasureError:
+        return cls(
+            f"the mean of {name!r} over all orders of tied documents is not known; ties='expected' goes with "
+            f"{', '.join(known)}, by their names or functions. For others, ties='best' and ties='worst' enclose it."
+        )
 
     @classmethod
     def not_a_measure(cls, value: object) -> MeasureError:
@@ -197,6 +240,10 @@ class OptionError(IRError, TypeError):
         return cls(
             f"{function}(): {problem}.{hint}{nearest(name, names)} It takes {', '.join(names) or 'no argument'}."
         )
+
+    @classmethod
+    def not_for_kind(cls, kind: str) -> OptionError:
+        return cls(f"judges=, bounds= and ties='expected' go with measures of documents, not of {kind}.")
 
     @classmethod
     def value(cls, option: str, got: object, choices: Sequence[object]) -> OptionError:

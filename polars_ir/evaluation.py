@@ -11,22 +11,27 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import polars as pl
 import polars.selectors as cs
 
+from polars_ir.bounds import judgings, widened
+from polars_ir.columns import Kind, check_gain_maps, columns_read, kind_of_all
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_options, warn
-from polars_ir.judging import DOCUMENT, Pair, collect_checked, pair_up, relate
-from polars_ir.naming import parse
-from polars_ir.schema import MADE, Table
+from polars_ir.errors import MeasureError, OptionError, explain_options, warn
+from polars_ir.expected import EXPECTED
+from polars_ir.greedy import is_greedy
+from polars_ir.judging import Pair, collect_checked, pair_up, relate
+from polars_ir.naming import parse, taken_apart
+from polars_ir.preferences import RELATION as OF_PREFERENCES
+from polars_ir.preferences import preference_table, preferences_of, relate_pairs
+from polars_ir.ranking import Ties, reordered
+from polars_ir.schema import Table
+from polars_ir.vocabulary import ratio, total
 
 Measures = str | pl.Expr | Iterable[str | pl.Expr]
 Missing = Literal["zero", "skip"]
-
-#: What the judged relation can always give a measure.
-RELATION = ("run", *DOCUMENT, "relevance", *MADE)
 
 #: A column that tells whether a query has a retrieved judged document; it is made and dropped on the way.
 HITS = "polars_ir: hits"
@@ -41,6 +46,9 @@ def evaluate(
     missing: Missing = ...,
     undefined: float | None = ...,
     judged_only: bool = ...,
+    ties: Ties = ...,
+    judges: str | None = ...,
+    bounds: bool = ...,
 ) -> pl.LazyFrame: ...
 @overload
 def evaluate(
@@ -51,6 +59,9 @@ def evaluate(
     missing: Missing = ...,
     undefined: float | None = ...,
     judged_only: bool = ...,
+    ties: Ties = ...,
+    judges: str | None = ...,
+    bounds: bool = ...,
 ) -> pl.DataFrame: ...
 @overload
 def evaluate(
@@ -61,6 +72,9 @@ def evaluate(
     missing: Missing = ...,
     undefined: float | None = ...,
     judged_only: bool = ...,
+    ties: Ties = ...,
+    judges: str | None = ...,
+    bounds: bool = ...,
 ) -> Any: ...
 @explain_options
 def evaluate(
@@ -71,6 +85,9 @@ def evaluate(
     missing: Missing = "zero",
     undefined: float | None = 0.0,
     judged_only: bool = False,
+    ties: Ties = "doc_id",
+    judges: str | None = None,
+    bounds: bool = False,
 ) -> Any:
     """Measure a run against its judgments: one row per judged query, one column per measure.
 
@@ -91,6 +108,20 @@ def evaluate(
         takes the place of any null in a Float64 column, so also of those that an aggregation of your own leaves.
     judged_only
         Take the unjudged documents out of the ranking first: condensed lists.
+    ties
+        The order of documents with equal scores, for all measures of the call: `"doc_id"` by id falling (trec_eval),
+        `"input"` as the rows of the run stand, `"best"` and `"worst"` the relevant ones first and last, and
+        `"expected"` the exact mean over all orders (McSherry and Najork 2008), which P, R, Success, RR, AP, DCG and
+        nDCG have, and those that ties can not change.
+    judges
+        A column of the qrels that tells several judges of a query apart: each measure is the mean over the judges of
+        its value by the judgments of each, trec_eval's `_avgjg`.
+    bounds
+        Add to every measure `m` columns `m low` and `m high`: the lowest and highest value under judgments that could
+        be made of the retrieved documents nobody judged (none relevant, all of the highest grade, only those above or
+        only those below a cutoff). They are exact for measures that `catalog` calls monotone, and for shares of the
+        relevant documents at a cutoff (R, F, R_cap); for other measures, whose value can fall as a grade rises, some
+        judgment between these may lie a little outside. It ranks the whole run, as a measure of a run column does.
 
     Returns
     -------
@@ -112,40 +143,151 @@ def evaluate(
     >>> ir.evaluate(run, qrels, ["nDCG@10", "RR", (1 / ir.rank).max().alias("mine")]).rows()
     [('q1', 0.6309297535714574, 0.5, 0.5), ('q2', 1.0, 1.0, 1.0), ('q3', 0.0, 0.0, 0.0)]
     """
-    if missing not in ("zero", "skip"):
-        raise OptionError.value("missing", missing, ["zero", "skip"])
-    if judged_only not in (True, False):
-        raise OptionError.value("judged_only", judged_only, [True, False])
-    if undefined is not None and not isinstance(undefined, (int, float)):
-        raise OptionError(f"undefined must be a number, or None for null; got {undefined!r}.")
+    _check_options(
+        missing=missing, undefined=undefined, judged_only=judged_only, ties=ties, judges=judges, bounds=bounds
+    )
     expressions = resolve(measures)
-    pair = pair_up(run, qrels)
-    columns = _columns_read(pair, expressions)
-    relation = relate(
-        pair,
-        unjudged=not columns.isdisjoint(pair.extra_columns),
-        judged_only=judged_only,
-        counted="n_retrieved" in columns,
-    )
+    kind = kind_of_all(expressions)
+    if kind != "documents" and (judges is not None or bounds or ties == "expected"):
+        raise OptionError.not_for_kind(kind)
+    if ties == "expected":
+        expressions = {name: _expectation(name, expression).alias(name) for name, expression in expressions.items()}
+    pair, relation = _related(run, qrels, expressions, kind, ties, judges, unjudged=bounds, judged_only=judged_only)
     keys = pair.run.keys
-    result = relation.group_by(keys).agg(
-        *expressions.values(), (pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()).any().alias(HITS)
-    )
+    ranked = relation if kind == "preferences" else reordered(relation, pair.keys, ties)
+    result = _measured(ranked, pair, expressions, undefined)
+    if bounds:
+        judged = (reordered(frame, pair.keys, ties) for frame in judgings(relation, pair.keys, expressions))
+        values = [_measured(frame, pair, expressions, undefined).drop(HITS) for frame in judged]
+        result = result.join(widened(values, keys, expressions), on=keys, how="left")
+        result = result.select(*keys, *(f"{m}{side}" for m in expressions for side in ("", " low", " high")), HITS)
     if missing == "skip":
         # Whether a query was answered is asked of the run itself: a condensed list can be empty.
         result = result.join(pair.run.select(*keys).unique(), on=keys, how="semi")
-    for name, dtype in result.collect_schema().items():
-        if dtype == pl.List:
-            raise MeasureError.no_aggregation(name)
-    if undefined is not None:
-        result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
     result = result.sort(keys).rename({"query_id": pair.run.names["query_id"]})
     if not pair.run.eager:
         # Whoever collects a plan reads only the columns that are left: what guards its data must be among the reasons.
         return result.filter(pl.col(HITS).is_not_null()).drop(HITS)
     collected = collect_checked(pair, result)
     _warn_if_nothing_is_shared(pair, collected)
+    _warn_of_nan(collected)
     return give_back(collected.drop(HITS), run)
+
+
+def _check_options(**options: Any) -> None:
+    choices = {
+        "missing": get_args(Missing),
+        "ties": get_args(Ties),
+        "judged_only": (True, False),
+        "bounds": (True, False),
+    }
+    for option, values in choices.items():
+        if options[option] not in values:
+            raise OptionError.value(option, options[option], values)
+    undefined, judges = options["undefined"], options["judges"]
+    if undefined is not None and not isinstance(undefined, (int, float)):
+        raise OptionError(f"undefined must be a number, or None for null; got {undefined!r}.")
+    if judges is not None and not isinstance(judges, str):
+        raise OptionError(f"judges must be the name of a column of the qrels; got {judges!r}.")
+    if judges is not None and options["judged_only"]:
+        raise OptionError("judged_only=True condenses one list for all judges; it does not go with judges=.")
+
+
+def _related(
+    run: Any,
+    qrels: Any,
+    expressions: Mapping[str, pl.Expr],
+    kind: Kind,
+    ties: Ties,
+    judges: str | None,
+    *,
+    unjudged: bool,
+    judged_only: bool,
+) -> tuple[Pair, pl.LazyFrame]:
+    """The run with its judgments, and the relation that measures of a kind read."""
+    if kind == "preferences":
+        if judged_only:
+            raise OptionError(
+                "judged_only=True goes with judgments of documents; preferences already leave out others."
+            )
+        pair, relation = _of_preferences(run, qrels, ties)
+        columns_read(pair, expressions, of_relation=OF_PREFERENCES)
+        hits = pl.col("preferred_rank").is_not_null() | pl.col("other_rank").is_not_null()
+        return pair, relation.with_columns(hits.alias(HITS))
+    pair = pair_up(run, qrels, per="subtopic" if kind == "subtopics" else judges)
+    columns = columns_read(pair, expressions)
+    check_gain_maps(pair, expressions)
+    relation = relate(
+        pair,
+        ties=ties,
+        unjudged=unjudged or not columns.isdisjoint(pair.extra_columns),
+        judged_only=judged_only,
+        counted="n_retrieved" in columns,
+        elsewhere="judged_elsewhere" in columns,
+        greedy=[column for column in columns if is_greedy(column)],
+    )
+    return pair, relation.with_columns((pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()).alias(HITS))
+
+
+def _of_preferences(run: Any, judgments: Any, ties: Ties) -> tuple[Pair, pl.LazyFrame]:
+    """The run with the documents that preferences are about, and the relation of preferences."""
+    preferences = preferences_of(preference_table(judgments))
+    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=1)
+    pair = pair_up(run, documents.collect())
+    ranks = reordered(relate(pair, ties=ties), pair.keys, ties)
+    # Ids of the two sides may have met in a wider type.
+    schema = preferences.documents.collect_schema()
+    ranks = ranks.with_columns(pl.col(column).cast(schema[column]) for column in ("query_id", "doc_id"))
+    return pair, relate_pairs(preferences, ranks, pair.keys)
+
+
+def _expectation(name: str, expression: pl.Expr) -> pl.Expr:
+    """The mean of a measure over all orders of tied documents; the measure is known by the name of its column."""
+    try:
+        spec, arguments = taken_apart(name)
+        same = parse(name).meta.undo_aliases().meta.eq(expression.meta.undo_aliases())
+    except MeasureError:
+        same = False
+    if not same or spec.name not in EXPECTED:
+        raise MeasureError.no_expectation(name, EXPECTED)
+    return EXPECTED[spec.name](**arguments)
+
+
+def _measured(
+    relation: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.Expr], undefined: float | None
+) -> pl.LazyFrame:
+    """A row per system and query, with the measures and whether a judged document was retrieved."""
+    result = relation.group_by(pair.keys).agg(*expressions.values(), pl.col(HITS).any())
+    for name, dtype in _schema(result, relation, expressions).items():
+        if dtype == pl.List:
+            raise MeasureError.no_aggregation(name)
+    if undefined is not None:
+        result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
+    return result if pair.keys == pair.run.keys else _over_judges(result, pair, expressions)
+
+
+def _over_judges(result: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+    """The mean of every measure over the judges of a query, added up in the order of the judges."""
+    means = (
+        ratio(total(pl.col(name).drop_nulls().cast(pl.Float64)), pl.col(name).count()).alias(name)
+        for name in expressions
+    )
+    return result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True).agg(*means, pl.col(HITS).any())
+
+
+def _schema(result: pl.LazyFrame, relation: pl.LazyFrame, expressions: Mapping[str, pl.Expr]) -> pl.Schema:
+    """The schema of the result; a `MeasureError` for a measure that the columns' types do not allow."""
+    try:
+        return result.collect_schema()
+    except pl.exceptions.PolarsError:
+        for name, expression in expressions.items():
+            try:
+                relation.select(expression).collect_schema()
+            except pl.exceptions.PolarsError as error:
+                schema = relation.collect_schema()
+                read = {column: schema[column] for column in expression.meta.root_names()}
+                raise MeasureError.wrong_types(name, read, str(error)) from None
+        raise
 
 
 def resolve(measures: Measures) -> dict[str, pl.Expr]:
@@ -171,24 +313,6 @@ def resolve(measures: Measures) -> dict[str, pl.Expr]:
     return expressions
 
 
-def _columns_read(pair: Pair, expressions: Mapping[str, pl.Expr]) -> set[str]:
-    """The columns that the measures read; an error for one that is nowhere."""
-    of_qrels = pair.qrels.columns if pair.qrels else []
-    there = [*RELATION, *of_qrels, *pair.extra_columns]
-    names = {table.names[role]: role for table in (pair.run, pair.qrels) if table for role in table.names}
-    for measure, expression in expressions.items():
-        if measure in ("run", "query_id", pair.run.names["query_id"]):
-            raise ColumnError.clash(measure)
-        for column in expression.meta.root_names():
-            if column not in there and column in names:
-                raise ColumnError.under_another_name(measure, column, names[column])
-            if column not in there:
-                raise ColumnError.unknown(measure, column, list(dict.fromkeys(there)))
-            if column not in RELATION and column in of_qrels and column in pair.run.columns:
-                raise ColumnError.on_both_sides(measure, column)
-    return {column for expression in expressions.values() for column in expression.meta.root_names()}
-
-
 def _warn_if_nothing_is_shared(pair: Pair, result: pl.DataFrame) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
     if pair.qrels is None or result[HITS].any():
@@ -201,6 +325,17 @@ def _warn_if_nothing_is_shared(pair: Pair, result: pl.DataFrame) -> None:
     role = "doc_id" if shared else "query_id"
     of_run, of_qrels = (_examples(table, role) for table in (pair.run, pair.qrels))
     warn(f"{problem}; ids of the run are {of_run}, of the qrels {of_qrels}.")
+
+
+def _warn_of_nan(result: pl.DataFrame) -> None:
+    """Warn of values that are no numbers, which every mean would carry on."""
+    for name in result.select(cs.float()).columns:
+        if (bad := result.filter(pl.col(name).is_nan())).height:
+            warn(
+                f"{name!r} is NaN for {bad.height} of {result.height} queries, the first being "
+                f"{bad.item(0, bad.columns.index('query_id') if 'query_id' in bad.columns else 0)!r}: "
+                "a column that it reads holds NaN or infinite values. Fill them, or leave those rows out."
+            )
 
 
 def _examples(table: Table, role: str) -> str:

@@ -77,11 +77,11 @@ def parse(name: str) -> pl.Expr:
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
     # The catalogue is part of the key: what a user defines, or defines anew, must not stay unknown.
-    spec, arguments = _taken_apart(text)
+    spec, arguments = taken_apart(text)
     return spec.function(**arguments)
 
 
-def _taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
+def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
     """The measure and the parameters that a name stands for."""
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")

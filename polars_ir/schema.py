@@ -24,10 +24,11 @@ ROLES: dict[str, tuple[str, ...]] = {
     "score": ("score", "sim", "similarity", "_score", "prediction"),
     "relevance": ("relevance", "rel", "label", "rating", "grade", "gain"),
     "rank": ("rank",),
+    "subtopic": ("subtopic", "aspect", "intent"),
 }
 
 #: Columns of the judged relation that are made, so that a user's column of that name is left out.
-MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied")
+MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
 
 #: Dtypes of ids that are compared as text.
 TEXT = (pl.String, pl.Categorical, pl.Enum)
@@ -42,13 +43,15 @@ class Table:
 
     `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
     plan for just the columns it is asked for: were there one plan of all columns that every pass over the run starts
-    from, the optimizer would see it is shared and keep the whole run in memory.
+    from, the optimizer would see it is shared and keep the whole run in memory. `per` is the column that tells apart
+    several judgments of a document, if there are such.
     """
 
     sources: tuple[tuple[Frame, Mapping[str, pl.Expr]], ...]
     dtypes: Mapping[str, pl.DataType]
     names: Mapping[str, str]
     systems: tuple[str, ...] | None = None
+    per: tuple[str, ...] = ()
 
     @property
     def eager(self) -> bool:
@@ -99,8 +102,8 @@ def run_table(run: object, *, check: bool = True) -> Table:
     return _table("run", frame, names, without=("relevance", *MADE), check=check)
 
 
-def qrels_table(qrels: object, *, check: bool = True) -> Table:
-    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`."""
+def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) -> Table:
+    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per` if given."""
     frame = to_polars("qrels", qrels, column="relevance")
     names = _find_all("qrels", frame, required=("query_id", "doc_id"), optional=("relevance",))
     if "relevance" not in names:
@@ -110,7 +113,10 @@ def qrels_table(qrels: object, *, check: bool = True) -> Table:
         if grade is None:
             raise ColumnError.missing("qrels", "relevance", (*ROLES["relevance"], "score"), columns)
         names["relevance"] = grade
-    return _table("qrels", frame, names, without=("run", "score", *MADE), check=check)
+    if per is not None:
+        names[per] = _find_per(per, frame.collect_schema().names())
+    table = _table("qrels", frame, names, without=("run", "score", *MADE), check=check)
+    return table if per is None else replace(table, per=(per,))
 
 
 def labelled_table(frame: object) -> Table:
@@ -169,6 +175,14 @@ def find(table: str, role: str, columns: Sequence[str]) -> str | None:
     if len(candidates) > 1:
         raise ColumnError.ambiguous(table, role, candidates)
     return candidates[0] if candidates else None
+
+
+def _find_per(per: str, columns: Sequence[str]) -> str:
+    """The column that tells several judgments of a document apart."""
+    found = find("qrels", per, columns) if per == "subtopic" else per
+    if found is None or found not in columns:
+        raise ColumnError.no_per(per, ROLES.get(per, ()), columns)
+    return found
 
 
 def _find_all(table: str, frame: Frame, required: Iterable[str], optional: Iterable[str]) -> dict[str, str]:

@@ -1,11 +1,13 @@
 """Means over queries: of every measure, and with their spread.
 
 Conventions: a null is a query for which a measure is undefined, and left out. Queries are added up in the order of
-their ids, so that a mean is the same to the last bit whatever the order of the rows.
+their ids, so that a mean is the same to the last bit whatever the order of the rows. How a measure is averaged is known
+by its name: `GMAP` has a geometric mean, `NumQ` a sum.
 """
 
 from __future__ import annotations
 
+import re
 from statistics import NormalDist
 from typing import Any, overload
 
@@ -13,11 +15,18 @@ import polars as pl
 
 from polars_ir.conversion import give_back
 from polars_ir.errors import ColumnError, OptionError, explain_options
+from polars_ir.registry import CATALOG
 from polars_ir.schema import Table, per_query_table
 from polars_ir.vocabulary import ratio, total
 
 #: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
 ALL = "polars_ir: all"
+
+#: The lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
+FLOOR = 1e-5
+
+#: The measure in the name of a column: `GMAP` in `GMAP(rel=2) low`.
+MEASURE = re.compile(r"[^(@ ]+")
 
 
 @overload
@@ -31,7 +40,9 @@ def mean(per_query: Any) -> Any:
     """The mean of every measure over the queries: one row per system.
 
     Null values, of queries for which a measure is undefined, are left out of its mean. Counts are averaged like
-    everything else; trec_eval prints their sums.
+    everything else; trec_eval prints their sums. Measures of the catalogue that are averaged otherwise have their own
+    mean: `GMAP` and `GMbpref` the geometric one, exp(mean(log(max(value, 1e-5)))), and `NumQ` the sum, the number of
+    queries.
 
     Parameters
     ----------
@@ -58,7 +69,7 @@ def mean(per_query: Any) -> Any:
     """
     table, measures = _measures_of(per_query)
     system, queries = _by_system(table)
-    means = queries.agg(_mean(measure).alias(measure) for measure in measures)
+    means = queries.agg(_average(measure).alias(measure) for measure in measures)
     return give_back(means.select(*system, *measures), per_query)
 
 
@@ -73,7 +84,8 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     The interval is mean -/+ z * std / sqrt(n), z being the quantile of the normal distribution: queries are taken as a
-    sample of all that could be asked, and enough of them (some 30) for their mean to be normal.
+    sample of all that could be asked, and enough of them (some 30) for their mean to be normal. That of a geometric
+    mean is of the logarithms.
 
     Parameters
     ----------
@@ -109,16 +121,15 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
     rows = [
         queries.agg(
             pl.lit(measure).alias("measure"),
-            mean=_mean(measure),
-            std=_std(measure),
+            mean=_average(measure),
+            std=_std(_value(measure)),
+            **_interval(measure, z),
             n_queries=pl.col(measure).count(),
-            half=z * (_std(measure) / pl.col(measure).count().sqrt()),
         )
         for measure in measures
     ]
-    summary = pl.concat(rows).with_columns(low=pl.col("mean") - pl.col("half"), high=pl.col("mean") + pl.col("half"))
     columns = [*system, "measure", "mean", "std", "low", "high", "n_queries"]
-    return give_back(summary.select(columns), per_query)
+    return give_back(pl.concat(rows).select(columns), per_query)
 
 
 def _measures_of(per_query: Any) -> tuple[Table, list[str]]:
@@ -141,14 +152,46 @@ def _by_system(table: Table) -> tuple[list[str], pl.lazyframe.group_by.LazyGroup
     return system, queries.group_by(*system, ALL, maintain_order=True)
 
 
-def _mean(measure: str) -> pl.Expr:
+def _average(measure: str) -> pl.Expr:
+    """What stands for a measure over all queries."""
+    kind = _kind(measure)
+    if kind == "sum":
+        return total(pl.col(measure).cast(pl.Float64).drop_nulls())
+    return _mean(_logged(measure)).exp() if kind == "geometric" else _mean(_value(measure))
+
+
+def _kind(measure: str) -> str:
+    """How a measure is averaged: as the catalogue says, if it knows it."""
+    found = MEASURE.match(measure)
+    spec = CATALOG.get(found[0]) if found else None
+    return spec.average if spec else "arithmetic"
+
+
+def _value(measure: str) -> pl.Expr:
+    return pl.col(measure).cast(pl.Float64)
+
+
+def _logged(measure: str) -> pl.Expr:
+    return _value(measure).clip(lower_bound=FLOOR).log()
+
+
+def _mean(value: pl.Expr) -> pl.Expr:
     """The mean of a measure over the queries it is defined for."""
-    value = pl.col(measure).cast(pl.Float64)
-    return ratio(total(value.filter(value.is_not_null())), value.count())
+    return ratio(total(value.drop_nulls()), value.count())
 
 
-def _std(measure: str) -> pl.Expr:
+def _std(value: pl.Expr) -> pl.Expr:
     """The standard deviation of the sample."""
-    value = pl.col(measure).cast(pl.Float64)
-    squares = (value - _mean(measure)) ** 2
-    return ratio(total(squares.filter(value.is_not_null())), value.count().cast(pl.Int64) - 1).sqrt()
+    squares = (value - _mean(value)) ** 2
+    return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt()
+
+
+def _interval(measure: str, z: float) -> dict[str, pl.Expr]:
+    """The ends of the confidence interval; a geometric mean has them on the scale of logarithms, a sum has none."""
+    kind = _kind(measure)
+    value = _logged(measure) if kind == "geometric" else _value(measure)
+    half = z * (_std(value) / value.count().sqrt())
+    low, high = _mean(value) - half, _mean(value) + half
+    if kind == "sum":
+        return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
+    return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}

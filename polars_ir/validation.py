@@ -10,8 +10,9 @@ import polars as pl
 from polars_ir.checks import wrong_qrels_row, wrong_run_row
 from polars_ir.conversion import give_back, holds_systems, to_polars
 from polars_ir.errors import SHOWN, DtypeError, explain_options
-from polars_ir.judging import DOCUMENT, Pair, relate, systems_of
+from polars_ir.judging import Pair, relate, systems_of
 from polars_ir.measures import ndcg, precision
+from polars_ir.ranking import DOCUMENT, reordered
 from polars_ir.schema import Table, find, qrels_table, run_table, same_types
 
 #: How deep the findings look into a ranking.
@@ -164,15 +165,12 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
 def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
     keys = run.keys
     tied = pl.len().over(*keys, "score") > 1
-    gained = pl.col("relevance").fill_null(0).clip(lower_bound=0)
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
-
-    def with_ties(in_favour: int) -> pl.LazyFrame:
-        order = pl.when(pl.col("rank").is_not_null()).then(pl.struct("score", gained * in_favour))
-        ranked = relation.with_columns(rank=order.rank("ordinal", descending=True).over(keys))
-        return ranked.group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
-
-    both = with_ties(1).join(with_ties(-1), on=keys, suffix=" at worst")
+    best, worst = (
+        reordered(relation, keys, ties).group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
+        for ties in ("best", "worst")
+    )
+    both = best.join(worst, on=keys, suffix=" at worst")
     moved = [
         finding(
             f"{name} moved by ties",
@@ -201,7 +199,7 @@ def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
         shown,
         pl.col("relevance").is_null(),
         _id(*keys, "doc_id"),
-        "they count as not relevant; Judged@k and Hole@k measure how many there are",
+        "they count as not relevant; Judged@k and unj@k measure how many there are",
     )
 
 

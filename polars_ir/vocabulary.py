@@ -35,6 +35,9 @@ n_higher = pl.col("n_higher")
 #: Retrieved documents that share this one's score, itself included.
 n_tied = pl.col("n_tied")
 
+#: True for a document that was judged for some query, null for one that never was.
+judged_elsewhere = pl.col("judged_elsewhere")
+
 #: How a grade becomes a gain: the grade itself, or 2 to the grade, less 1.
 Discounted = Literal["log2", "exp-log2"]
 
@@ -98,7 +101,8 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
         # Grades above 0 must be in the map; that is an error in `evaluate`, which shows them.
         mapped = pl.when((grade > 0) | grade.is_in([float(g) for g in gains])).then(grade)
         grade = mapped.replace_strict({float(g): float(x) for g, x in gains.items()}, return_dtype=pl.Float64)
-    value = pl.max_horizontal(pl.when(counts).then(grade), 0.0)
+    # A NaN stays one, so that it shows.
+    value = pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0)
     return value if dcg == "log2" else 2.0**value - 1.0
 
 

@@ -5,13 +5,14 @@ retrieved, negative grades, queries that the run missed, queries without a relev
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from polars_ir import columns
 from polars_ir.registry import CATALOG, Spec
 
 Run = Mapping[str, Mapping[str, float]]
@@ -20,7 +21,7 @@ Qrels = Mapping[str, Mapping[str, float]]
 #: The same examples on every machine and in every run.
 STEADY = settings(derandomize=True, database=None, deadline=None)
 
-#: Values of the parameters of measures; each parameter also has its default.
+#: Values of the parameters of measures, by `measure.parameter` or by parameter; each also has its default.
 VALUES: dict[str, list[object]] = {
     "k": [3, 10],
     "rel": [2],
@@ -28,20 +29,43 @@ VALUES: dict[str, list[object]] = {
     "p": [0.5],
     "max_rel": [3],
     "dcg": ["exp-log2"],
-    "gains": [{1: 5, 2: 1}],
+    "counting": ["implied", "retrieved"],
+    "discount": ["ln", "jarvelin", "rank", "none"],
+    "denominator": ["min(k,R)", "R", "k", "hits"],
+    "gains": [{0.5: 1, 1: 5, 1.5: 2, 2: 1, 2.25: 3, 3: 4, 4: 6}],
+    "RBP.gains": [{0.5: 0.2, 1: 1, 1.5: 0.4, 2: 0.1, 2.25: 0.6, 3: 0.8, 4: 0.3}],
+    "recall": [0.0, 0.3, 1],
+    "rounding": ["up"],
+    "multiple": [0.4, 2],
+    "coefficients": [(2, -1, -0.5, 0.25)],
+    "n_docs": [1000],
 }
 
 
-def samples(spec: Spec) -> Iterator[dict[str, object]]:
-    """Arguments of a measure: every combination of its defaults and `VALUES`."""
-    choices = [[{}, *({name: value} for value in VALUES[name])] for name in spec.parameters]
-    for combination in product(*choices):
-        yield {name: value for given in combination for name, value in given.items()}
+def kind_of(spec: Spec) -> str:
+    """The kind of judgments that a measure reads."""
+    return columns.kind_of(spec.function())
 
 
-def every_measure() -> list[pl.Expr]:
-    """Every measure with every sample of its parameters."""
-    return [spec.function(**arguments) for spec in CATALOG.values() for arguments in samples(spec)]
+def samples(spec: Spec) -> list[dict[str, object]]:
+    """Arguments of a measure: its defaults, each of `VALUES` alone, and the first values of any two together."""
+    values = {
+        name: [
+            value
+            for value in VALUES.get(f"{spec.name}.{name}", VALUES.get(name, []))
+            if value != default and spec.parameter(name).holds(value)
+        ]
+        for name, default in spec.parameters.items()
+    }
+    alone = [{name: value} for name, of_name in values.items() for value in of_name]
+    firsts = [(name, of_name[0]) for name, of_name in values.items() if of_name]
+    return [{}, *alone, *(dict(pair) for pair in combinations(firsts, 2))]
+
+
+def every_measure(kind: str = "documents") -> list[pl.Expr]:
+    """Every measure of a kind of judgments, with every sample of its parameters."""
+    measures = [spec for spec in CATALOG.values() if kind_of(spec) == kind]
+    return [spec.function(**arguments) for spec in measures for arguments in samples(spec)]
 
 
 def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:
@@ -114,3 +138,53 @@ def collection(
             allowed = [0, -1] if number % 7 == 3 else grades
             qrels[query] = {document: chance.choice(allowed) for document in judged}
     return run_frame(run), qrels_frame(qrels)
+
+
+def collection_of(
+    kind: str, seed: int = 0, *, grades: Sequence[float] = (-1, 0, 0, 0, 1, 2, 3)
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A run and judgments of a kind."""
+    if kind == "preferences":
+        return preference_collection(seed)
+    run, qrels = collection(seed, grades=grades)
+    return (run, qrels) if kind == "documents" else (run, of_subtopics(qrels, seed))
+
+
+def of_subtopics(qrels: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
+    """Judgments of up to three subtopics for every judged document, the first with the grade it has."""
+    chance = random.Random(seed)
+    rows = []
+    for query, document, grade in qrels.select("query_id", "doc_id", "relevance").iter_rows():
+        subtopics = chance.sample("abcd", chance.randint(1, 3))
+        grades = [grade, *(chance.choice([0, grade]) for _ in subtopics[1:])]
+        rows += [(query, s, document, g) for s, g in zip(subtopics, grades, strict=True)]
+    schema = {"query_id": pl.String, "subtopic": pl.String, "doc_id": pl.String, "relevance": qrels["relevance"].dtype}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def preference_collection(seed: int = 0, *, queries: int = 21, depth: int = 16) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A run and preference judgments of up to three judges, each with up to three groups of levels.
+
+    Of seven queries one is missing from the run, one has no judgment, one only judges who find nothing relevant, and
+    so prefer nothing, and one such a judge among others.
+    """
+    chance = random.Random(seed)
+    documents = [f"d{i}" for i in range(2 * depth)]
+    run: dict[str, dict[str, float]] = {}
+    rows = []
+    for number in range(queries):
+        query = f"q{number}"
+        if number % 7 != 1:
+            ranked = chance.sample(documents, chance.randint(1, depth))
+            run[query] = {document: float(chance.randint(0, depth)) for document in ranked}
+        for judge in range(1 + number % 3 if number % 7 != 2 else 0):
+            # What a document is worth to a judge keeps the groups from contradicting each other.
+            nothing = number % 7 == 3 or (number % 7 == 4 and judge == 0)
+            allowed = [0] if nothing else [0, 0, 0, 1, 2, 3, 4]
+            worth = {document: chance.choice(allowed) for document in documents}
+            for group in range(chance.randint(1, 3)):
+                scale = chance.choice([0.5, 1.0, 3.0])
+                judged = chance.sample(documents, chance.randint(2, depth // 2))
+                rows += [(query, f"j{judge}", f"g{group}", document, scale * worth[document]) for document in judged]
+    schema = ["query_id", "judge", "group", "doc_id", "relevance"]
+    return run_frame(run), pl.DataFrame(rows, schema=schema, orient="row")

@@ -205,13 +205,14 @@ WHOLE_MESSAGES = {
     ),
     "a misspelt option of a measure": (
         lambda: ir.ndcg(gain={1: 2}),
-        "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, dcg, gains.",
+        "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, rel, dcg, "
+        "discount, gains, denominator.",
     ),
     "a misspelt option of a method": (
         lambda: RUN.ir.ndcg(QRELS, gain={1: 2}),
         (
-            "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, dcg, "
-            "gains, missing, undefined, judged_only."
+            "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, rel, dcg, "
+            "discount, gains, denominator, missing, undefined, judged_only, ties, judges, bounds."
         ),
     ),
     "a misspelt option in a name": (
@@ -220,7 +221,8 @@ WHOLE_MESSAGES = {
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
-        "ndcg(): too many positional arguments. Parameters are given by name. It takes k, dcg, gains.",
+        "ndcg(): too many positional arguments. Parameters are given by name. It takes k, rel, dcg, "
+        "discount, gains, denominator.",
     ),
     "a bad value of an option": (
         evaluating(missing="Skip"),

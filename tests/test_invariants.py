@@ -7,7 +7,17 @@ import math
 
 import polars as pl
 import pytest
-from generated import STEADY, collection, collections, every_measure, qrels_frame, run_frame, samples
+from generated import (
+    STEADY,
+    collection,
+    collection_of,
+    collections,
+    every_measure,
+    kind_of,
+    qrels_frame,
+    run_frame,
+    samples,
+)
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
@@ -20,15 +30,32 @@ ROUNDING = 1e-12
 
 COUNTS = {"NumRet", "NumRel", "NumRelRet"}
 
+#: What judgments measures are of, by name; the figures of one kind can not be had in a call with those of another.
+KIND = {name: kind_of(spec) for name, spec in ir.CATALOG.items()}
+
 #: Measures that have a value also where no document is relevant.
 ALWAYS_DEFINED = {
     **dict.fromkeys(COUNTS, "a count is 0"),
+    "NumNonRelJudgedRet": "a count is 0",
+    "NumQ": "counts the query",
+    "prefs_num_prefs_poss": "a count is 0",
+    "prefs_num_prefs_ful": "a count is 0",
+    "utility": "what is not relevant has its worth too",
+    "RBP_residual": "asks for judgments of any grade",
     "Judged": "asks for judgments of any grade",
+    "unj": "asks for judgments of any grade",
     "Hole": "asks for judgments of any grade",
 }
 
 #: Measures that do not fall to 0 when nothing relevant is retrieved.
-NO_FLOOR = {"NumRel": "counts the judgments, whatever was retrieved"}
+NO_FLOOR = {
+    "NumRel": "counts the judgments, whatever was retrieved",
+    "NumQ": "counts the query, whatever was retrieved",
+    "prefs_num_prefs_poss": "counts the preferences, whatever was retrieved",
+    "utility": "what is not relevant or not retrieved has its worth too",
+    "yaap": "is -log(1 + R)",
+    "RBP_residual": "is 1: all is open",
+}
 
 #: Measures for which another ranking can be better than that of the relevant documents alone.
 NO_BEST_RANKING = {"NumRet": "counts all documents alike"}
@@ -39,6 +66,9 @@ BEST_OUT_OF_REACH = {
     "ERR": "stays below 1 with finitely many documents",
     "infAP": "its smoothing takes some 1e-5 off",
     "DCG": "has no upper bound",
+    "yaap": "has no upper bound",
+    "utility": "has no upper bound",
+    "RBP_residual": "p^R for R relevant documents",
     **dict.fromkeys(COUNTS, "has no upper bound"),
 }
 
@@ -81,7 +111,7 @@ def assert_same(left: pl.DataFrame, right: pl.DataFrame) -> None:
 @of_every_measure
 def test_values_are_within_the_bounds(name, grades):
     low, high = ir.CATALOG[name].bounds
-    run, qrels = collection(1, grades=GRADES[grades])
+    run, qrels = collection_of(KIND[name], 1, grades=GRADES[grades])
     values = ir.evaluate(run, qrels, expressions(name)).drop("query_id")
     assert values.null_count().sum_horizontal().item() == 0
     assert all(low <= value <= high + ROUNDING for row in values.iter_rows() for value in row)
@@ -102,7 +132,7 @@ def test_samples_of_parameters_have_different_names(name):
 
 @of_every_measure
 def test_a_rising_map_of_the_scores_changes_nothing(name):
-    run, qrels = collection(2)
+    run, qrels = collection_of(KIND[name], 2)
     score = pl.col("score")
     mapped = run.with_columns(pl.when(score < 7).then(score - 1000).otherwise(score**3))
     assert_same(ir.evaluate(mapped, qrels, expressions(name)), ir.evaluate(run, qrels, expressions(name)))
@@ -111,7 +141,7 @@ def test_a_rising_map_of_the_scores_changes_nothing(name):
 @nothing_in_common
 @of_every_measure
 def test_without_a_retrieved_document_a_measure_is_0(name):
-    run, qrels = collection(3)
+    run, qrels = collection_of(KIND[name], 3)
     values = ir.evaluate(run.clear(), qrels, expressions(name), missing="zero").drop("query_id")
     assert values.height == qrels["query_id"].n_unique()
     assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in NO_FLOOR)
@@ -120,10 +150,10 @@ def test_without_a_retrieved_document_a_measure_is_0(name):
 @nothing_in_common
 @of_every_measure
 def test_without_a_judged_document_retrieved_only_holes_are_found(name):
-    run, qrels = collection(3)
+    run, qrels = collection_of(KIND[name], 3)
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
     values = ir.evaluate(unjudged, qrels, expressions(name)).drop("query_id", "NumRet", strict=False)
-    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "Hole"})
+    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "Hole", "unj"})
 
 
 @of_every_measure
@@ -131,7 +161,7 @@ def test_no_ranking_is_better_than_the_perfect_one(name):
     spec = ir.CATALOG[name]
     # What is perfect for these parameters is another ranking.
     measures = [spec.function(**arguments) for arguments in samples(spec) if not arguments.keys() & {"rel", "gains"}]
-    run, qrels = collection(4)
+    run, qrels = collection_of(KIND[name], 4)
     qrels = with_relevant(qrels)
     best, other = (ir.evaluate(ranking, qrels, measures).drop("query_id") for ranking in (perfect(qrels), run))
     if spec.best == spec.bounds[0]:
@@ -143,7 +173,7 @@ def test_no_ranking_is_better_than_the_perfect_one(name):
 @of_every_measure
 def test_the_perfect_ranking_reaches_the_best_value(name):
     spec = ir.CATALOG[name]
-    qrels = with_relevant(collection(4)[1])
+    qrels = with_relevant(collection_of(KIND[name], 4)[1])
 
     def reached(**cutoff: int) -> bool:
         values = ir.evaluate(perfect(qrels), qrels, spec.function(**cutoff)).to_series(1)
@@ -154,20 +184,25 @@ def test_the_perfect_ranking_reaches_the_best_value(name):
         assert (reached(k=1) and reached(k=5)) is (name not in {**BEST_OUT_OF_REACH, **OUT_OF_REACH_AT_K})
 
 
+#: Measures of the two kinds of relation that can hold unjudged documents, which bring these in.
+OF_THE_RUN = {
+    "documents": pl.col("price").max().alias("reads the run"),
+    "subtopics": pl.col("price").filter(pl.col("subtopic").is_not_null()).max().alias("reads the run"),
+}
+
+
 @with_grades
-@of_every_measure
+@pytest.mark.parametrize("name", [name for name, kind in KIND.items() if kind in OF_THE_RUN])
 def test_unjudged_documents_in_the_relation_change_nothing(name, grades):
-    run, qrels = collection(5, grades=GRADES[grades])
-    without, within = (
-        ir.judge(run, qrels, unjudged=unjudged).group_by("query_id").agg(expressions(name)).sort("query_id")
-        for unjudged in (False, True)
-    )
-    assert_same(within, without)
+    run, qrels = collection_of(KIND[name], 5, grades=GRADES[grades])
+    run = run.with_columns(price=1.0)
+    within = ir.evaluate(run, qrels, [*expressions(name), OF_THE_RUN[KIND[name]]])
+    assert_same(within.drop("reads the run"), ir.evaluate(run, qrels, expressions(name)))
 
 
 @of_every_measure
 def test_method_function_and_name_are_one(name):
-    run, qrels = collection(6)
+    run, qrels = collection_of(KIND[name], 6)
     for arguments in samples(ir.CATALOG[name]):
         function = ir.CATALOG[name].function
         expression = function(**arguments)
@@ -179,7 +214,7 @@ def test_method_function_and_name_are_one(name):
 
 @of_every_measure
 def test_a_measure_is_undefined_where_no_document_is_relevant(name):
-    run, qrels = collection(7)
+    run, qrels = collection_of(KIND[name], 7)
     relevant = qrels.group_by("query_id").agg((pl.col("relevance") >= 1).any()).sort("query_id")["relevance"]
     values = ir.evaluate(run, qrels, ir.CATALOG[name].function(), undefined=None)
     defined = values[name].is_not_null()

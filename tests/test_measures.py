@@ -1,6 +1,6 @@
 """Measures by hand: small rankings, and the arithmetic or the source of every number."""
 
-from math import log2
+from math import log, log2
 
 import polars as pl
 import pytest
@@ -45,6 +45,10 @@ BY_HAND = [
     ("RR(rel=3)@4", 0.0),
     ("AP", (1 / 1 + 2 / 3 + 3 / 5) / 4),
     ("AP@3", (1 / 1 + 2 / 3) / 4),  # out of R, not of min(k, R)
+    ("AP(denominator='min(k,R)')@3", (1 / 1 + 2 / 3) / 3),
+    ("AP(denominator='k')@3", (1 / 1 + 2 / 3) / 3),
+    ("AP(denominator='k')@10", (1 / 1 + 2 / 3 + 3 / 5) / 10),
+    ("AP(denominator='hits')@3", (1 / 1 + 2 / 3) / 2),
     ("AP(rel=2)", (1 / 1 + 2 / 5) / 2),
     ("AP(rel=2)@4", (1 / 1) / 2),
     ("Rprec", 2 / 4),
@@ -58,12 +62,25 @@ BY_HAND = [
     ("DCG", 2 + 1 / log2(4) + 3 / log2(6)),
     ("DCG@3", 2 + 1 / log2(4)),
     ("DCG(dcg='exp-log2')", 3 + 1 / log2(4) + 7 / log2(6)),
-    ("DCG(gains={1:1,2:4})", 4 + 1 / log2(4) + 3 / log2(6)),  # grade 3 is not in the map and keeps its own
+    ("DCG(rel=2)", 2 + 3 / log2(6)),  # grade 1 gains nothing
+    ("DCG(gains={1:1,2:4,3:3})", 4 + 1 / log2(4) + 3 / log2(6)),
+    ("DCG(discount='ln')@3", 2 / log(2) + 1 / log(4)),
+    ("DCG(discount='jarvelin')", 2 + 1 / log2(3) + 3 / log2(5)),  # log2(1) and log2(2) count as 1
+    ("DCG(discount='rank')", 2 + 1 / 3 + 3 / 5),
+    ("DCG(discount='none')", 2 + 1 + 3),
+    ("IDCG", 3 + 2 / log2(3) + 1 / 2 + 1 / log2(5)),
+    ("IDCG@2", 3 + 2 / log2(3)),
     ("nDCG@3", (2 + 1 / 2) / (3 + 2 / log2(3) + 1 / 2)),
     ("nDCG", (2 + 1 / 2 + 3 / log2(6)) / (3 + 2 / log2(3) + 1 / 2 + 1 / log2(5))),
     ("nDCG(dcg='exp-log2')@3", (3 + 1 / 2) / (7 + 3 / log2(3) + 1 / 2)),
-    ("nDCG(gains={2:4})@3", (4 + 1 / 2) / (4 + 3 / log2(3) + 1 / 2)),
-    ("nDCG(gains={1:5,3:0})", (2 + 5 / 2) / (5 + 5 / log2(3) + 2 / 2)),  # not monotone: the ideal begins with grade 1
+    ("nDCG(rel=2)@3", 2 / (3 + 2 / log2(3))),
+    ("nDCG(gains={1:1,2:4,3:3})@3", (4 + 1 / 2) / (4 + 3 / log2(3) + 1 / 2)),
+    ("nDCG(gains={1:5,2:2,3:0})", (2 + 5 / 2) / (5 + 5 / log2(3) + 2 / 2)),  # the ideal begins with grade 1
+    ("nDCG(denominator='R')@3", (2 + 1 / 2) / (3 + 2 / log2(3) + 1 / 2 + 1 / log2(5))),  # all of the ideal
+    ("nDCG(denominator='k')@3", (2 + 1 / 2) / (3 + 3 / log2(3) + 3 / 2)),  # three documents of grade 3
+    ("Q", ((1 + 2) / (1 + 3) + (2 + 3) / (3 + 6) + (3 + 6) / (5 + 7)) / 4),  # ideal gains 3, 5, 6, 7, 7
+    ("Q(beta=0)", (1 / 1 + 2 / 3 + 3 / 5) / 4),
+    ("Q@3", ((1 + 2) / (1 + 3) + (2 + 3) / (3 + 6)) / 4),
     # Chances to satisfy 3/16, 1/16, 7/16 at ranks 1, 3, 5.
     ("ERR", 3 / 16 + 13 / 16 * 1 / 16 / 3 + 13 / 16 * 15 / 16 * 7 / 16 / 5),
     ("ERR@3", 3 / 16 + 13 / 16 * 1 / 16 / 3),
@@ -87,9 +104,9 @@ BY_HAND = [
     ("Judged@3", 1.0),
     ("Judged@10", 4 / 5),  # out of the five there are
     ("Judged", 4 / 5),
-    ("Hole@3", 0.0),
-    ("Hole@10", 1 / 10),  # empty places do not count
-    ("Hole", 1 / 5),
+    ("unj@3", 0.0),
+    ("unj@10", 1 / 10),  # empty places do not count
+    ("unj", 1 / 5),
 ]
 
 
@@ -136,7 +153,7 @@ def test_bpref_without_a_document_judged_not_relevant_is_the_share_retrieved():
 
 
 def test_a_document_of_negative_grade_is_judged_and_yet_a_hole():
-    found = ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": -1, "d2": 1}}, ["Judged@2", "Hole@2"])
+    found = ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": -1, "d2": 1}}, ["Judged@2", "unj@2"])
     assert found.row(0) == ("q", 1.0, 0.5)
 
 

@@ -59,7 +59,8 @@ def test_a_function_can_be_piped():
 
 def test_the_signature_of_a_measures_method_is_whole():
     names = list(inspect.signature(RUN.ir.ndcg).parameters)
-    assert names == ["qrels", "k", "dcg", "gains", "missing", "undefined", "judged_only"]
+    parameters = ["k", "rel", "dcg", "discount", "gains", "denominator"]
+    assert names == ["qrels", *parameters, "missing", "undefined", "judged_only", "ties", "judges", "bounds"]
 
 
 def test_the_docstring_of_a_measures_method_is_that_of_the_measure():

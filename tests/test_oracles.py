@@ -199,6 +199,11 @@ def ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else 0.0
 
 
+#: A map of gains that puts lower grades above higher ones, and as it stands in a name.
+MAP = {0.5: 0.5, 1: 5, 1.5: 1.5, 2: 1, 3: 3, 4.25: 4}
+WRITTEN_MAP = str(MAP).replace(" ", "")
+
+
 def by_formula(ranked: list[float | None], judged: list[float], k: int) -> dict[str, float]:
     """What the formulas give for the grades of a ranking (None: unjudged) and those of all judged documents."""
     grades = [max(grade or 0, 0) for grade in ranked[:k]]
@@ -208,21 +213,21 @@ def by_formula(ranked: list[float | None], judged: list[float], k: int) -> dict[
     satisfied = [(2 ** min(grade, 3) - 1) / 8 for grade in grades]
     reading = [1.0, *accumulate((1 - s for s in satisfied), mul)]
     burges, ideal_burges = ([2**grade - 1 for grade in of] for of in (grades, ideal))
-    mapped, ideal_mapped = ([{1: 5, 2: 1}.get(grade, grade) for grade in of] for of in (grades, ideal))
+    mapped, ideal_mapped = ([MAP.get(grade, 0) for grade in of] for of in (grades, ideal))
     ideal_mapped.sort(reverse=True)
     return {
         f"DCG@{k}": discounted(grades),
         f"DCG(dcg='exp-log2')@{k}": discounted(burges),
         f"nDCG@{k}": ratio(discounted(grades), discounted(ideal[:k])),
         f"nDCG(dcg='exp-log2')@{k}": ratio(discounted(burges), discounted(ideal_burges[:k])),
-        f"nDCG(gains={{1:5,2:1}})@{k}": ratio(discounted(mapped), discounted(ideal_mapped[:k])),
+        f"nDCG(gains={WRITTEN_MAP})@{k}": ratio(discounted(mapped), discounted(ideal_mapped[:k])),
         f"ERR(max_rel=3)@{k}": sum(s * r / (i + 1) for i, (s, r) in enumerate(zip(satisfied, reading, strict=False))),
         f"RBP@{k}": 0.2 * sum(0.8**place for place in places),
         f"RBP(p=0.5)@{k}": 0.5 * sum(0.5**place for place in places),
         f"F@{k}": ratio(2 * hits, n_relevant + k) if n_relevant else 0.0,
         f"F(beta=2)@{k}": ratio(5 * hits, 4 * n_relevant + k) if n_relevant else 0.0,
         f"R_cap@{k}": ratio(hits, min(k, n_relevant)),
-        f"Hole@{k}": sum(grade is None or grade < 0 for grade in ranked[:k]) / k,
+        f"unj@{k}": sum(grade is None or grade < 0 for grade in ranked[:k]) / k,
     }
 
 

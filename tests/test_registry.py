@@ -18,6 +18,7 @@ def test_the_catalogue_is_a_frame_with_a_row_a_measure():
     assert found.schema == {
         **dict.fromkeys(text, pl.String),
         **dict.fromkeys(number, pl.Float64),
+        "monotone": pl.Boolean,
         **dict.fromkeys(["also", "meaning", "source"], pl.String),
     }
     assert found["name"].to_list() == list(ir.CATALOG)
@@ -50,7 +51,7 @@ def test_a_docstring_tells_parameters_result_and_source(spec):
 @EVERY
 def test_every_parameter_is_described_and_keyword_only(spec):
     parameters = inspect.signature(spec.function).parameters
-    assert parameters.keys() <= PARAMETERS.keys()
+    assert parameters.keys() <= PARAMETERS.keys() | spec.own.keys()
     assert {parameter.kind for parameter in parameters.values()} <= {inspect.Parameter.KEYWORD_ONLY}
     assert [name for name in parameters if f"\n{name} : default " not in spec.function.__doc__] == []
 
@@ -67,7 +68,11 @@ def test_a_source_and_a_meaning_are_given(spec):
 
 
 def test_no_two_measures_share_a_name():
-    names = [name for spec in ir.CATALOG.values() for name in (spec.name, *spec.also)]
+    names = [
+        name
+        for spec in ir.CATALOG.values()
+        for name in (spec.name, *(other for other in spec.spellings if other != spec.name))
+    ]
     assert len(names) == len(set(names))
 
 
@@ -83,11 +88,11 @@ def test_no_two_measures_share_a_name():
         (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
         (
             lambda: ir.ndcg(gains={}),
-            "nDCG: gains must be a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}; got {}.",
+            "nDCG: gains must be a map from grades to numbers, as in {1: 1, 2: 3}, or a Polars expression; got {}.",
         ),
         (
             lambda: ir.dcg(gains={1: -1}),
-            "DCG: gains must be a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}; got {1: -1}.",
+            "DCG: gains must be a map from grades to numbers, as in {1: 1, 2: 3}, or a Polars expression; got {1: -1}.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Four runs of TREC 2003 Robust: every figure of trec_eval 10 that a measure of the catalogue stands for.
+"""Four runs of TREC 2003 Robust: every figure of trec_eval 10, but for its defects.
 
 The files are not part of the project; without them these tests are skipped.
 """
@@ -12,28 +12,26 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir import judging
+from polars_ir.measures.relevance_string import relevance_string
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
 RUNS = ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"]
 #: trec_eval wrote 12 significant digits; counts go to 1000.
 TOLERANCE = 1e-9
-COUNTS = {"num_ret", "num_rel", "num_rel_ret"}
-#: How `set_relative_P`, which is R_cap of the whole list, is called here.
-OTHER_NAMES = {"set_relative_P": "R_cap"}
+#: Counts, which trec_eval adds up over the queries.
+COUNTS = {"num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 
-#: What trec_eval prints and the catalogue does not have, with the reason.
-NOT_COVERED = {
-    "runid": "not a measure",
-    "num_q": "not a measure: the number of rows",
-    "relstring": "not a number",
-    "rbp": "trec_eval scales graded judgments by values it never sets; test_oracles has RBP",
-    "rbp_resid": "as rbp",
-    "gm_map": "a geometric mean, of AP: another summary, not another measure",
-    "gm_bpref": "as gm_map",
-    **dict.fromkeys(["11pt_avg", *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11))], "not in the catalogue yet"),
-    **dict.fromkeys([f"Rprec_mult_{i / 5:.2f}" for i in range(1, 11)], "not in the catalogue yet"),
-    **dict.fromkeys(["G", "Rndcg", "binG", "ndcg_rel"], "not in the catalogue yet"),
-    **dict.fromkeys(["set_map", "utility", "num_nonrel_judged_ret"], "not in the catalogue yet"),
+#: What trec_eval computes under a name that does not say it all.
+BY_ARGUMENTS = {
+    # Grades as gains, out of the highest of the query: what scaling them by values that are never set came to here.
+    "rbp": ir.rank_biased_precision(p=0.9, gains=ir.relevance / ir.relevance.max()),
+}
+
+#: What trec_eval prints for each topic and is no figure of it, or is wrong, with the reason.
+NOT_COMPARED = {
+    "runid": "the name of the run",
+    "relstring": "a string; it has a test of its own",
+    "rbp_resid": "0 where all retrieved documents are judged, without the weight beyond the list; a test of its own",
 }
 
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
@@ -56,10 +54,15 @@ def expected(name: str) -> pl.DataFrame:
     return pl.read_csv(path, separator="\t", has_header=False, new_columns=columns, infer_schema=False, quote_char=None)
 
 
+def compared() -> dict[str, pl.Expr]:
+    """trec_eval's names of the measures it printed, and these measures."""
+    names = expected(RUNS[0])["measure"].unique(maintain_order=True)
+    return {name: BY_ARGUMENTS.get(name, ir.parse(name)) for name in names if name not in NOT_COMPARED}
+
+
 def measures() -> list[pl.Expr]:
     """The measures trec_eval printed, under trec_eval's names."""
-    names = expected(RUNS[0])["measure"].unique(maintain_order=True)
-    return [ir.parse(OTHER_NAMES.get(name, name)).alias(name) for name in names if name not in NOT_COVERED]
+    return [measure.alias(name) for name, measure in compared().items()]
 
 
 @pytest.fixture(scope="module")
@@ -69,30 +72,55 @@ def per_query(runs, qrels) -> dict[str, pl.DataFrame]:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_topic_has_the_figures_of_trec_eval(name, per_query):
-    rows = expected(name).filter((pl.col("topic") != "all") & ~pl.col("measure").is_in(list(NOT_COVERED)))
+    rows = expected(name).filter((pl.col("topic") != "all") & ~pl.col("measure").is_in(list(NOT_COMPARED)))
     wanted = rows.with_columns(pl.col("value").cast(pl.Float64)).pivot("measure", index="topic", values="value")
     found = per_query[name].select(pl.col("query_id").alias("topic"), pl.col(wanted.columns[1:]).cast(pl.Float64))
-    assert wanted.shape == (100, 65)
+    assert wanted.shape == (100, 95)
+    # For these trec_eval prints nothing but the summary.
+    assert set(compared()) - set(wanted.columns) == {"num_q", "gm_map", "gm_bpref"}
     assert_frame_equal(found, wanted, check_row_order=False, abs_tol=TOLERANCE, rel_tol=0)
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_summary_has_the_figures_of_trec_eval(name, per_query):
-    rows = expected(name).filter((pl.col("topic") == "all") & ~pl.col("measure").is_in(list(NOT_COVERED)))
+    rows = expected(name).filter((pl.col("topic") == "all") & ~pl.col("measure").is_in(list(NOT_COMPARED)))
     wanted = {measure: float(value) for measure, _, value in rows.rows()}
     sums = per_query[name].select(pl.col(list(COUNTS)).sum()).row(0, named=True)
-    found = {**ir.mean(per_query[name]).row(0, named=True), **sums}
-    assert found == pytest.approx(wanted, abs=TOLERANCE, rel=0)
-    assert per_query[name].height == int(expected(name).filter(pl.col("measure") == "num_q")["value"].item())
+    # `mean` knows by a measure's own name how to average it.
+    columns = {name: measure.meta.output_name() for name, measure in compared().items()}
+    means = {
+        trec_eval: ir.mean(per_query[name].select("query_id", pl.col(trec_eval).alias(ours))).item()
+        for trec_eval, ours in columns.items()
+    }
+    assert {**means, **sums} == pytest.approx(wanted, abs=TOLERANCE, rel=0)
+    assert len(wanted) == 97
 
 
-def test_what_is_not_covered_is_not_in_the_catalogue_by_another_name():
-    printed = set(expected(RUNS[0])["measure"])
-    assert set(NOT_COVERED) <= printed
-    unknown = [name for name, reason in NOT_COVERED.items() if reason == "not in the catalogue yet"]
-    for name in unknown:
-        with pytest.raises(ir.IRError):
-            ir.parse(name)
+@pytest.mark.parametrize("name", RUNS)
+def test_every_topic_has_the_relevance_string_of_trec_eval(name, runs, qrels):
+    rows = expected(name).filter(pl.col("measure") == "relstring")
+    found = ir.evaluate(runs[name], qrels, relevance_string()).rows()
+    assert {topic: f"'{string}'" for topic, string in found} == {topic: string for _, topic, string in rows.rows()}
+
+
+@pytest.mark.parametrize(
+    ("name", "all_judged"), [("pircRBa1", 0), ("MU03rob01", 0), ("UIUC03Rd1", 0), ("humR03dc", 56)]
+)
+def test_the_residual_of_rbp_is_that_of_trec_eval_but_where_all_is_judged(name, all_judged, runs, qrels):
+    rows = expected(name).filter(pl.col("measure") == "rbp_resid").with_columns(pl.col("value").cast(pl.Float64))
+    found = ir.evaluate(runs[name], qrels, ["rbp_resid", "Hole", "NumRet"]).rename({"query_id": "topic"})
+    found = found.join(rows, on="topic")
+    # There, trec_eval leaves out the weight of all places beyond the list, p^n.
+    beyond = pl.when(pl.col("Hole") == 0).then(0.9 ** pl.col("NumRet")).otherwise(0.0)
+    ours = pl.col("RBP_residual(p=0.9)")
+    assert found.select((ours - beyond - pl.col("value")).abs().max()).item() < TOLERANCE
+    assert found.filter(pl.col("Hole") == 0)["value"].to_list() == [0.0] * all_judged
+    summary = rows.filter(pl.col("topic") == "all")["value"].item()
+    assert found.select((ours - beyond).mean()).item() == pytest.approx(summary, abs=TOLERANCE, rel=0)
+
+
+def test_what_is_not_compared_was_printed():
+    assert set(NOT_COMPARED) | set(BY_ARGUMENTS) <= set(expected(RUNS[0])["measure"])
 
 
 def test_four_runs_in_one_call_are_the_four_single_calls(runs, qrels, per_query):
@@ -110,8 +138,15 @@ def test_sorting_and_counting_give_the_same_figures(name, runs, qrels, monkeypat
     assert_frame_equal(*figures, check_exact=True)
 
 
-#: What pytrec_eval, which is trec_eval 9, has of them: unj came with trec_eval 10.
-PYTREC_EVAL_LACKS = {"unj_5", "unj_10", "unj_20"}
+#: What pytrec_eval, which is trec_eval 9, has not of them: these came with trec_eval 10.
+PYTREC_EVAL_LACKS = {"unj_5", "unj_10", "unj_20", "rbp"}
+#: What it computes otherwise: recall * R documents are rounded up, and geometric means are left as logarithms.
+AS_IN_9 = {
+    "11pt_avg": ir.eleven_point_average(rounding="up"),
+    **{f"iprec_at_recall_{i / 10:.2f}": ir.interpolated_precision(recall=i / 10, rounding="up") for i in range(11)},
+    "gm_map": ir.gmap().clip(lower_bound=1e-5).log(),
+    "gm_bpref": ir.gm_bpref().clip(lower_bound=1e-5).log(),
+}
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -120,7 +155,8 @@ def test_scores_in_float32_reproduce_pytrec_eval(name, runs, qrels):
     oracle = pytrec_eval.RelevanceEvaluator(as_dicts(qrels, "relevance"), pytrec_eval.supported_measures)
     wanted = oracle.evaluate(as_dicts(runs[name], "score"))
     single = runs[name].with_columns(pl.col("score").cast(pl.Float32))
-    found = ir.evaluate(single, qrels, measures()).drop(PYTREC_EVAL_LACKS)
+    shared = {name: measure for name, measure in compared().items() if name not in PYTREC_EVAL_LACKS}
+    found = ir.evaluate(single, qrels, [measure.alias(name) for name, measure in (shared | AS_IN_9).items()])
     for row in found.iter_rows(named=True):
         figures = wanted[row.pop("query_id")]
         assert row == pytest.approx({name: figures[name] for name in row}, abs=1e-12, rel=0)

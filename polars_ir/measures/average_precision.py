@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.parameters import one_of
 from polars_ir.registry import measure
-from polars_ir.vocabulary import n_relevant, rank, ranked, ratio, relevance, relevant, top, total
+from polars_ir.vocabulary import (
+    hits,
+    if_relevant,
+    length,
+    n_relevant,
+    or_zero,
+    rank,
+    ranked,
+    ratio,
+    relevance,
+    relevant,
+    top,
+    total,
+)
 
 #: trec_eval's smoothing of the precision among the judged documents.
 EPSILON = 1e-5
+
+DENOMINATOR = one_of(
+    "What the sum of precisions is divided by: 'R' the relevant documents there are, 'min(k,R)' the most of them that "
+    "the cutoff allows, 'k' the cutoff, 'hits' those found among the first k.",
+    "R",
+    "min(k,R)",
+    "k",
+    "hits",
+)
 
 
 @measure(
@@ -24,12 +49,15 @@ EPSILON = 1e-5
         "RecTools": "MAP",
         "torchmetrics": "RetrievalMAP",
     },
+    parameters={"denominator": DENOMINATOR},
 )
-def average_precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def average_precision(*, k: int | None = None, rel: float = 1, denominator: str = "R") -> pl.Expr:
     """Average precision: the mean, over all relevant documents, of the precision at their ranks.
 
     sum(P(rank)) / R over the relevant documents among the first k; one that is not retrieved adds 0. Also with a
-    cutoff the sum is divided by R, as in trec_eval's map_cut, not by min(k, R). Undefined when no document is relevant.
+    cutoff the sum is divided by R, as in trec_eval's map_cut, ranx, BEIR and MTEB. RePlay and Microsoft's recommenders
+    divide by min(k, R), RecTools on request by k, torchmetrics and C/W/L by the hits. Undefined when no document is
+    relevant.
 
     Examples
     --------
@@ -39,7 +67,17 @@ def average_precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """
     ranks = rank.filter(relevant(rel) & top(k)).sort()
     precisions = pl.int_range(1, ranks.len() + 1) / ranks
-    return ratio(total(precisions), n_relevant(rel))
+    return if_relevant(or_zero(total(precisions) / average_out_of(k, rel, denominator)), rel)
+
+
+def average_out_of(k: int | None, rel: float, denominator: str) -> pl.Expr:
+    """How many precisions an average is of, by one of the denominators in use."""
+    return {
+        "R": n_relevant(rel),
+        "min(k,R)": pl.min_horizontal(length(k), n_relevant(rel)),
+        "k": length(k),
+        "hits": hits(k, rel),
+    }[denominator]
 
 
 @measure(
@@ -72,3 +110,32 @@ def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
     precision_above = (relevant_above + EPSILON) / (assessed_above + 2 * EPSILON)
     value = (1 + in_pool_above * precision_above) / ranks
     return ratio(total(value.filter(is_relevant)), n_relevant(rel))
+
+
+def precisions(rel: float = 1, k: int | None = None) -> pl.Expr:
+    """The precision at the rank of each relevant document among the first `k`, in the order of the ranks."""
+    ranks = rank.filter(relevant(rel) & top(k)).sort()
+    return pl.int_range(1, ranks.len() + 1) / ranks
+
+
+@measure(
+    "yaap",
+    bounds=(-math.inf, math.inf),
+    source="Robertson 2012, https://doi.org/10.1007/978-3-642-28997-2 (p. 158); trec_eval 10 (m_yaap.c)",
+    also={"trec_eval": "yaap"},
+)
+def yaap(*, rel: float = 1) -> pl.Expr:
+    """Yet another average precision: average precision as the logarithm of odds, which spreads its extremes.
+
+    ln((1 + S) / (1 + R - S)), where S is the sum of the precisions at the relevant documents, which AP divides by R.
+    It orders the rankings of a query as AP does, but its mean over queries tells low values apart. From
+    -ln(1 + R), when nothing relevant is retrieved, to ln(1 + R). Undefined when no document is relevant.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.yaap()).row(0)
+    ('q', 0.0)
+    """
+    found = total(precisions(rel))
+    return if_relevant(((1 + found) / (1 + n_relevant(rel) - found)).log(), rel)

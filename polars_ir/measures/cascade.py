@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.parameters import PARAMETERS, Parameter
 from polars_ir.registry import measure
-from polars_ir.vocabulary import gain, if_relevant, rank, ranked, relevant, top, total
+from polars_ir.vocabulary import Gains, gain, if_relevant, rank, ranked, relevance, relevant, top, total
+
+#: Gains that are shares of what a document can be worth.
+SHARES = Parameter(
+    f"{PARAMETERS['gains'].meaning} They are meant to be shares, 0 to 1; without them relevant documents are worth 1.",
+    "a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}, or a Polars expression",
+    lambda v: PARAMETERS["gains"].holds(v) and (isinstance(v, pl.Expr) or max(v.values()) <= 1),
+)
+
+
+def chance_of_reading(p: float) -> pl.Expr:
+    """How likely a reader gets to a document who goes on to the next with probability `p`."""
+    return p ** (rank.cast(pl.Float64) - 1)
 
 
 @measure(
@@ -14,13 +27,13 @@ from polars_ir.vocabulary import gain, if_relevant, rank, ranked, relevant, top,
     also={"gdeval": "err", "ir_measures": "ERR"},
     monotone=True,
 )
-def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4) -> pl.Expr:
+def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: Gains | None = None) -> pl.Expr:
     """Expected reciprocal rank: the mean of 1 / the rank at which a reader is satisfied.
 
     sum over ranks of 1/rank * s(rank) * product of (1 - s) above it, where s = (2^grade - 1) / 2^max_rel is the chance
-    that a document satisfies. gdeval, and ir_measures with it, fix the highest grade at 4. Undefined when no document
-    has a grade above 0. A perfect ranking stays below 1, which only infinitely many documents of the
-    highest grade reach.
+    that a document satisfies; what `gains` gives takes the place of the grade. gdeval, and ir_measures with it, fix the
+    highest grade at 4. Undefined when no document has a grade above 0. A perfect ranking stays below 1, which only
+    infinitely many documents of the highest grade reach.
 
     Examples
     --------
@@ -28,25 +41,28 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4) -> pl.Ex
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 3, "d2": 4}}, ir.expected_reciprocal_rank(k=20)).row(0)
     ('q', 0.701171875)
     """
-    gains = gain("exp-log2")
-    among = top(k) & (gains > 0)
-    satisfies = ranked(gains.clip(upper_bound=2.0**max_rel - 1) / 2.0**max_rel, among)
+    value = gain("exp-log2", gains)
+    among = top(k) & (value > 0)
+    satisfies = ranked(value.clip(upper_bound=2.0**max_rel - 1) / 2.0**max_rel, among)
     still_reading = (1 - satisfies).cum_prod().shift(1, fill_value=1.0)
-    return pl.when((gains > 0).any()).then(total(satisfies * still_reading / ranked(rank, among)))
+    return pl.when((value > 0).any()).then(total(satisfies * still_reading / ranked(rank, among)))
 
 
 @measure(
     "RBP",
     source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952",
     also={"trec_eval": "rbp(p=0.9)", "ir_measures": "RBP"},
+    parameters={"gains": SHARES},
     monotone=True,
 )
-def rank_biased_precision(*, k: int | None = None, rel: float = 1, p: float = 0.8) -> pl.Expr:
+def rank_biased_precision(
+    *, k: int | None = None, rel: float = 1, p: float = 0.8, gains: Gains | None = None
+) -> pl.Expr:
     """Rank-biased precision: what a reader gains who goes on to the next document with probability p.
 
-    (1 - p) * sum of p^(rank - 1) over the relevant documents. Grades count as relevant or not; trec_eval 10 takes them
-    as gains, but scales them by values it never sets. Undefined when no document is relevant. A perfect ranking of R
-    documents reaches 1 - p^R.
+    (1 - p) * sum of gain * p^(rank - 1) over the relevant documents, which gain 1 each, or what `gains` gives them.
+    trec_eval 10 takes grades as gains, but scales them by values it never sets; ranx takes them as they are, also above
+    1. Undefined when no document is relevant. A perfect ranking of R documents reaches 1 - p^R.
 
     Examples
     --------
@@ -54,5 +70,28 @@ def rank_biased_precision(*, k: int | None = None, rel: float = 1, p: float = 0.
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.rank_biased_precision(p=0.5)).row(0)
     ('q', 0.25)
     """
-    weights = ranked(p ** (rank.cast(pl.Float64) - 1), relevant(rel) & top(k))
-    return if_relevant((1 - p) * total(weights), rel)
+    worth = chance_of_reading(p) if gains is None else gain(gains=gains) * chance_of_reading(p)
+    return if_relevant((1 - p) * total(ranked(worth, relevant(rel) & top(k))), rel)
+
+
+@measure(
+    "RBP_residual",
+    best=0.0,
+    source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952",
+    also={"trec_eval": "rbp_resid(p=0.9)"},
+)
+def rank_biased_precision_residual(*, k: int | None = None, p: float = 0.8) -> pl.Expr:
+    """Residual of rank-biased precision: how much more it could be, were every document relevant that has no judgment.
+
+    1 - (1 - p) * sum of p^(rank - 1) over the judged documents among the first k: the weight of the unjudged ones, of
+    those whose grade is negative, and of all places beyond the list or the cutoff. RBP lies between its value and that
+    plus the residual. 1 when nothing is retrieved; 0 is the best value. trec_eval 10 has 0, and not the weight beyond
+    the list, when every retrieved document is judged.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.rank_biased_precision_residual(p=0.5)).row(0)
+    ('q', 0.75)
+    """
+    return 1 - (1 - p) * total(ranked(chance_of_reading(p), (relevance >= 0) & top(k)))

@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
-from polars_ir.vocabulary import hits, n_relevant, n_retrieved
+from polars_ir.vocabulary import hits, n_relevant, n_retrieved, relevance, top
 
 INFINITY = float("inf")
 
@@ -66,3 +66,43 @@ def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     ('q', 1)
     """
     return hits(k, rel).cast(pl.Int64)
+
+
+@measure(
+    "NumNonRelJudgedRet",
+    bounds=(0.0, INFINITY),
+    best=0.0,
+    source=f"{TREC_EVAL} (m_num_nonrel_judged_ret.c)",
+    also={"trec_eval": "num_nonrel_judged_ret"},
+)
+def n_nonrelevant_judged_retrieved(*, rel: float = 1) -> pl.Expr:
+    """The number of retrieved documents that were judged not relevant.
+
+    Documents that are unjudged, or whose grade is negative, do not count. 0 is the best value.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 0, "d3": 0}}, ir.n_nonrelevant_judged_retrieved()).row(0)
+    ('q', 1)
+    """
+    return (top() & (relevance >= 0) & (relevance < rel)).sum().cast(pl.Int64)
+
+
+@measure(
+    "NumQ",
+    source=f"{TREC_EVAL} (m_num_q.c)",
+    also={"trec_eval": "num_q", "ir_measures": "NumQ"},
+    monotone=True,
+    average="sum",
+)
+def n_queries() -> pl.Expr:
+    """The number of queries: 1 for each.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"], "r": ["d1"]}, ir.n_queries()).rows()
+    [('q', 1), ('r', 1)]
+    """
+    return relevance.len().clip(1, 1).cast(pl.Int64)

@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
-from polars_ir.vocabulary import length, n_retrieved, or_zero, relevance, top
+from polars_ir.vocabulary import judged_elsewhere, length, n_retrieved, or_zero, relevance, top
 
 
 def shown(k: int | None) -> pl.Expr:
@@ -29,19 +29,41 @@ def judged(*, k: int | None = None) -> pl.Expr:
     return or_zero((top(k) & relevance.is_not_null()).sum() / shown(k))
 
 
-@measure("Hole", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"trec_eval": "unj", "BEIR": "Hole", "MTEB": "Hole"})
-def hole(*, k: int | None = None) -> pl.Expr:
-    """Hole: the share of the first k places that holds a document without a judgment for this query.
+@measure("unj", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"trec_eval": "unj", "trectools": "UNJ"})
+def unjudged(*, k: int | None = None) -> pl.Expr:
+    """Unjudged: the share of the first k places that holds a document without a judgment for this query.
 
     unjudged / k, as trec_eval's unj_k: places the run left empty do not count, documents whose grade is negative do.
-    Without k, unjudged / retrieved. 0 when nothing is retrieved; 0 is the best value. BEIR's function of this name
-    looks for a judgment of the document for any query of the collection.
+    Without k, unjudged / retrieved. 0 when nothing is retrieved; 0 is the best value.
 
     Examples
     --------
     >>> import polars_ir as ir
-    >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d1": 1, "d3": 0}}, ir.hole(k=10)).row(0)
+    >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d1": 1, "d3": 0}}, ir.unjudged(k=10)).row(0)
     ('q', 0.2)
     """
     assessed = (top(k) & (relevance >= 0)).sum()
     return or_zero((shown(k).cast(pl.Int64) - assessed) / length(k))
+
+
+@measure(
+    "Hole",
+    best=0.0,
+    source="Thakur et al. 2021 (BEIR), https://arxiv.org/abs/2104.08663",
+    also={"BEIR": "Hole", "MTEB": "Hole"},
+)
+def hole(*, k: int | None = None) -> pl.Expr:
+    """Hole: the share of the first k places that holds a document without a judgment for any query.
+
+    unjudged / k, where a judgment of the document for whichever query of the qrels, of any grade, counts. It asks
+    whether the document was in the pool at all; `unjudged` asks of this query. Places the run left empty do not count.
+    Without k, unjudged / retrieved. 0 when nothing is retrieved; 0 is the best value.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q1": ["d1", "d2", "d3"]}, {"q1": {"d1": 1}, "q2": {"d3": 0}}, ir.hole(k=10))["Hole@10"].to_list()
+    [0.1, 0.0]
+    """
+    pooled = (top(k) & (relevance.is_not_null() | judged_elsewhere.is_not_null())).sum()
+    return or_zero((shown(k).cast(pl.Int64) - pooled) / length(k))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.parameters import Parameter, positive
 from polars_ir.registry import measure
 from polars_ir.vocabulary import hits, if_relevant, length, n_relevant, or_zero, ratio
 
@@ -143,16 +144,18 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     "Rprec",
     source=f"{TREC_EVAL} (m_Rprec.c)",
     also={
-        "trec_eval": "Rprec",
+        "trec_eval": "Rprec Rprec_mult(multiple=#) Rprec_mult_avgjg(multiple=#)",
         "ir_measures": "Rprec RPrec",
         "ranx": "r-precision",
         "torchmetrics": "RetrievalRPrecision",
     },
+    parameters={"multiple": Parameter("How many times R the cutoff is.", "a number above 0", positive)},
 )
-def r_precision(*, rel: float = 1) -> pl.Expr:
+def r_precision(*, rel: float = 1, multiple: float = 1) -> pl.Expr:
     """R-precision: precision among the first R documents, R being how many are relevant.
 
-    hits(R) / R; at this cutoff precision and recall are the same. Undefined when no document is relevant.
+    hits(R) / R; at this cutoff precision and recall are the same. With a multiple m, hits(c) / c at the cutoff c that
+    is the whole part of m * R + 0.9, trec_eval's Rprec_mult; 0 where c is 0. Undefined when no document is relevant.
 
     Examples
     --------
@@ -160,5 +163,5 @@ def r_precision(*, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.r_precision()).row(0)
     ('q', 0.5)
     """
-    relevant_documents = n_relevant(rel)
-    return ratio(hits(relevant_documents, rel), relevant_documents)
+    cutoff = (multiple * n_relevant(rel) + 0.9).floor().cast(pl.Int64)
+    return if_relevant(or_zero(hits(cutoff, rel) / cutoff), rel)

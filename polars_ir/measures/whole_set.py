@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
+
 import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL, f_measure, precision, recall
+from polars_ir.parameters import Parameter, number, whole
 from polars_ir.registry import measure
+from polars_ir.vocabulary import hits, n_relevant, n_retrieved
+
+COEFFICIENTS = Parameter(
+    "What a document is worth that is relevant and retrieved, retrieved only, relevant only, and neither.",
+    "four numbers, as in (1, -1, 0, 0)",
+    lambda v: isinstance(v, (tuple, list)) and len(v) == 4 and all(map(number, v)),
+)
+
+N_DOCS = Parameter(
+    "How many documents the collection has, for the last of the coefficients; None: 0, as trec_eval has it without -N.",
+    "a whole number of documents, 1 or more",
+    whole,
+)
 
 
 @measure("SetP", source=f"{TREC_EVAL} (m_set_P.c)", also={"trec_eval": "set_P", "ir_measures": "SetP"}, monotone=True)
@@ -52,3 +70,47 @@ def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
     ('q', 0.5)
     """
     return f_measure(rel=rel, beta=beta)
+
+
+@measure("SetAP", source=f"{TREC_EVAL} (m_set_map.c)", also={"trec_eval": "set_map", "ir_measures": "SetAP"})
+def set_average_precision(*, rel: float = 1) -> pl.Expr:
+    """Set average precision: set precision times set recall.
+
+    hits^2 / (retrieved * R): average precision with the precision of the whole set at every relevant document. 0 when
+    nothing is retrieved, undefined when no document is relevant.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_average_precision()).row(0)
+    ('q', 0.25)
+    """
+    return precision(rel=rel) * recall(rel=rel)
+
+
+@measure(
+    "utility",
+    bounds=(-math.inf, math.inf),
+    source=f"{TREC_EVAL} (m_utility.c)",
+    also={"trec_eval": "utility"},
+    parameters={"coefficients": COEFFICIENTS, "n_docs": N_DOCS},
+)
+def utility(
+    *, rel: float = 1, coefficients: tuple[float, float, float, float] = (1, -1, 0, 0), n_docs: int | None = None
+) -> pl.Expr:
+    """Set utility: the worth of every document, by whether it is relevant and whether it is retrieved.
+
+    c1 * (relevant and retrieved) + c2 * (retrieved only) + c3 * (relevant only) + c4 * (neither); the last is n_docs
+    less the other three. Defined also when no document is relevant; 0 when nothing is retrieved and c3 and c4 are 0.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ["utility", "utility.3,-1,-2,0"]).row(0)
+    ('q', -1.0, -1.0)
+    """
+    both = hits(None, rel).cast(pl.Float64)
+    retrieved_only, relevant_only = n_retrieved - both, n_relevant(rel) - both
+    neither = (n_docs or 0) - both - retrieved_only - relevant_only
+    worth = (float(c) * n for c, n in zip(coefficients, (both, retrieved_only, relevant_only, neither), strict=True))
+    return functools.reduce(operator.add, worth)

@@ -1,0 +1,183 @@
+"""The greedy ideal ranking of documents that cover subtopics: what the normalised measures of diversity divide by.
+
+Conventions
+    * A document is worth what it adds to those above it: the sum, over its subtopics, of weight * gain * product of
+      (1 - alpha * gain) over the documents above that cover the subtopic too. The best ranking is not to be found in
+      general; the greedy one takes, place by place, the document worth most (Clarke et al. 2008).
+    * Of documents worth the same the one with the larger id comes first, as in ndeval.
+    * The rank depends on the parameters of a measure and no aggregation can find it, so it is a column of the judged
+      relation whose *name* says what it is: `greedy_rank` names it, `with_greedy_rank` adds it.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import polars as pl
+
+from polars_ir.errors import IRError
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+#: How a column of greedy ranks is recognised.
+PREFIX = "greedy_rank("
+
+#: Gains this close to the best one, relative to it, are tied with it: they are sums of products, which rounding moves
+#: by some 1e-16 (0.1 + 0.2 + 0.7 is not 0.7 + 0.2 + 0.1), and which of them is the largest then would be chance.
+ROUNDING = 1e-12
+
+#: The most places that are filled in one plan: each makes it deeper, and from some 1000 on Polars runs out of stack.
+DEEPEST = 100
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What a document adds by a subtopic that it is relevant for: the parameters that measures of diversity share."""
+
+    alpha: float
+    rel: float
+    gains: Mapping[float, float] | None
+    weights: str | None
+
+    @property
+    def gain(self) -> pl.Expr:
+        """The share of the need for a subtopic that a document meets, from 0 to 1; without `gains` all of it or none.
+
+        >>> pl.DataFrame({"relevance": [2, 0, None]}).select(Cover(0.5, 1, {1: 0.25, 2: 0.75}, None).gain).rows()
+        [(0.75,), (0.0,), (0.0,)]
+        """
+        relevant = pl.col("relevance") >= self.rel
+        if self.gains is None:
+            return relevant.fill_null(False).cast(pl.Float64)
+        # A relevant grade that the map lacks is an error.
+        grade = pl.when(relevant).then(pl.col("relevance").cast(pl.Float64))
+        of_grades = {float(grade): float(gain) for grade, gain in self.gains.items()}
+        return grade.replace_strict(of_grades, return_dtype=pl.Float64).fill_null(0.0)
+
+    @property
+    def weight(self) -> pl.Expr:
+        """The weight of the subtopic; NaN, so that it shows, where it is null or negative.
+
+        >>> pl.DataFrame({"p": [0.75, None, -1]}).select(Cover(0.5, 1, None, "p").weight).rows()
+        [(0.75,), (nan,), (nan,)]
+        """
+        if self.weights is None:
+            return pl.lit(1.0)
+        weight = pl.col(self.weights)
+        return pl.when(weight >= 0).then(weight * 1.0).otherwise(float("nan"))
+
+
+def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
+    """The column with the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
+
+    >>> greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
+    'greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)'
+    """
+    gains = None if cover.gains is None else dict(cover.gains)
+    parameters = {"alpha": cover.alpha, "rel": cover.rel, "gains": gains, "weights": cover.weights, "k": k}
+    return pl.col(f"{PREFIX}{', '.join(f'{name}={value!r}' for name, value in parameters.items())})")
+
+
+def is_greedy(column: str) -> bool:
+    """Whether a column is one of greedy ranks.
+
+    >>> is_greedy("greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)"), is_greedy("rank")
+    (True, False)
+    """
+    return column.startswith(PREFIX)
+
+
+def parameters_of(column: str) -> tuple[Cover, int | None]:
+    """The parameters that the name of a column of greedy ranks tells.
+
+    >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
+    (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)
+    """
+    call: Any = ast.parse(column, mode="eval").body
+    parameters = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    k = parameters.pop("k")
+    return Cover(**parameters), k
+
+
+def with_greedy_rank(judgments: Frame, column: str, keys: Sequence[str] = ("query_id",)) -> Frame:
+    """Judgments of subtopics with a column of greedy ranks, the same in all rows of a document.
+
+    A document has no place where it adds nothing to those above it, nor beyond the cutoff. In memory the search ends
+    when no document is left that adds something; a plan has to know before how many places it fills.
+
+    >>> judgments = pl.DataFrame({"query_id": 1, "subtopic": ["a", "b", "a"], "doc_id": [7, 7, 8], "relevance": 1})
+    >>> name = greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
+    >>> with_greedy_rank(judgments, name)[name].to_list()
+    [1, 1, 2]
+    """
+    cover, k = parameters_of(column)
+    covering = _covering(judgments.lazy(), cover, list(keys))
+    if isinstance(judgments, pl.DataFrame):
+        places = _filled(covering.collect(engine="in-memory"), cover.alpha, k)
+        return judgments.join(_of_documents(places, column, keys), on=[*keys, "doc_id"], how="left")
+    if k is None or k > DEEPEST:
+        raise IRError(
+            f"measures out of a greedy ideal ranking need a cutoff of at most {DEEPEST} where qrels is a LazyFrame; "
+            f"it is {k}. Give a lower one, as in 'alpha_nDCG@20', or collect the qrels first: qrels.collect()."
+        )
+    for place in range(1, k + 1):
+        covering = _with_place(covering, cover.alpha, place)
+    return judgments.join(_of_documents(covering, column, keys), on=[*keys, "doc_id"], how="left")
+
+
+def _of_documents(places: Frame, column: str, keys: Sequence[str]) -> Frame:
+    """A row for every document that has a place."""
+    return places.select(*keys, "doc_id", pl.col("place").alias(column)).drop_nulls(column).unique()
+
+
+def _covering(judgments: pl.LazyFrame, cover: Cover, keys: list[str]) -> pl.LazyFrame:
+    """A row for every subtopic that a document covers, with numbers in the place of ids."""
+    needed = dict.fromkeys([*keys, "doc_id", "subtopic", *([cover.weights] if cover.weights else []), "relevance"])
+    covering = (
+        judgments.select(*needed)
+        .filter(pl.col("relevance") >= cover.rel)
+        .select(*keys, "doc_id", "subtopic", gain=cover.gain, worth=cover.gain * cover.weight)
+        .filter(pl.col("gain") > 0)
+        .sort(*keys, "doc_id", "subtopic")
+    )
+    return covering.select(
+        *keys,
+        "doc_id",
+        "gain",
+        "worth",
+        query=pl.struct(keys).rle_id(),
+        # The larger id has the larger number.
+        document=pl.struct(*keys, "doc_id").rle_id(),
+        need=pl.struct(*keys, "subtopic").rank("dense"),
+        place=pl.lit(None, pl.UInt32),
+    )
+
+
+def _filled(places: pl.DataFrame, alpha: float, k: int | None) -> pl.DataFrame:
+    """The documents with their places: the first `k`, or all that add something to those above them."""
+    for place in itertools.count(1) if k is None else range(1, k + 1):
+        places = _with_place(places.lazy(), alpha, place).collect(engine="in-memory")
+        if not places["taken"].any():
+            break
+    return places
+
+
+def _with_place(places: pl.LazyFrame, alpha: float, place: int) -> pl.LazyFrame:
+    """One more place filled, in every query, and what is left of the need for the subtopics that it covers."""
+    added = pl.col("worth").sum().over("document")
+    best = pl.col("added").max().over("query") * (1 - ROUNDING)
+    first = pl.col("document").filter("tied").max().over("query")
+    met = pl.when("taken").then(pl.col("gain")).otherwise(0.0).max().over("need")
+    return (
+        places.with_columns(added=pl.when(pl.col("place").is_null() & (added > 0)).then(added))
+        .with_columns(tied=pl.col("added") >= best)
+        .with_columns(taken=pl.col("document") == first)
+        .with_columns(
+            worth=pl.col("worth") * (1 - alpha * met),
+            place=pl.when("taken").then(pl.lit(place, pl.UInt32)).otherwise("place"),
+        )
+    )

@@ -1,0 +1,132 @@
+"""Gain out of the gain there could be, otherwise than by nDCG at one cutoff: trec_eval's experimental measures.
+
+trec_eval sorts gains less than 1 apart as if they were equal, so that with fractional gains its ideal ranking is not
+always ideal; here it is.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.measures.cumulated_gain import ideal_order
+from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.registry import measure
+from polars_ir.vocabulary import (
+    Gains,
+    discounted,
+    gain,
+    n_relevant,
+    n_retrieved,
+    rank,
+    ranked,
+    ratio,
+    relevant,
+    top,
+    total,
+)
+
+
+def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """The ranks of the retrieved documents that have a gain, in order, and their gains."""
+    found = top() & (value > 0)
+    return ranked(rank, found), ranked(value, found)
+
+
+def ideal_gains(value: pl.Expr, gains: Gains | None) -> tuple[pl.Expr, pl.Expr]:
+    """The places of the ideal ranking that hold a gain, and these gains, falling."""
+    ideal = ranked(value, value > 0, by=ideal_order(value, gains))
+    return pl.int_range(1, ideal.len() + 1), ideal
+
+
+def at(places: pl.Expr, values: pl.Expr) -> pl.Expr:
+    """What a list holds at each place, and its last value at places beyond its end."""
+    return values.gather(pl.min_horizontal(places, values.len()).cast(pl.Int64) - 1)
+
+
+@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"})
+def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
+    """Normalised gain: the gain of each document, discounted by the gain that the ranking has missed so far.
+
+    sum(gain / log2(2 + missed)) / sum of all gains there are. What is missed at a rank is the gain cumulated in the
+    ideal ranking, less the one cumulated in the ranking itself; a place of the ideal ranking counts at least 1 in it,
+    also beyond its end. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d3": 2}}, ir.normalized_gain()).row(0)
+    ('q', 0.5)
+    """
+    value = gain(gains=gains)
+    ranks, found = found_gains(value)
+    _, ideal = ideal_gains(value, gains)
+    beyond = (ranks.cast(pl.Int64) - ideal.len()).clip(lower_bound=0)
+    missed = at(ranks, ideal.clip(lower_bound=1).cum_sum()) + beyond - found.cum_sum()
+    return ratio(total(found / (2 + missed).log(2)), total(ideal))
+
+
+@measure("binG", source=f"{TREC_EVAL} (m_binG.c)", also={"trec_eval": "binG"})
+def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
+    """Binary normalised gain: each relevant document discounted by the documents above it that are not relevant.
+
+    sum(1 / log2(2 + n)) / R over the retrieved relevant documents, n being how many documents above one are not
+    relevant, judged or not. Undefined when no document is relevant.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d3"]}, ir.binary_normalized_gain()).row(0)
+    ('q', 0.5)
+    """
+    ranks = rank.filter(relevant(rel) & top()).sort().cast(pl.Int64)
+    above = ranks - pl.int_range(1, ranks.len() + 1)
+    return ratio(total(1 / (2 + above).log(2)), n_relevant(rel))
+
+
+@measure("ndcg_rel", source=f"{TREC_EVAL} (m_ndcg_rel.c)", also={"trec_eval": "ndcg_rel"})
+def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
+    """Mean nDCG over the ranks of the documents that have a gain.
+
+    A retrieved document adds nDCG@rank; one that is not retrieved adds the nDCG of the whole ranking. Undefined when
+    no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 3}}, ir.ndcg_rel())["ndcg_rel"].round(6).item()
+    0.56502
+    """
+    value = gain(gains=gains)
+    ranks, found = found_gains(value)
+    places, ideal = ideal_gains(value, gains)
+    cumulated, of_ideal = (found / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
+    not_retrieved = (ideal.len().cast(pl.Int64) - found.len()) * total(found / discounted(ranks)) / of_ideal.last()
+    return ratio(total(cumulated / at(ranks, of_ideal)) + not_retrieved, ideal.len())
+
+
+@measure("Rndcg", source=f"{TREC_EVAL} (m_Rndcg.c)", also={"trec_eval": "Rndcg"})
+def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
+    """Mean nDCG at the ranks where the gain of the ideal ranking falls to a lower level, and at the end of the ranking.
+
+    With 5 documents of gain 3, 8 of gain 1 and 100 retrieved it is (nDCG@5 + nDCG@13 + nDCG) / 3; the end is not a
+    rank of its own where the ideal ranking is as long. trec_eval also leaves it out where the ranking is longer by
+    just one document. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 3}}, ir.r_ndcg())["Rndcg"].round(6).item()
+    0.56502
+    """
+    value = gain(gains=gains)
+    ranks, found = found_gains(value)
+    places, ideal = ideal_gains(value, gains)
+    falls = (ideal != ideal.shift(-1)).fill_null(True)
+    of_ideal = (ideal / discounted(places)).cum_sum()
+    longer = n_retrieved > ideal.len()
+    # Each document adds its part of DCG to the nDCG of every level that ends at its rank or below.
+    levels = pl.when(falls).then(1 / of_ideal).otherwise(0.0).cum_sum(reverse=True)
+    shares = pl.when(ranks <= ideal.len()).then(at(ranks, levels)).otherwise(0.0)
+    at_the_end = pl.when(longer).then(1 / of_ideal.last()).otherwise(0.0)
+    n_points = falls.sum() + longer.cast(pl.UInt32)
+    return pl.when(ideal.len() > 0).then(total(found / discounted(ranks) * (shares + at_the_end)) / n_points)

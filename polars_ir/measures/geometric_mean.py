@@ -1,0 +1,45 @@
+"""Measures whose mean over queries is geometric, so that the hardest queries weigh most."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.measures.average_precision import average_precision
+from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.measures.preference import bpref
+from polars_ir.registry import measure
+
+
+@measure(
+    "GMAP",
+    source=f"{TREC_EVAL} (m_gm_map.c)",
+    also={"trec_eval": "gm_map"},
+    average="geometric",
+)
+def gmap(*, rel: float = 1) -> pl.Expr:
+    """Average precision of a query, for a geometric mean over queries.
+
+    The value of a query is its AP; `mean` takes the geometric mean of these instead of the arithmetic one.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.gmap()).row(0)
+    ('q', 0.5)
+    """
+    return average_precision(rel=rel)
+
+
+@measure("GMbpref", source=f"{TREC_EVAL} (m_gm_bpref.c)", also={"trec_eval": "gm_bpref"}, average="geometric")
+def gm_bpref(*, rel: float = 1) -> pl.Expr:
+    """Binary preference of a query, for a geometric mean over queries.
+
+    The value of a query is its bpref; `mean` takes the geometric mean of these instead of the arithmetic one.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 0, "d9": 1}}, ir.gm_bpref()).row(0)
+    ('q', 0.5)
+    """
+    return bpref(rel=rel)

@@ -1,0 +1,50 @@
+"""The top of a ranking as a string of grades, to look at: an aggregation like a measure, but no number."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.errors import MeasureError, explain_options
+from polars_ir.parameters import PARAMETERS
+from polars_ir.vocabulary import n_retrieved, rank, ranked, relevance, top
+
+
+@explain_options
+def relevance_string(*, k: int | None = 10) -> pl.Expr:
+    """The grades of the first k documents as a string, a character for each.
+
+    A digit is a grade from 0 to 9 (its whole part), `>` one above 9, `.` a negative one, and `-` a document without a
+    judgment: trec_eval's relstring. Empty when nothing is retrieved.
+
+    Parameters
+    ----------
+    k : default 10
+        Cutoff: only the first k documents of the ranking are shown; None: all of them.
+
+    Returns
+    -------
+    pl.Expr
+        An aggregation of the judged relation (`judge`) to a String, named `relstring@k`, or `relstring` without k.
+
+    Raises
+    ------
+    IRError
+        For a cutoff that is no whole number of documents.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> from polars_ir.measures.relevance_string import relevance_string
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 2, "d3": 0}}, relevance_string()).row(0)
+    ('q', '2-0')
+    """
+    if k is not None and not PARAMETERS["k"].holds(k):
+        raise MeasureError.parameter("relstring", "k", PARAMETERS["k"].wanted, k)
+    judged = top(k) & relevance.is_not_null()
+    ranks, grades = ranked(rank, judged).cast(pl.Int64), ranked(relevance, judged)
+    whole = grades.cast(pl.Int64)
+    sign = pl.when(grades < 0).then(pl.lit(".")).when(whole > 9).then(pl.lit(">")).otherwise(whole.cast(pl.String))
+    # Nobody judged what stands between two judged documents, or after the last of them.
+    signs = sign.str.pad_start(ranks - ranks.shift(1, fill_value=0), "-").str.join("")
+    shown = n_retrieved if k is None else pl.min_horizontal(n_retrieved, k)
+    return signs.str.pad_end(shown, "-").alias("relstring" if k is None else f"relstring@{k}")

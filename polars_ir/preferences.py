@@ -1,0 +1,180 @@
+"""Preference judgments: which documents a judge prefers to which, and where a run puts the two.
+
+Conventions
+    * A judge compares the documents of a group by the levels they have in it: a higher level is preferred, equal
+      levels are not compared. Without a `group` column all documents of a judge are one group, and without a `judge`
+      column there is one judge, so that plain qrels are preference judgments too (trec_eval's `qrels_prefs`).
+    * The groups of a judge add up to one partial order: who prefers a to b in one group and b to c in another prefers
+      a to c. Judges may contradict each other, but not themselves.
+    * A document is *relevant* to a judge when its level is above 0. That is the only thing levels of different groups
+      have in common.
+    * Judgments are in memory: the order that groups add up to, and its contradictions, can not be known before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polars_ir.checks import check_duplicates
+from polars_ir.conversion import collect, to_polars
+from polars_ir.errors import ColumnError, DataError, DtypeError, InputTypeError
+from polars_ir.schema import Table, qrels_table
+
+#: The columns that only the relation of preferences has: a measure that reads one of them is about preferences.
+PREFERENCE = ("preferred", "other", "preferred_rank", "other_rank")
+
+#: Its other columns, beside the keys.
+OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")
+RELATION = ("judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
+
+JUDGE = ["query_id", "judge"]
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """What judges prefer, and the documents they judged.
+
+    `pairs` has one row per `query_id`, `judge`, `preferred` and `other`, the ids of two documents; `n_judges` is how
+    many judges prefer one of the two to the other. `documents` has one row per `query_id`, `judge` and `doc_id`, with
+    whether the judge finds the document `relevant`.
+    """
+
+    pairs: pl.LazyFrame
+    documents: pl.LazyFrame
+
+
+def preference_table(judgments: object) -> Table:
+    """Preference judgments in any form as a table with `query_id`, `judge`, `group`, `doc_id` and `relevance`.
+
+    They are levels (`doc_id`, `relevance`) or pairs of documents (`preferred`, `other`); a pair is a group of two.
+    """
+    if isinstance(judgments, pl.LazyFrame):
+        raise InputTypeError("qrels must be in memory where they are preferences; got a LazyFrame. Collect it first.")
+    frame = to_polars("qrels", judgments, column="relevance").lazy().collect(engine="in-memory")
+    table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame)
+    rows = table.all_columns().collect(engine="in-memory")
+    absent = {"judge": pl.lit("0"), "group": pl.lit(0)}
+    rows = rows.with_columns(**{column: value for column, value in absent.items() if column not in rows.columns})
+    rows = rows.select(*JUDGE, "group", "doc_id", "relevance")
+    for column in ("judge", "group"):
+        if count := rows[column].null_count():
+            remedy = f"Leave them out: qrels.filter(pl.col({column!r}).is_not_null())."
+            null = rows.filter(pl.col(column).is_null()).rename(dict(table.names))
+            raise DataError.rows("qrels", f"whose {column!r} is null", remedy, count, null)
+    return replace(table, sources=((rows, {column: pl.col(column) for column in rows.columns}),), dtypes=rows.schema)
+
+
+def preferences_of(table: Table) -> Preferences:
+    """What the judges prefer, with what follows from it; an error for a judge who contradicts himself."""
+    rows = table.all_columns().collect(engine="in-memory")
+    check_duplicates("qrels", rows, [*JUDGE, "group", "doc_id"], table.names)
+    relevant = pl.col("relevance") > 0
+    documents = rows.group_by(*JUDGE, "doc_id").agg(relevant=relevant.any(), always=relevant.all())
+    _check_relevance(rows, documents, table)
+
+    higher, lower = rows.lazy().rename({"doc_id": "preferred"}), rows.lazy().rename({"doc_id": "other"})
+    pairs = higher.join(lower, on=[*JUDGE, "group"]).filter(pl.col("relevance") > pl.col("relevance_right"))
+    pairs = pairs.select(*JUDGE, "preferred", "other")
+    # One group orders its documents completely: nothing follows from it but what it says.
+    several = rows.lazy().group_by(JUDGE).agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
+    complete = pairs.join(several, on=JUDGE, how="anti")
+    partial = _with_implied(collect(pairs.join(several, on=JUDGE, how="semi").unique(), rows.height), table)
+    pairs = pl.concat([complete, partial.lazy()])
+    the_two = [extreme("preferred", "other") for extreme in (pl.min_horizontal, pl.max_horizontal)]
+    pairs = pairs.with_columns(n_judges=pl.len().over("query_id", *the_two))
+    return Preferences(collect(pairs, rows.height).lazy(), documents.select(*JUDGE, "doc_id", "relevant").lazy())
+
+
+def relate_pairs(preferences: Preferences, ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """The relation of preferences: one row per key and preference of a judge, with the places of both documents.
+
+    `ranks` has the `keys`, `doc_id` and `rank` (null when not retrieved) of every judged document. A judge without any
+    preference has one row, in which the documents are null.
+    """
+    of_judge = [*keys, "judge"]
+    ranked = ranks.select(*keys, "doc_id", "rank")
+    documents = preferences.documents.join(ranked, on=["query_id", "doc_id"], nulls_equal=True)
+    retrieved, relevant = pl.col("rank").is_not_null(), pl.col("relevant")
+    nonrelevant = ~relevant & pl.col("doc_id").is_not_null()
+    # Documents that were not retrieved come last, by their ids, as in trec_eval.
+    order = pl.struct(pl.col("rank").fill_null(pl.UInt32.max()), "doc_id")
+    place = pl.when(nonrelevant).then(order).rank("ordinal").over(of_judge).fill_null(0)
+    # Three joins read them: without `cache` each might read the run anew.
+    documents = documents.with_columns(place=place).cache()
+    judges = documents.group_by(of_judge).agg(
+        n_relevant=relevant.sum(),
+        n_relevant_retrieved=(relevant & retrieved).sum(),
+        n_nonrelevant=nonrelevant.sum(),
+        n_nonrelevant_retrieved=(nonrelevant & retrieved).sum(),
+    )
+    relation = judges.join(preferences.pairs, on=JUDGE, how="left")
+    for role in ("preferred", "other"):
+        named = documents.select(
+            *of_judge,
+            pl.col("doc_id").alias(role),
+            pl.col("rank").alias(f"{role}_rank"),
+            pl.col("place").alias(f"{role}_place"),
+        )
+        relation = relation.join(named, on=[*of_judge, role], how="left")
+    place = pl.max_horizontal("preferred_place", "other_place")
+    return relation.with_columns(nonrelevant_place=place).select(*keys, *RELATION)
+
+
+def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of documents as levels: each pair is a group, the preferred document a level above the other."""
+    columns = pairs.columns
+    for role in ("preferred", "other"):
+        if role not in columns:
+            raise ColumnError.missing("qrels", role, (role,), columns)
+    if both := [column for column in ("doc_id", "relevance", "group") if column in columns]:
+        raise ColumnError(
+            f"qrels are pairs of documents ('preferred', 'other') or levels ('doc_id', 'relevance'); they have both: "
+            f"{', '.join(map(repr, columns))}. Keep one kind: qrels.drop({', '.join(map(repr, both))})."
+        )
+    if pairs["preferred"].dtype != pairs["other"].dtype:
+        wanted = f"{pairs['preferred'].dtype}, as 'preferred' is"
+        raise DtypeError.of_column("qrels", "other", wanted, pairs["other"].dtype, "Cast one of them.")
+    # A document can not be told from a null, nor preferred to itself.
+    wrong = ~pl.col("preferred").ne(pl.col("other")).fill_null(False)
+    if count := int(pairs.select(wrong.sum()).item()):
+        remedy = "Leave them out: qrels.filter(pl.col('preferred') != pl.col('other'))."
+        raise DataError.rows("qrels", "without two different documents", remedy, count, pairs.filter(wrong))
+    pairs = pairs.with_row_index("group")
+    sides = [("preferred", "other", 2), ("other", "preferred", 1)]
+    return pl.concat(
+        pairs.drop(without).rename({side: "doc_id"}).with_columns(relevance=level) for side, without, level in sides
+    )
+
+
+def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Table) -> None:
+    """Raise a `DataError` for documents that a judge finds relevant in one group and not relevant in another."""
+    undecided = documents.filter(pl.col("relevant") & ~pl.col("always"))
+    if undecided.height:
+        shown = rows.join(undecided, on=[*JUDGE, "doc_id"], how="semi").sort(*JUDGE, "doc_id", "group")
+        raise DataError.rows(
+            "qrels",
+            "in which a judge finds a document relevant (above 0) in one group and not relevant in another",
+            "Give it levels that agree, or the groups to two judges.",
+            shown.height,
+            shown.rename(dict(table.names)),
+        )
+
+
+def _with_implied(pairs: pl.DataFrame, table: Table) -> pl.DataFrame:
+    """The pairs, and those that follow: of a over b and b over c, that of a over c.
+
+    Each round doubles the length of the chains that are followed, for all judges at once.
+    """
+    while True:
+        implied = pairs.join(pairs, left_on=[*JUDGE, "other"], right_on=[*JUDGE, "preferred"])
+        implied = implied.select(*JUDGE, "preferred", other="other_right")
+        circular = implied.filter(pl.col("preferred") == pl.col("other"))
+        if circular.height:
+            shown = circular.select(*JUDGE, doc_id="preferred").unique().sort(*JUDGE, "doc_id")
+            raise DataError.circular(shown.rename(dict(table.names), strict=False))
+        known = pairs.height
+        pairs = pl.concat([pairs, implied]).unique()
+        if pairs.height == known:
+            return pairs

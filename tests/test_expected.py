@@ -1,0 +1,308 @@
+"""Expectations over the orders of tied documents: by hand, over all orders, over many orders, and by other tools."""
+
+import inspect
+from fractions import Fraction
+from itertools import permutations, product
+from math import comb, log2
+from pathlib import Path
+
+import polars as pl
+import pytest
+from generated import STEADY, collection, qrels_frame, run_frame, samples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+from polars_ir.expected import EXPECTED
+
+ROBUST03 = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+
+#: Sums of a few terms in another order.
+TOLERANCE = 1e-12
+
+#: Measures without cutoff, whose value no order changes.
+ORDERLESS = {"IDCG", "NumNonRelJudgedRet", "NumQ", "NumRel", "NumRet", "SetAP", "SetF", "SetP", "SetR", "utility"}
+
+# Collections without a query or a document in common are among those made up.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+
+
+def both(name: str, **arguments: object) -> tuple[pl.Expr, pl.Expr]:
+    """A measure and its expectation, under one name."""
+    measure = ir.CATALOG[name].function(**arguments)
+    return measure, EXPECTED[name](**arguments).alias(measure.meta.output_name())
+
+
+def value_of(measure: pl.Expr, run: object, judgments: object) -> float:
+    """The value of a measure for one query."""
+    return ir.evaluate({"q": run}, {"q": judgments}, measure.alias("value"), undefined=None)["value"].item()
+
+
+#: Every expectation with every sample of its parameters, and each that has a cutoff at more of them.
+PAIRS = {
+    pair[0].meta.output_name(): pair
+    for name in EXPECTED
+    for arguments in [
+        *samples(ir.CATALOG[name]),
+        *({"k": k} for k in (1, 2, 4, 5) if "k" in ir.CATALOG[name].parameters),
+        *({"k": k, "denominator": "hits"} for k in (1, 2, 4, 5) if name == "AP"),
+    ]
+    for pair in [both(name, **arguments)]
+}
+PLAIN, EXPECTATIONS = ([pair[side] for pair in PAIRS.values()] for side in (0, 1))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_expectation_has_the_parameters_of_its_measure(name):
+    def parameters(function):
+        return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+    assert parameters(EXPECTED[name]) == parameters(ir.CATALOG[name].function)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_expectation_has_no_name_of_its_own(name):
+    assert EXPECTED[name]().meta.undo_aliases().meta.eq(EXPECTED[name]())
+
+
+# By hand.
+
+#: Three documents of one score, two of them relevant: they are at 1 and 2, at 1 and 3, or at 2 and 3, each in a third
+#: of the orders.
+THREE, TWO_OF_THREE = {"a": 1.0, "b": 1.0, "c": 1.0}, {"a": 1, "b": 1}
+
+#: A relevant document, then the three; places 2 to 4.
+ONE_AND_THREE, THREE_OF_FOUR = {"first": 2.0, **THREE}, {"first": 1, **TWO_OF_THREE}
+
+BY_HAND = [
+    ("P", {"k": 1}, THREE, TWO_OF_THREE, 2 / 3),
+    ("P", {"k": 2}, THREE, TWO_OF_THREE, 4 / 3 / 2),
+    ("P", {}, THREE, TWO_OF_THREE, 2 / 3),
+    ("R", {"k": 1}, THREE, {**TWO_OF_THREE, "not retrieved": 1}, 2 / 3 / 3),
+    ("NumRelRet", {"k": 2}, THREE, TWO_OF_THREE, 4 / 3),
+    ("Success", {"k": 1}, THREE, TWO_OF_THREE, 2 / 3),
+    ("Success", {"k": 2}, THREE, TWO_OF_THREE, 1.0),
+    ("Success", {"k": 1}, ONE_AND_THREE, THREE_OF_FOUR, 1.0),
+    ("RR", {}, THREE, TWO_OF_THREE, (1 + 1 + 1 / 2) / 3),
+    ("RR", {"k": 1}, THREE, TWO_OF_THREE, 2 / 3),
+    ("RR", {}, {"first": 2.0, **THREE}, TWO_OF_THREE, (1 / 2 + 1 / 2 + 1 / 3) / 3),
+    ("AP", {}, THREE, TWO_OF_THREE, ((1 + 1) / 2 + (1 + 2 / 3) / 2 + (1 / 2 + 2 / 3) / 2) / 3),
+    ("AP", {"k": 2}, THREE, TWO_OF_THREE, ((1 + 1) / 2 + 1 / 2 + 1 / 2 / 2) / 3),
+    ("AP", {"k": 2, "denominator": "hits"}, THREE, TWO_OF_THREE, (1 + 1 + 1 / 2) / 3),
+    ("AP", {"k": 2}, ONE_AND_THREE, THREE_OF_FOUR, (1 + 2 / 3 * 1) / 3),
+    ("AP", {"k": 2, "denominator": "hits"}, ONE_AND_THREE, THREE_OF_FOUR, 1.0),
+    ("DCG", {}, THREE, {"a": 3}, 3 * (1 + 1 / log2(3) + 1 / 2) / 3),
+    ("DCG", {"k": 2}, THREE, {"a": 3, "b": 0.5}, (3 + 0.5) * (1 + 1 / log2(3)) / 3),
+    ("nDCG", {"k": 2}, THREE, {"a": 3}, (1 + 1 / log2(3)) / 3),
+    ("RBP", {"p": 0.5, "k": 2}, THREE, {"a": 1}, (0.5 + 0.25) / 3),
+    ("Judged", {"k": 2}, THREE, TWO_OF_THREE, 2 / 3),
+    ("unj", {"k": 2}, THREE, TWO_OF_THREE, 1 / 3),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "run", "judgments", "wanted"), BY_HAND)
+def test_an_expectation_has_the_value_found_by_hand(name, arguments, run, judgments, wanted):
+    assert value_of(EXPECTED[name](**arguments), run, judgments) == pytest.approx(wanted, rel=1e-14, abs=0)
+
+
+def test_an_expected_count_is_a_whole_number_only_where_it_is_certain():
+    counts = [EXPECTED["NumRelRet"]().alias("all"), EXPECTED["NumRelRet"](k=1).alias("one")]
+    assert ir.evaluate({"q": THREE}, {"q": TWO_OF_THREE}, counts).dtypes[1:] == [pl.Int64, pl.Float64]
+
+
+def test_chances_of_documents_that_fill_a_score_add_up_to_one():
+    # Added up one by one, 49 times 1 / 49 is less than 1.
+    run = {f"d{i}": 1.0 for i in range(49)}
+    assert value_of(EXPECTED["P"](k=1), run, list(run)) == 1.0
+    assert value_of(EXPECTED["unj"](k=1), run, list(run)) == 0.0
+
+
+# Over all orders.
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, float]]:
+    """A run of up to six documents, at most five of a score, and judgments that it shares most documents with."""
+    documents = [f"d{i}" for i in range(8)]
+    retrieved = draw(st.lists(st.sampled_from(documents), max_size=6, unique=True))
+    scores = draw(
+        st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0]), min_size=len(retrieved), max_size=len(retrieved)).filter(
+            lambda of: all(of.count(score) <= 5 for score in of)
+        )
+    )
+    grades = st.sampled_from([-1, 0, 0.5, 1, 1, 2, 2.25])
+    judgments = draw(st.dictionaries(st.sampled_from(documents), grades, min_size=1))
+    return dict(zip(retrieved, scores, strict=True)), judgments
+
+
+def orders(run: dict[str, float]) -> list[list[str]]:
+    """All orders that tied documents of a run can stand in."""
+    tied = [[d for d in run if run[d] == score] for score in sorted(set(run.values()), reverse=True)]
+    return [sum(map(list, order), []) for order in product(*(permutations(documents) for documents in tied))]
+
+
+@settings(STEADY, max_examples=60)
+@given(rankings())
+def test_an_expectation_is_the_mean_over_all_orders(run_and_judgments):
+    run, judgments = run_and_judgments
+    systems = {
+        str(number): run_frame({"q": {document: float(-place) for place, document in enumerate(order)}})
+        for number, order in enumerate(orders(run))
+    }
+    qrels = qrels_frame({"q": judgments})
+    every = pl.concat(frame.with_columns(run=pl.lit(number)) for number, frame in systems.items())
+    if every.is_empty():
+        every = run_frame({})
+    found = ir.evaluate(run_frame({"q": run}), qrels, EXPECTATIONS, undefined=None).drop("query_id").row(0, named=True)
+    mean = ir.evaluate(every, qrels, PLAIN, undefined=None).select(PAIRS).mean().row(0, named=True)
+    assert found == pytest.approx(mean, abs=TOLERANCE, rel=0)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_without_ties_an_expectation_is_the_measure(name):
+    run, qrels = collection(3)
+    distinct = run.with_columns(pl.struct("score", "doc_id").rank("ordinal").over("query_id").alias("score"))
+    measure, expectation = (
+        [pair[side] for key, pair in PAIRS.items() if key.partition("(")[0].partition("@")[0] == name]
+        for side in (0, 1)
+    )
+    wanted = ir.evaluate(distinct, qrels, measure, undefined=None)
+    found = ir.evaluate(distinct, qrels, expectation, undefined=None)
+    assert_frame_equal(found, wanted, check_dtypes=False, abs_tol=TOLERANCE, rel_tol=0)
+
+
+@pytest.mark.parametrize("name", sorted(ORDERLESS))
+def test_what_no_order_changes_is_the_measure_itself(name):
+    for measure, expectation in (both(name, **arguments) for arguments in samples(ir.CATALOG[name])):
+        assert measure.meta.undo_aliases().meta.eq(expectation.meta.undo_aliases())
+
+
+# Many documents of one score: exact chances, as fractions.
+
+N, HIGHER, R, K = 3000, 40, 7, 2000
+MANY = {**{f"u{i}": 2.0 for i in range(HIGHER)}, **{f"d{i}": 1.0 for i in range(N)}}
+SOME = {**{f"d{i}": 1 for i in range(R)}, "u0": 0}
+M = K - HIGHER
+
+
+def many(name: str, **arguments: object) -> float:
+    return value_of(EXPECTED[name](**arguments), MANY, SOME)
+
+
+def test_reciprocal_rank_among_many():
+    # The first is at j where the other R - 1 are among the n - j below it.
+    wanted = sum(Fraction(comb(N - j, R - 1), comb(N, R) * (HIGHER + j)) for j in range(1, M + 1))
+    assert many("RR", k=K) == pytest.approx(float(wanted), rel=1e-12, abs=0)
+
+
+def test_success_among_many():
+    assert many("Success", k=K) == pytest.approx(1 - comb(N - M, R) / comb(N, R), rel=1e-13, abs=0)
+
+
+def test_average_precision_out_of_hits_among_many():
+    def mean_precision(hits: int) -> Fraction:
+        """The chances of a document being the i-th of the hits at j, times the precision there."""
+        chances = ((i, j, comb(j - 1, i - 1) * comb(M - j, hits - i)) for i in range(1, hits + 1) for j in range(i, M))
+        at_last = Fraction(hits * comb(M - 1, hits - 1), HIGHER + M)
+        return (sum(Fraction(i * ways, HIGHER + j) for i, j, ways in chances) + at_last) / comb(M, hits) / hits
+
+    with_hits = {hits: Fraction(comb(M, hits) * comb(N - M, R - hits), comb(N, R)) for hits in range(1, R + 1)}
+    wanted = sum(float(chance) * float(mean_precision(hits)) for hits, chance in with_hits.items())
+    assert many("AP", k=K, denominator="hits") == pytest.approx(wanted, rel=1e-12, abs=0)
+
+
+# Many random orders.
+
+
+def test_an_expectation_is_what_many_random_orders_have_on_average():
+    run, qrels = collection(12, queries=6, depth=150)
+    run = run.with_columns(pl.col("score") // 40)
+    names = ["P", "R", "Success", "RR", "AP", "DCG", "nDCG", "F", "R_cap", "RBP", "Judged", "NumRelRet"]
+    pairs = [
+        *(both(name, k=k) for name in names for k in (5, 30)),
+        *(both(name) for name in ("RR", "AP", "nDCG", "Rprec")),
+        both("AP", k=30, denominator="hits"),
+    ]
+    plain, expectations = zip(*pairs, strict=True)
+    orders_at_once = 500
+    every = pl.DataFrame({"run": range(orders_at_once)}, schema={"run": pl.Int64}).join(run, how="cross")
+    values = []
+    for seed in range(20):
+        shuffled = pl.int_range(pl.len()).shuffle(seed) / pl.len()
+        values.append(ir.evaluate(every.with_columns(pl.col("score") + shuffled), qrels, list(plain)))
+    drawn = pl.concat(values).drop("run")
+    assert drawn.height == 10_000 * qrels["query_id"].n_unique()
+    mean = drawn.group_by("query_id").mean().sort("query_id")
+    error = drawn.group_by("query_id").agg(pl.exclude("query_id").std() / 100).sort("query_id")
+    expected = ir.evaluate(run, qrels, list(expectations))
+    away = {name: (expected[name] - mean[name]).abs() - 5 * error[name] for name in expected.columns[1:]}
+    assert {name: worst for name, of in away.items() if (worst := of.max()) > TOLERANCE} == {}
+    assert all(error[name].max() > 0 for name in away)
+
+
+# The same bits.
+
+
+def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
+    run, qrels = collection(20, queries=100, depth=200)
+    run = run.with_columns(pl.col("score") // 30)
+    relation = ir.judge(run, qrels)
+    judgments = [e for e in EXPECTATIONS if set(e.meta.root_names()) <= set(relation.columns)]
+    assert len(judgments) > 0.9 * len(EXPECTATIONS)
+    wanted = relation.group_by("query_id").agg(judgments).sort("query_id")
+    for seed in (1, 2):
+        rows = relation.sample(fraction=1, shuffle=True, seed=seed)
+        chunks = pl.concat([rows[:700], rows[700:3000], rows[3000:]], rechunk=False)
+        for engine in ("in-memory", "streaming"):
+            found = chunks.lazy().group_by("query_id").agg(judgments).sort("query_id").collect(engine=engine)
+            assert_frame_equal(found, wanted, check_exact=True)
+    unjudged = ir.judge(run, qrels, unjudged=True).group_by("query_id").agg(judgments).sort("query_id")
+    assert_frame_equal(unjudged, wanted, check_exact=True)
+    alone = relation.filter(pl.col("query_id") == "q40").group_by("query_id").agg(judgments)
+    assert_frame_equal(alone, wanted.filter(pl.col("query_id") == "q40"), check_exact=True)
+
+
+# Real runs.
+
+
+@pytest.mark.skipif(not ROBUST03.exists(), reason="the real data are not here")
+@pytest.mark.parametrize("name", ["MU03rob01", "UIUC03Rd1"])
+def test_an_expectation_lies_between_the_best_and_the_worst_order(name):
+    run = ir.read_run(ROBUST03 / f"{name}.run.gz").drop("run", strict=False)
+    qrels = ir.read_qrels(ROBUST03 / "qrels.txt.gz")
+    names = ["P", "R", "Success", "RR", "AP", "DCG", "nDCG", "RBP"]
+    pairs = [both(measure, **cut) for measure in names for cut in ({}, {"k": 10}, {"k": 100})]
+    graded = run.join(qrels, on=["query_id", "doc_id"], how="left").with_columns(pl.col("relevance").fill_null(-1))
+
+    def in_order_of(grade: pl.Expr) -> pl.DataFrame:
+        place = pl.struct("score", grade.alias("grade"), "doc_id").rank("ordinal").over("query_id")
+        return ir.evaluate(graded.select("query_id", "doc_id", score=place), qrels, [plain for plain, _ in pairs])
+
+    best, worst = (in_order_of(sign * pl.col("relevance")).drop("query_id") for sign in (1, -1))
+    expected = ir.evaluate(run, qrels, [expectation for _, expectation in pairs]).drop("query_id")
+    for column in expected.columns:
+        assert (expected[column] <= best[column] + TOLERANCE).all()
+        assert (expected[column] >= worst[column] - TOLERANCE).all()
+    assert (best["AP"] > worst["AP"] + 0.01).any()
+
+
+# Other tools.
+
+
+@pytest.mark.parametrize("k", [None, 1, 5, 20])
+def test_scikit_learn_averages_gains_over_ties_alike(k):
+    metrics = pytest.importorskip("sklearn.metrics")
+    run, qrels = collection(30, grades=(0, 0, 0.5, 1, 2.25, 3))
+    run = run.with_columns(pl.col("score") // 8)
+    # It takes a score for every document: those judged only are no part of its lists.
+    judged = run.join(qrels, on=["query_id", "doc_id"], how="left").with_columns(pl.col("relevance").fill_null(0))
+    judged = judged.filter((pl.len() > 1).over("query_id") & (pl.col("relevance") > 0).any().over("query_id"))
+    expectations = [EXPECTED["DCG"](k=k).alias("DCG"), EXPECTED["nDCG"](k=k).alias("nDCG")]
+    found = ir.evaluate(judged.drop("relevance"), judged.drop("score"), expectations)
+    assert found.height > 20
+    for query, dcg, ndcg in found.rows():
+        rows = judged.filter(pl.col("query_id") == query)
+        grades, scores = ([rows[column].to_list()] for column in ("relevance", "score"))
+        assert dcg == pytest.approx(metrics.dcg_score(grades, scores, k=k), abs=TOLERANCE, rel=0)
+        assert ndcg == pytest.approx(metrics.ndcg_score(grades, scores, k=k), abs=TOLERANCE, rel=0)
