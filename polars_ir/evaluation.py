@@ -232,7 +232,8 @@ def _related(
 def _of_preferences(run: Any, judgments: Any, ties: Ties) -> tuple[Pair, pl.LazyFrame]:
     """The run with the documents that preferences are about, and the relation of preferences."""
     preferences = preferences_of(preference_table(judgments))
-    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=1)
+    relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
+    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=relevance)
     pair = pair_up(run, documents.collect())
     ranks = reordered(relate(pair, ties=ties), pair.keys, ties)
     # Ids of the two sides may have met in a wider type.

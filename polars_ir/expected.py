@@ -85,7 +85,7 @@ def count(documents: pl.Expr, k: int | pl.Expr | None = None) -> pl.Expr:
     # One division for all of them, so that the chances of documents that fill a score's places add up to m.
     some = documents & parted(k)
     expected = some.sum() * places(k).filter(some).first() / tied.filter(some).first()
-    return (documents & certain(k)).sum() + or_zero(expected)
+    return (documents & certain(k)).sum() + expected.fill_null(0.0)
 
 
 def weights(documents: pl.Expr, k: int | None, discount: Discount) -> pl.Expr:
@@ -198,7 +198,9 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
     """
     if denominator == "hits" and k is not None:
         return average_precision_of_hits(k, rel)
-    return if_relevant(or_zero(precisions(relevant(rel) & within(k), k) / average_out_of(k, rel, denominator)), rel)
+    # `or_zero` would name its value three times over, and Polars compute it as often.
+    value = ratio(precisions(relevant(rel) & within(k), k), average_out_of(k, rel, denominator)).fill_null(0.0)
+    return if_relevant(value, rel)
 
 
 def precisions(found: pl.Expr, k: int | None) -> pl.Expr:
@@ -233,7 +235,7 @@ def average_precision_of_hits(k: int, rel: float) -> pl.Expr:
     logarithms = pl.when(t > fewest).then(ratios).otherwise(1.0).log().cum_sum()
     chances = (logarithms - logarithms.max()).exp()
     added = t * precision_over(above + 1, t - 1, before, m, m, h) / m.clip(1)
-    means = ((precisions(sure, k) + added) / (above + t)).fill_nan(0.0)
+    means = ratio(precisions(sure, k) + added, above + t).fill_null(0.0)
     return if_relevant(total(chances * means) / total(chances), rel)
 
 
@@ -268,7 +270,7 @@ def ndcg(
 def rank_biased_precision(
     *, k: int | None = None, rel: float = 1, p: float = 0.8, gains: Gains | None = None
 ) -> pl.Expr:
-    """Expected rank-biased precision: the gain of each relevant document, at each of its places with the chance 1 / n."""
+    """Expected rank-biased precision: each gain at each of the document's places, with the chance 1 / n."""
     worth = pl.lit(1.0) if gains is None else gain(gains=gains)
     return if_relevant(chance_of_stopping(relevant(rel), k, p, worth), rel)
 

@@ -15,13 +15,11 @@ import ast
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import IRError
-
-Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 #: How a column of greedy ranks is recognised.
 PREFIX = "greedy_rank("
@@ -75,10 +73,16 @@ def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
     """The column with the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
 
     >>> greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
-    'greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)'
+    'greedy_rank(alpha=0.5, rel=1.0, gains=None, weights=None, k=20)'
     """
-    gains = None if cover.gains is None else dict(cover.gains)
-    parameters = {"alpha": cover.alpha, "rel": cover.rel, "gains": gains, "weights": cover.weights, "k": k}
+    # Numbers of other libraries are not written as they are read.
+    parameters = {
+        "alpha": float(cover.alpha),
+        "rel": float(cover.rel),
+        "gains": None if cover.gains is None else {float(grade): float(gain) for grade, gain in cover.gains.items()},
+        "weights": cover.weights,
+        "k": None if k is None else int(k),
+    }
     return pl.col(f"{PREFIX}{', '.join(f'{name}={value!r}' for name, value in parameters.items())})")
 
 
@@ -103,35 +107,34 @@ def parameters_of(column: str) -> tuple[Cover, int | None]:
     return Cover(**parameters), k
 
 
-def with_greedy_rank(judgments: Frame, column: str, keys: Sequence[str] = ("query_id",)) -> Frame:
+def with_greedy_rank(
+    judgments: pl.LazyFrame, column: str, *, keys: Sequence[str] = ("query_id",), eager: bool = False
+) -> pl.LazyFrame:
     """Judgments of subtopics with a column of greedy ranks, the same in all rows of a document.
 
-    A document has no place where it adds nothing to those above it, nor beyond the cutoff. In memory the search ends
-    when no document is left that adds something; a plan has to know before how many places it fills.
+    A document has no place where it adds nothing to those above it, nor beyond the cutoff. `eager` says that the
+    judgments are in memory: then the search ends when no document is left that adds something, and needs no cutoff; a
+    plan has to know before how many places it fills.
 
-    >>> judgments = pl.DataFrame({"query_id": 1, "subtopic": ["a", "b", "a"], "doc_id": [7, 7, 8], "relevance": 1})
+    >>> judgments = pl.LazyFrame({"query_id": 1, "subtopic": ["a", "b", "a"], "doc_id": [7, 7, 8], "relevance": 1})
     >>> name = greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
-    >>> with_greedy_rank(judgments, name)[name].to_list()
+    >>> with_greedy_rank(judgments, name).sort("doc_id").collect()[name].to_list()
     [1, 1, 2]
     """
     cover, k = parameters_of(column)
-    covering = _covering(judgments.lazy(), cover, list(keys))
-    if isinstance(judgments, pl.DataFrame):
-        places = _filled(covering.collect(engine="in-memory"), cover.alpha, k)
-        return judgments.join(_of_documents(places, column, keys), on=[*keys, "doc_id"], how="left")
-    if k is None or k > DEEPEST:
+    places = _covering(judgments, cover, list(keys))
+    if eager:
+        places = _filled(places.collect(engine="in-memory"), cover.alpha, k).lazy()
+    elif k is None or k > DEEPEST:
         raise IRError(
-            f"measures out of a greedy ideal ranking need a cutoff of at most {DEEPEST} where qrels is a LazyFrame; "
-            f"it is {k}. Give a lower one, as in 'alpha_nDCG@20', or collect the qrels first: qrels.collect()."
+            f"a measure that is out of a greedy ideal ranking needs a cutoff of at most {DEEPEST} where qrels is a "
+            f"LazyFrame; here it is {k}. Give one, as in 'alpha_nDCG@20', or collect the qrels first: qrels.collect()."
         )
-    for place in range(1, k + 1):
-        covering = _with_place(covering, cover.alpha, place)
-    return judgments.join(_of_documents(covering, column, keys), on=[*keys, "doc_id"], how="left")
-
-
-def _of_documents(places: Frame, column: str, keys: Sequence[str]) -> Frame:
-    """A row for every document that has a place."""
-    return places.select(*keys, "doc_id", pl.col("place").alias(column)).drop_nulls(column).unique()
+    else:
+        for place in range(1, k + 1):
+            places = _with_place(places, cover.alpha, place)
+    of_documents = places.select(*keys, "doc_id", pl.col("place").alias(column)).drop_nulls(column).unique()
+    return judgments.join(of_documents, on=[*keys, "doc_id"], how="left")
 
 
 def _covering(judgments: pl.LazyFrame, cover: Cover, keys: list[str]) -> pl.LazyFrame:

@@ -18,15 +18,17 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polars_ir.checks import check_duplicates
-from polars_ir.conversion import collect, to_polars
+from polars_ir.conversion import to_polars
 from polars_ir.errors import ColumnError, DataError, DtypeError, InputTypeError
 from polars_ir.schema import Table, qrels_table
 
 #: The columns that only the relation of preferences has: a measure that reads one of them is about preferences.
 PREFERENCE = ("preferred", "other", "preferred_rank", "other_rank")
 
-#: Its other columns, beside the keys.
+#: How many documents the judge finds relevant and not, and how many of these the run returned.
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")
+
+#: All columns of the relation of preferences, beside its keys.
 RELATION = ("judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
 
 JUDGE = ["query_id", "judge"]
@@ -36,9 +38,10 @@ JUDGE = ["query_id", "judge"]
 class Preferences:
     """What judges prefer, and the documents they judged.
 
-    `pairs` has one row per `query_id`, `judge`, `preferred` and `other`, the ids of two documents; `n_judges` is how
-    many judges prefer one of the two to the other. `documents` has one row per `query_id`, `judge` and `doc_id`, with
-    whether the judge finds the document `relevant`.
+    `documents` has one row per `query_id`, `judge` and `doc_id`, with whether the judge finds the document `relevant`,
+    and its number, `judgment`. `pairs` has one row per preference of a judge, the numbers of `preferred` and `other`,
+    and in `n_judges` how many judges prefer one of the two documents to the other; a judge who prefers nothing has one
+    row, without an `other`. There can be many more pairs than documents: so they hold numbers, and no ids.
     """
 
     pairs: pl.LazyFrame
@@ -67,24 +70,33 @@ def preference_table(judgments: object) -> Table:
 
 
 def preferences_of(table: Table) -> Preferences:
-    """What the judges prefer, with what follows from it; an error for a judge who contradicts himself."""
+    """What the judges prefer, with what follows from it; an error where a judge's preferences contradict each other."""
     rows = table.all_columns().collect(engine="in-memory")
     check_duplicates("qrels", rows, [*JUDGE, "group", "doc_id"], table.names)
     relevant = pl.col("relevance") > 0
     documents = rows.group_by(*JUDGE, "doc_id").agg(relevant=relevant.any(), always=relevant.all())
     _check_relevance(rows, documents, table)
+    documents = documents.drop("always").with_row_index("judgment")
 
-    higher, lower = rows.lazy().rename({"doc_id": "preferred"}), rows.lazy().rename({"doc_id": "other"})
-    pairs = higher.join(lower, on=[*JUDGE, "group"]).filter(pl.col("relevance") > pl.col("relevance_right"))
-    pairs = pairs.select(*JUDGE, "preferred", "other")
+    # Levels are paired before documents, so that none of the many pairs is made that are no preference.
+    numbered = rows.join(documents, on=[*JUDGE, "doc_id"])
+    levels = numbered.group_by(*JUDGE, "group", "relevance").agg("judgment")
+    pairs = levels.join(levels, on=[*JUDGE, "group"]).filter(pl.col("relevance") > pl.col("relevance_right"))
     # One group orders its documents completely: nothing follows from it but what it says.
-    several = rows.lazy().group_by(JUDGE).agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
-    complete = pairs.join(several, on=JUDGE, how="anti")
-    partial = _with_implied(collect(pairs.join(several, on=JUDGE, how="semi").unique(), rows.height), table)
-    pairs = pl.concat([complete, partial.lazy()])
-    the_two = [extreme("preferred", "other") for extreme in (pl.min_horizontal, pl.max_horizontal)]
-    pairs = pairs.with_columns(n_judges=pl.len().over("query_id", *the_two))
-    return Preferences(collect(pairs, rows.height).lazy(), documents.select(*JUDGE, "doc_id", "relevant").lazy())
+    several = rows.group_by(JUDGE).agg(pl.col("group").n_unique() > 1)
+    complete, partial = (
+        pairs.join(several.filter(pl.col("group") == partial), on=JUDGE, how="semi")
+        .select(preferred="judgment", other="judgment_right")
+        .explode("preferred", empty_as_null=False)
+        .explode("other", empty_as_null=False)
+        for partial in (False, True)
+    )
+    pairs = pl.concat([complete, _with_implied(partial.unique(), documents, table)])
+    pairs = pairs.with_columns(n_judges=pl.lit(1, pl.UInt32) if _one_judge(rows) else _comparing(pairs, documents))
+    preferring = pairs.select(judgment="preferred").unique().join(documents, on="judgment").select(JUDGE).unique()
+    others = documents.join(preferring, on=JUDGE, how="anti").group_by(JUDGE)
+    pairs = pl.concat([pairs, others.agg(preferred=pl.col("judgment").first()).select("preferred")], how="diagonal")
+    return Preferences(pairs.lazy(), documents.lazy())
 
 
 def relate_pairs(preferences: Preferences, ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -93,33 +105,35 @@ def relate_pairs(preferences: Preferences, ranks: pl.LazyFrame, keys: list[str])
     `ranks` has the `keys`, `doc_id` and `rank` (null when not retrieved) of every judged document. A judge without any
     preference has one row, in which the documents are null.
     """
-    of_judge = [*keys, "judge"]
+    of_judge, systems = [*keys, "judge"], [key for key in keys if key != "query_id"]
     ranked = ranks.select(*keys, "doc_id", "rank")
     documents = preferences.documents.join(ranked, on=["query_id", "doc_id"], nulls_equal=True)
     retrieved, relevant = pl.col("rank").is_not_null(), pl.col("relevant")
     nonrelevant = ~relevant & pl.col("doc_id").is_not_null()
     # Documents that were not retrieved come last, by their ids, as in trec_eval.
     order = pl.struct(pl.col("rank").fill_null(pl.UInt32.max()), "doc_id")
-    place = pl.when(nonrelevant).then(order).rank("ordinal").over(of_judge).fill_null(0)
-    # Three joins read them: without `cache` each might read the run anew.
-    documents = documents.with_columns(place=place).cache()
-    judges = documents.group_by(of_judge).agg(
-        n_relevant=relevant.sum(),
-        n_relevant_retrieved=(relevant & retrieved).sum(),
-        n_nonrelevant=nonrelevant.sum(),
-        n_nonrelevant_retrieved=(nonrelevant & retrieved).sum(),
+    documents = documents.with_columns(
+        place=pl.when(nonrelevant).then(order).rank("ordinal").over(of_judge).fill_null(0),
+        n_relevant=relevant.sum().over(of_judge),
+        n_relevant_retrieved=(relevant & retrieved).sum().over(of_judge),
+        n_nonrelevant=nonrelevant.sum().over(of_judge),
+        n_nonrelevant_retrieved=(nonrelevant & retrieved).sum().over(of_judge),
+    ).cache()  # both joins read them: without it each might read the run anew
+
+    def of_role(role: str, *columns: str) -> pl.LazyFrame:
+        named = {role: "doc_id", f"{role}_rank": "rank", f"{role}_place": "place"}
+        return documents.select(*columns, judgment="judgment", **{name: pl.col(of) for name, of in named.items()})
+
+    numbers = preferences.pairs.rename({"preferred": "judgment", "other": "other_judgment"})
+    relation = numbers.join(of_role("preferred", *of_judge, *OF_JUDGE), on="judgment").join(
+        of_role("other", *systems), left_on=[*systems, "other_judgment"], right_on=[*systems, "judgment"], how="left"
     )
-    relation = judges.join(preferences.pairs, on=JUDGE, how="left")
-    for role in ("preferred", "other"):
-        named = documents.select(
-            *of_judge,
-            pl.col("doc_id").alias(role),
-            pl.col("rank").alias(f"{role}_rank"),
-            pl.col("place").alias(f"{role}_place"),
-        )
-        relation = relation.join(named, on=[*of_judge, role], how="left")
-    place = pl.max_horizontal("preferred_place", "other_place")
-    return relation.with_columns(nonrelevant_place=place).select(*keys, *RELATION)
+    is_pair = pl.col("other_judgment").is_not_null()
+    return relation.with_columns(
+        pl.when(is_pair).then("preferred").alias("preferred"),
+        pl.when(is_pair).then("preferred_rank").alias("preferred_rank"),
+        nonrelevant_place=pl.max_horizontal("preferred_place", "other_place"),
+    ).select(*keys, *RELATION)
 
 
 def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -162,19 +176,34 @@ def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Table) 
         )
 
 
-def _with_implied(pairs: pl.DataFrame, table: Table) -> pl.DataFrame:
+def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) -> pl.DataFrame:
     """The pairs, and those that follow: of a over b and b over c, that of a over c.
 
     Each round doubles the length of the chains that are followed, for all judges at once.
     """
     while True:
-        implied = pairs.join(pairs, left_on=[*JUDGE, "other"], right_on=[*JUDGE, "preferred"])
-        implied = implied.select(*JUDGE, "preferred", other="other_right")
+        implied = pairs.join(pairs, left_on="other", right_on="preferred").select("preferred", other="other_right")
         circular = implied.filter(pl.col("preferred") == pl.col("other"))
         if circular.height:
-            shown = circular.select(*JUDGE, doc_id="preferred").unique().sort(*JUDGE, "doc_id")
+            shown = documents.join(circular, left_on="judgment", right_on="preferred", how="semi")
+            shown = shown.select(*JUDGE, "doc_id").sort(*JUDGE, "doc_id")
             raise DataError.circular(shown.rename(dict(table.names), strict=False))
         known = pairs.height
         pairs = pl.concat([pairs, implied]).unique()
         if pairs.height == known:
             return pairs
+
+
+def _one_judge(rows: pl.DataFrame) -> bool:
+    """Whether each query has one judge."""
+    return bool(rows.group_by("query_id").agg(pl.col("judge").n_unique() == 1)["judge"].all())
+
+
+def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame) -> pl.Series:
+    """How many judges prefer one of the two documents of a pair to the other."""
+    # The same number for a document of a query, whoever judged it, looked up by the number of the judgment.
+    of_query = documents.select(pl.struct("query_id", "doc_id").rank("dense"))["query_id"]
+    first, second = (of_query.gather(pairs[role]) for role in ("preferred", "other"))
+    two = pl.DataFrame({"first": first, "second": second})
+    lower, upper = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")
+    return two.select(pl.len().over(lower, upper))["len"]

@@ -28,6 +28,9 @@ VALUES: dict[str, list[object]] = {
     "beta": [2, 0.5],
     "p": [0.5],
     "max_rel": [3],
+    "min_rel": [0.5],
+    "T": [2, 0.5],
+    "normalize": [False],
     "dcg": ["exp-log2"],
     "counting": ["implied", "retrieved"],
     "discount": ["ln", "jarvelin", "rank", "none"],
@@ -39,6 +42,14 @@ VALUES: dict[str, list[object]] = {
     "multiple": [0.4, 2],
     "coefficients": [(2, -1, -0.5, 0.25)],
     "n_docs": [1000],
+    "alpha": [0.9, 0, 1],
+    "NRBP.beta": [0.8],
+    "nNRBP.beta": [0.8],
+    "weights": ["importance"],
+    **{
+        f"{name}.gains": [{0.5: 0.2, 1: 1, 1.5: 0.4, 2: 0.1, 2.25: 0.6, 3: 0.8, 4: 0.3}]
+        for name in ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP")
+    },
 }
 
 
@@ -159,7 +170,8 @@ def of_subtopics(qrels: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
         grades = [grade, *(chance.choice([0, grade]) for _ in subtopics[1:])]
         rows += [(query, s, document, g) for s, g in zip(subtopics, grades, strict=True)]
     schema = {"query_id": pl.String, "subtopic": pl.String, "doc_id": pl.String, "relevance": qrels["relevance"].dtype}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    importance = pl.col("subtopic").replace_strict({"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.1})
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(importance=importance)
 
 
 def preference_collection(seed: int = 0, *, queries: int = 21, depth: int = 16) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -13,7 +13,7 @@ Pair = tuple[str, str]
 
 
 class ContradictionError(Exception):
-    """A judge contradicts himself."""
+    """The preferences of a judge contradict each other."""
 
 
 def levels_of(judgments: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
@@ -50,7 +50,7 @@ def preferred(groups: Mapping[str, Mapping[str, float]]) -> set[Pair]:
 
 
 def relevant(groups: Mapping[str, Mapping[str, float]]) -> dict[str, bool]:
-    """Whether the judge finds each of his documents relevant."""
+    """Whether the judge finds each document relevant."""
     found: dict[str, bool] = {}
     for levels in groups.values():
         for document, level in levels.items():

@@ -2,7 +2,7 @@
 
 import inspect
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from math import comb, log2
 from pathlib import Path
 
@@ -39,14 +39,13 @@ def value_of(measure: pl.Expr, run: object, judgments: object) -> float:
     return ir.evaluate({"q": run}, {"q": judgments}, measure.alias("value"), undefined=None)["value"].item()
 
 
-#: Every expectation with every sample of its parameters, and each that has a cutoff at more of them.
+#: Every measure and its expectation with every sample of its parameters.
 PAIRS = {
     pair[0].meta.output_name(): pair
     for name in EXPECTED
     for arguments in [
         *samples(ir.CATALOG[name]),
-        *({"k": k} for k in (1, 2, 4, 5) if "k" in ir.CATALOG[name].parameters),
-        *({"k": k, "denominator": "hits"} for k in (1, 2, 4, 5) if name == "AP"),
+        *({"k": 7, "denominator": "hits"} for _ in "1" if name == "AP"),
     ]
     for pair in [both(name, **arguments)]
 }
@@ -139,24 +138,44 @@ def rankings(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, float]]:
 def orders(run: dict[str, float]) -> list[list[str]]:
     """All orders that tied documents of a run can stand in."""
     tied = [[d for d in run if run[d] == score] for score in sorted(set(run.values()), reverse=True)]
-    return [sum(map(list, order), []) for order in product(*(permutations(documents) for documents in tied))]
+    return [list(chain(*order)) for order in product(*(permutations(documents) for documents in tied))]
 
 
-@settings(STEADY, max_examples=60)
-@given(rankings())
-def test_an_expectation_is_the_mean_over_all_orders(run_and_judgments):
-    run, judgments = run_and_judgments
-    systems = {
-        str(number): run_frame({"q": {document: float(-place) for place, document in enumerate(order)}})
-        for number, order in enumerate(orders(run))
-    }
-    qrels = qrels_frame({"q": judgments})
-    every = pl.concat(frame.with_columns(run=pl.lit(number)) for number, frame in systems.items())
-    if every.is_empty():
-        every = run_frame({})
-    found = ir.evaluate(run_frame({"q": run}), qrels, EXPECTATIONS, undefined=None).drop("query_id").row(0, named=True)
-    mean = ir.evaluate(every, qrels, PLAIN, undefined=None).select(PAIRS).mean().row(0, named=True)
-    assert found == pytest.approx(mean, abs=TOLERANCE, rel=0)
+#: What is averaged over all orders: each expectation at its cutoffs, from another grade on, and by each of its words.
+AVERAGED = [
+    both(name, **arguments)
+    for name in sorted(EXPECTED.keys() - ORDERLESS)
+    for arguments in [
+        {},
+        *({"k": k} for k in (1, 3, 5) if "k" in ir.CATALOG[name].parameters),
+        *({"rel": 2} for _ in "1" if "rel" in ir.CATALOG[name].parameters),
+        *({"k": k, "denominator": "hits"} for k in (1, 3, 4) if name == "AP"),
+        *({"k": 3, "denominator": words} for words in ("k", "min(k,R)") if name == "AP"),
+        *({"k": 3, "discount": words} for words in ("ln", "jarvelin", "rank", "none") if name == "DCG"),
+        *({"k": 3, "denominator": words} for words in ("k", "R") if name == "nDCG"),
+        *({"k": 3, "gains": {0.5: 0.25, 1: 1, 2: 0.5, 2.25: 0}} for _ in "1" if name in {"nDCG", "RBP"}),
+        *({"multiple": multiple} for multiple in (0.4, 2) if name == "Rprec"),
+    ]
+]
+
+
+@settings(STEADY, max_examples=25)
+@given(st.lists(rankings(), min_size=4, max_size=8))
+def test_an_expectation_is_the_mean_over_all_orders(lists):
+    run, qrels, every_run, every_qrels = {}, {}, {}, {}
+    for number, (ranking, judgments) in enumerate(lists):
+        run[f"{number}"], qrels[f"{number}"] = ranking, judgments
+        for at, order in enumerate(orders(ranking)):
+            every_run[f"{number} {at}"] = {document: float(-place) for place, document in enumerate(order)}
+            every_qrels[f"{number} {at}"] = judgments
+    found = ir.evaluate(
+        run_frame(run), qrels_frame(qrels), [expectation for _, expectation in AVERAGED], undefined=None
+    )
+    every = ir.evaluate(
+        run_frame(every_run), qrels_frame(every_qrels), [measure for measure, _ in AVERAGED], undefined=None
+    )
+    mean = every.group_by(pl.col("query_id").str.split(" ").list.first()).mean().sort("query_id")
+    assert_frame_equal(found, mean, check_dtypes=False, abs_tol=TOLERANCE, rel_tol=0)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -216,13 +235,13 @@ def test_average_precision_out_of_hits_among_many():
 
 
 def test_an_expectation_is_what_many_random_orders_have_on_average():
-    run, qrels = collection(12, queries=6, depth=150)
-    run = run.with_columns(pl.col("score") // 40)
+    run, qrels = collection(12, queries=6, depth=100)
+    run = run.with_columns(pl.col("score") // 25)
     names = ["P", "R", "Success", "RR", "AP", "DCG", "nDCG", "F", "R_cap", "RBP", "Judged", "NumRelRet"]
     pairs = [
-        *(both(name, k=k) for name in names for k in (5, 30)),
+        *(both(name, k=k) for name in names for k in (5, 12)),
         *(both(name) for name in ("RR", "AP", "nDCG", "Rprec")),
-        both("AP", k=30, denominator="hits"),
+        both("AP", k=12, denominator="hits"),
     ]
     plain, expectations = zip(*pairs, strict=True)
     orders_at_once = 500
@@ -238,38 +257,37 @@ def test_an_expectation_is_what_many_random_orders_have_on_average():
     expected = ir.evaluate(run, qrels, list(expectations))
     away = {name: (expected[name] - mean[name]).abs() - 5 * error[name] for name in expected.columns[1:]}
     assert {name: worst for name, of in away.items() if (worst := of.max()) > TOLERANCE} == {}
-    assert all(error[name].max() > 0 for name in away)
+    assert [name for name in away if error[name].max() == 0] == []
 
 
 # The same bits.
 
 
 def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
-    run, qrels = collection(20, queries=100, depth=200)
+    run, qrels = collection(20, queries=50, depth=100)
     run = run.with_columns(pl.col("score") // 30)
     relation = ir.judge(run, qrels)
     judgments = [e for e in EXPECTATIONS if set(e.meta.root_names()) <= set(relation.columns)]
     assert len(judgments) > 0.9 * len(EXPECTATIONS)
     wanted = relation.group_by("query_id").agg(judgments).sort("query_id")
-    for seed in (1, 2):
+    for seed, engine in enumerate(["in-memory", "streaming"]):
         rows = relation.sample(fraction=1, shuffle=True, seed=seed)
-        chunks = pl.concat([rows[:700], rows[700:3000], rows[3000:]], rechunk=False)
-        for engine in ("in-memory", "streaming"):
-            found = chunks.lazy().group_by("query_id").agg(judgments).sort("query_id").collect(engine=engine)
-            assert_frame_equal(found, wanted, check_exact=True)
+        chunks = pl.concat([rows[:700], rows[700:1500], rows[1500:]], rechunk=False)
+        found = chunks.lazy().group_by("query_id").agg(judgments).sort("query_id").collect(engine=engine)
+        assert_frame_equal(found, wanted, check_exact=True)
     unjudged = ir.judge(run, qrels, unjudged=True).group_by("query_id").agg(judgments).sort("query_id")
     assert_frame_equal(unjudged, wanted, check_exact=True)
-    alone = relation.filter(pl.col("query_id") == "q40").group_by("query_id").agg(judgments)
-    assert_frame_equal(alone, wanted.filter(pl.col("query_id") == "q40"), check_exact=True)
+    alone = relation.filter(pl.col("query_id") == "q35").group_by("query_id").agg(judgments)
+    assert_frame_equal(alone, wanted.filter(pl.col("query_id") == "q35"), check_exact=True)
 
 
 # Real runs.
 
 
 @pytest.mark.skipif(not ROBUST03.exists(), reason="the real data are not here")
-@pytest.mark.parametrize("name", ["MU03rob01", "UIUC03Rd1"])
-def test_an_expectation_lies_between_the_best_and_the_worst_order(name):
-    run = ir.read_run(ROBUST03 / f"{name}.run.gz").drop("run", strict=False)
+def test_an_expectation_lies_between_the_best_and_the_worst_order():
+    # Nearly all documents of this run share their scores.
+    run = ir.read_run(ROBUST03 / "MU03rob01.run.gz").drop("run", strict=False)
     qrels = ir.read_qrels(ROBUST03 / "qrels.txt.gz")
     names = ["P", "R", "Success", "RR", "AP", "DCG", "nDCG", "RBP"]
     pairs = [both(measure, **cut) for measure in names for cut in ({}, {"k": 10}, {"k": 100})]

@@ -38,8 +38,6 @@ ALWAYS_DEFINED = {
     **dict.fromkeys(COUNTS, "a count is 0"),
     "NumNonRelJudgedRet": "a count is 0",
     "NumQ": "counts the query",
-    "prefs_num_prefs_poss": "a count is 0",
-    "prefs_num_prefs_ful": "a count is 0",
     "utility": "what is not relevant has its worth too",
     "RBP_residual": "asks for judgments of any grade",
     "Judged": "asks for judgments of any grade",
@@ -51,6 +49,7 @@ ALWAYS_DEFINED = {
 NO_FLOOR = {
     "NumRel": "counts the judgments, whatever was retrieved",
     "NumQ": "counts the query, whatever was retrieved",
+    "IDCG": "is the best there can be, whatever was retrieved",
     "prefs_num_prefs_poss": "counts the preferences, whatever was retrieved",
     "utility": "what is not relevant or not retrieved has its worth too",
     "yaap": "is -log(1 + R)",
@@ -66,6 +65,7 @@ BEST_OUT_OF_REACH = {
     "ERR": "stays below 1 with finitely many documents",
     "infAP": "its smoothing takes some 1e-5 off",
     "DCG": "has no upper bound",
+    "IDCG": "has no upper bound",
     "yaap": "has no upper bound",
     "utility": "has no upper bound",
     "RBP_residual": "p^R for R relevant documents",
@@ -78,9 +78,15 @@ OUT_OF_REACH_AT_K = {
     "F": "needs R = k",
     "R": "where R > k not all of them fit in",
     "AP": "is divided by R, also where R > k",
+    "Q": "is divided by R, also where R > k",
 }
 
 of_every_measure = pytest.mark.parametrize("name", ir.CATALOG)
+
+#: Where it is asked which document is relevant, or which ranking is perfect: of preferences a judge may contradict
+#: another's, and the best ranking for several subtopics is not that of one grade a document (test_diversity has it).
+of_grades = pytest.mark.parametrize("name", [name for name, kind in KIND.items() if kind != "preferences"])
+of_documents = pytest.mark.parametrize("name", [name for name, kind in KIND.items() if kind == "documents"])
 with_grades = pytest.mark.parametrize("grades", GRADES)
 
 # A run from which everything judged was taken has no document in common with the qrels.
@@ -149,14 +155,14 @@ def test_without_a_retrieved_document_a_measure_is_0(name):
 
 @nothing_in_common
 @of_every_measure
-def test_without_a_judged_document_retrieved_only_holes_are_found(name):
+def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(name):
     run, qrels = collection_of(KIND[name], 3)
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
     values = ir.evaluate(unjudged, qrels, expressions(name)).drop("query_id", "NumRet", strict=False)
-    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "Hole", "unj"})
+    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj"})
 
 
-@of_every_measure
+@of_documents
 def test_no_ranking_is_better_than_the_perfect_one(name):
     spec = ir.CATALOG[name]
     # What is perfect for these parameters is another ranking.
@@ -170,7 +176,7 @@ def test_no_ranking_is_better_than_the_perfect_one(name):
     assert never_worse is (name not in NO_BEST_RANKING)
 
 
-@of_every_measure
+@of_documents
 def test_the_perfect_ranking_reaches_the_best_value(name):
     spec = ir.CATALOG[name]
     qrels = with_relevant(collection_of(KIND[name], 4)[1])
@@ -212,7 +218,7 @@ def test_method_function_and_name_are_one(name):
         assert getattr(ir, function.__name__) is function
 
 
-@of_every_measure
+@of_grades
 def test_a_measure_is_undefined_where_no_document_is_relevant(name):
     run, qrels = collection_of(KIND[name], 7)
     relevant = qrels.group_by("query_id").agg((pl.col("relevance") >= 1).any()).sort("query_id")["relevance"]

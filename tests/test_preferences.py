@@ -12,10 +12,16 @@ import polars_ir as ir
 from polars_ir.preferences import RELATION, preference_table, preferences_of, relate_pairs
 
 
+def relation_of(judgments: object) -> pl.DataFrame:
+    """The pairs that judges prefer, of a run that returned nothing."""
+    preferences = preferences_of(preference_table(judgments))
+    ranks = preferences.documents.select("query_id", "doc_id", rank=pl.lit(None, pl.UInt32)).unique()
+    return relate_pairs(preferences, ranks, ["query_id"]).filter(pl.col("preferred").is_not_null()).collect()
+
+
 def pairs_of(judgments: object) -> list[tuple[str, str, str]]:
     """Who prefers what to what, of one query."""
-    pairs = preferences_of(preference_table(judgments)).pairs.collect()
-    return sorted(pairs.select("judge", "preferred", "other").iter_rows())
+    return sorted(relation_of(judgments).select("judge", "preferred", "other").iter_rows())
 
 
 def judged(*rows: tuple[str, str, str, float]) -> pl.DataFrame:
@@ -72,7 +78,7 @@ def test_how_many_judges_compare_two_documents_is_counted():
         *(("u", "s", document, level) for document, level in {"a": 2, "b": 1, "c": 1}.items()),
         *(("v", "s", document, level) for document, level in {"a": 1, "b": 2, "c": 1}.items()),
     )
-    pairs = preferences_of(preference_table(judgments)).pairs.collect()
+    pairs = relation_of(judgments)
     assert sorted(pairs.select("judge", "preferred", "other", "n_judges").iter_rows()) == [
         ("u", "a", "b", 2),
         ("u", "a", "c", 1),
@@ -118,7 +124,7 @@ def test_judgments_are_not_changed():
 # What is wrong with judgments.
 
 
-def test_a_judge_who_contradicts_himself_is_an_error():
+def test_preferences_of_a_judge_that_go_round_in_a_circle_are_an_error():
     rows = [("s1", {"a": 2, "b": 1}), ("s2", {"b": 2, "c": 1}), ("s3", {"c": 2, "a": 1}), ("s4", {"z": 2, "a": 1})]
     judgments = judged(*(("u", group, doc, level) for group, levels in rows for doc, level in levels.items()))
     assert error_of(judgments.rename({"query_id": "qid"})) == (
@@ -242,7 +248,7 @@ def test_preferences_are_those_of_plain_python(levels):
 
 def test_larger_preferences_are_those_of_plain_python():
     _, judgments = preference_collection(1, queries=70)
-    pairs = preferences_of(preference_table(judgments)).pairs.collect()
+    pairs = relation_of(judgments)
     assert set(pairs.select("query_id", "judge", "preferred", "other").iter_rows()) == {
         (query, judge, *pair)
         for query, judges in levels_of(judgments).items()

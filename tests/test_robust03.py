@@ -108,13 +108,13 @@ def test_every_topic_has_the_relevance_string_of_trec_eval(name, runs, qrels):
 )
 def test_the_residual_of_rbp_is_that_of_trec_eval_but_where_all_is_judged(name, all_judged, runs, qrels):
     rows = expected(name).filter(pl.col("measure") == "rbp_resid").with_columns(pl.col("value").cast(pl.Float64))
-    found = ir.evaluate(runs[name], qrels, ["rbp_resid", "Hole", "NumRet"]).rename({"query_id": "topic"})
+    found = ir.evaluate(runs[name], qrels, ["rbp_resid", "unj", "NumRet"]).rename({"query_id": "topic"})
     found = found.join(rows, on="topic")
     # There, trec_eval leaves out the weight of all places beyond the list, p^n.
-    beyond = pl.when(pl.col("Hole") == 0).then(0.9 ** pl.col("NumRet")).otherwise(0.0)
+    beyond = pl.when(pl.col("unj") == 0).then(0.9 ** pl.col("NumRet")).otherwise(0.0)
     ours = pl.col("RBP_residual(p=0.9)")
     assert found.select((ours - beyond - pl.col("value")).abs().max()).item() < TOLERANCE
-    assert found.filter(pl.col("Hole") == 0)["value"].to_list() == [0.0] * all_judged
+    assert found.filter(pl.col("unj") == 0)["value"].to_list() == [0.0] * all_judged
     summary = rows.filter(pl.col("topic") == "all")["value"].item()
     assert found.select((ours - beyond).mean()).item() == pytest.approx(summary, abs=TOLERANCE, rel=0)
 

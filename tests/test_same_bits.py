@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 from generated import collection, every_measure
 
@@ -106,7 +107,10 @@ def test_a_query_alone_has_the_bits_it_has_among_others(query):
     """A frame of one row is where Polars may take a divisor for a constant."""
     run, qrels = large()
     alone = ir.evaluate(run, qrels.filter(pl.col("query_id") == query), every_measure())
-    assert bits(alone) == bits(evaluated().filter(pl.col("query_id") == query))
+    among_others = evaluated().filter(pl.col("query_id") == query)
+    # What was judged for other queries is what these ask.
+    asks_of_others = cs.starts_with("Hole")
+    assert bits(alone.drop(asks_of_others)) == bits(among_others.drop(asks_of_others))
 
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])

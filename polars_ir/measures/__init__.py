@@ -6,6 +6,7 @@ Conventions: a measure is a function of keyword parameters that returns an aggre
 
 from polars_ir.measures.average_precision import average_precision, inferred_average_precision, yaap
 from polars_ir.measures.cascade import expected_reciprocal_rank, rank_biased_precision, rank_biased_precision_residual
+from polars_ir.measures.compatibility import compatibility
 from polars_ir.measures.counts import (
     n_nonrelevant_judged_retrieved,
     n_queries,
@@ -14,10 +15,23 @@ from polars_ir.measures.counts import (
     n_retrieved_documents,
 )
 from polars_ir.measures.cumulated_gain import dcg, ideal_dcg, ndcg, q_measure
+from polars_ir.measures.diversity import (
+    alpha_dcg,
+    alpha_ndcg,
+    err_ia,
+    intent_aware_average_precision,
+    intent_aware_precision,
+    nerr_ia,
+    nnrbp,
+    nrbp,
+    subtopic_recall,
+)
+from polars_ir.measures.fallout import fallout
 from polars_ir.measures.gain_ratio import binary_normalized_gain, ndcg_rel, normalized_gain, r_ndcg
 from polars_ir.measures.geometric_mean import gm_bpref, gmap
 from polars_ir.measures.interpolated_precision import eleven_point_average, interpolated_precision
 from polars_ir.measures.judged import hole, judged, unjudged
+from polars_ir.measures.pairs import accuracy
 from polars_ir.measures.precision_recall import f_measure, precision, r_precision, recall, recall_capped, success
 from polars_ir.measures.preference import bpref
 from polars_ir.measures.preferences import (
@@ -29,21 +43,43 @@ from polars_ir.measures.preferences import (
     preferences_fulfilled_by_pair,
 )
 from polars_ir.measures.reciprocal_rank import reciprocal_rank
+from polars_ir.measures.user_models import (
+    bejeweled_player,
+    insq,
+    inst,
+    nearly_err_8,
+    nearly_err_9,
+    nearly_err_10,
+    nearly_err_11,
+    scaled_dcg,
+    user_model,
+)
 from polars_ir.measures.whole_set import set_average_precision, set_f_measure, set_precision, set_recall, utility
 
 __all__ = [
+    "accuracy",
+    "alpha_dcg",
+    "alpha_ndcg",
     "average_precision",
+    "bejeweled_player",
     "binary_normalized_gain",
     "bpref",
+    "compatibility",
     "dcg",
     "eleven_point_average",
+    "err_ia",
     "expected_reciprocal_rank",
     "f_measure",
+    "fallout",
     "gm_bpref",
     "gmap",
     "hole",
     "ideal_dcg",
     "inferred_average_precision",
+    "insq",
+    "inst",
+    "intent_aware_average_precision",
+    "intent_aware_precision",
     "interpolated_precision",
     "judged",
     "n_nonrelevant_judged_retrieved",
@@ -55,7 +91,14 @@ __all__ = [
     "n_retrieved_documents",
     "ndcg",
     "ndcg_rel",
+    "nearly_err_8",
+    "nearly_err_9",
+    "nearly_err_10",
+    "nearly_err_11",
+    "nerr_ia",
+    "nnrbp",
     "normalized_gain",
+    "nrbp",
     "precision",
     "preferences_fulfilled",
     "preferences_fulfilled_balanced",
@@ -69,12 +112,15 @@ __all__ = [
     "recall",
     "recall_capped",
     "reciprocal_rank",
+    "scaled_dcg",
     "set_average_precision",
     "set_f_measure",
     "set_precision",
     "set_recall",
+    "subtopic_recall",
     "success",
     "unjudged",
+    "user_model",
     "utility",
     "yaap",
 ]

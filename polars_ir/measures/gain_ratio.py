@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.measures.cumulated_gain import ideal_order
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
 from polars_ir.vocabulary import (
@@ -32,9 +31,9 @@ def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     return ranked(rank, found), ranked(value, found)
 
 
-def ideal_gains(value: pl.Expr, gains: Gains | None) -> tuple[pl.Expr, pl.Expr]:
+def ideal_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """The places of the ideal ranking that hold a gain, and these gains, falling."""
-    ideal = ranked(value, value > 0, by=ideal_order(value, gains))
+    ideal = value.filter(value > 0).sort(descending=True)
     return pl.int_range(1, ideal.len() + 1), ideal
 
 
@@ -59,7 +58,7 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     """
     value = gain(gains=gains)
     ranks, found = found_gains(value)
-    _, ideal = ideal_gains(value, gains)
+    _, ideal = ideal_gains(value)
     beyond = (ranks.cast(pl.Int64) - ideal.len()).clip(lower_bound=0)
     missed = at(ranks, ideal.clip(lower_bound=1).cum_sum()) + beyond - found.cum_sum()
     return ratio(total(found / (2 + missed).log(2)), total(ideal))
@@ -98,7 +97,7 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     """
     value = gain(gains=gains)
     ranks, found = found_gains(value)
-    places, ideal = ideal_gains(value, gains)
+    places, ideal = ideal_gains(value)
     cumulated, of_ideal = (found / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
     not_retrieved = (ideal.len().cast(pl.Int64) - found.len()) * total(found / discounted(ranks)) / of_ideal.last()
     return ratio(total(cumulated / at(ranks, of_ideal)) + not_retrieved, ideal.len())
@@ -108,9 +107,9 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
 def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     """Mean nDCG at the ranks where the gain of the ideal ranking falls to a lower level, and at the end of the ranking.
 
-    With 5 documents of gain 3, 8 of gain 1 and 100 retrieved it is (nDCG@5 + nDCG@13 + nDCG) / 3; the end is not a
-    rank of its own where the ideal ranking is as long. trec_eval also leaves it out where the ranking is longer by
-    just one document. Undefined when no document has a gain.
+    With 5 documents of gain 3, 8 of gain 1 and 100 retrieved it is (nDCG@5 + nDCG@13 + nDCG) / 3. The end counts only
+    for a ranking longer than there are documents with a gain; trec_eval leaves it out, too, where it is longer by just
+    one. Undefined when no document has a gain.
 
     Examples
     --------
@@ -120,7 +119,7 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     """
     value = gain(gains=gains)
     ranks, found = found_gains(value)
-    places, ideal = ideal_gains(value, gains)
+    places, ideal = ideal_gains(value)
     falls = (ideal != ideal.shift(-1)).fill_null(True)
     of_ideal = (ideal / discounted(places)).cum_sum()
     longer = n_retrieved > ideal.len()

@@ -92,9 +92,8 @@ def n_preferences(*, counting: Counting = "all") -> pl.Expr:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> relation = pl.DataFrame({"preferred": ["d1", "d1", "d2"], "other": ["d2", "d3", "d3"]})
-    >>> relation.select(ir.n_preferences()).item()
-    3
+    >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, ir.n_preferences()).row(0)
+    ('q', 3)
     """
     return preferred.filter(counted(counting)).count().cast(pl.Int64)
 
@@ -115,9 +114,8 @@ def n_preferences_fulfilled(*, counting: Literal["all", "retrieved"] = "all") ->
     Examples
     --------
     >>> import polars_ir as ir
-    >>> ranks = {"preferred_rank": [1, 1, None], "other_rank": [2, None, 2]}
-    >>> pl.DataFrame({"preferred": ["d1", "d1", "d3"], **ranks}).select(ir.n_preferences_fulfilled()).item()
-    2
+    >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, ir.n_preferences_fulfilled()).row(0)
+    ('q', 2)
     """
     return preferred.filter(fulfilled(counting)).count().cast(pl.Int64)
 
@@ -139,11 +137,9 @@ def preferences_fulfilled(*, counting: Counting = "all") -> pl.Expr:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> relation = pl.DataFrame(
-    ...     {"preferred": ["d1", "d1", "d3"], "preferred_rank": [1, 1, None], "other_rank": [2, None, 2]}
-    ... )
-    >>> relation.select(ir.preferences_fulfilled(), ir.preferences_fulfilled(counting="retrieved")).row(0)
-    (0.6666666666666666, 1.0)
+    >>> measures = [ir.preferences_fulfilled(), ir.preferences_fulfilled(counting="retrieved")]
+    >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, measures).row(0)
+    ('q', 0.6666666666666666, 0.0)
     """
     return if_preferred(ratio(fulfilled(counting).sum(), counted(counting).sum()))
 
@@ -166,10 +162,9 @@ def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> ranks = {"preferred_rank": [1, 2, 1], "other_rank": [2, 1, None]}
-    >>> relation = pl.DataFrame({"preferred": ["a", "b", "a"], "n_judges": [2, 2, 1], **ranks})
-    >>> relation.select(ir.preferences_fulfilled_by_pair()).item()
-    0.75
+    >>> pairs = {"query_id": "q", "judge": [1, 2, 2], "preferred": ["d1", "d2", "d3"], "other": ["d2", "d1", "d4"]}
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, pl.DataFrame(pairs), ir.preferences_fulfilled_by_pair()).row(0)
+    ('q', 0.75)
     """
     # Each judge has a share of the pair. The same shares above and below, in the same order, make exactly 1.
     share = 1 / pl.col("n_judges")
@@ -194,10 +189,9 @@ def preferences_fulfilled_by_judge(*, counting: Counting = "all") -> pl.Expr:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> ranks = {"preferred_rank": [1, 2, 2], "other_rank": [3, 3, 1]}
-    >>> relation = pl.DataFrame({"judge": ["x", "x", "y"], "preferred": ["d1", "d2", "d2"], **ranks})
-    >>> relation.select(ir.preferences_fulfilled_by_judge()).item()
-    0.5
+    >>> pairs = {"query_id": "q", "judge": [1, 2, 2], "preferred": ["d1", "d2", "d3"], "other": ["d2", "d1", "d4"]}
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, pl.DataFrame(pairs), ir.preferences_fulfilled_by_judge()).row(0)
+    ('q', 0.75)
     """
     return if_preferred(mean_of_judges(of_each_judge(fulfilled(counting)), of_each_judge(counted(counting))))
 
@@ -218,15 +212,14 @@ def preferences_fulfilled_balanced(*, counting: Literal["all", "retrieved"] = "a
 
     trec_eval differs where N > R. For a judge with a single group it also counts pairs of documents that are both not
     relevant; for one with several, `_ret` keeps as many documents as are relevant, retrieved or not. And a judge of
-    whom nothing counts makes its value 0, where he adds 0 to the mean here.
+    whom nothing counts makes its value 0, where the judge adds 0 to the mean here.
 
     Examples
     --------
     >>> import polars_ir as ir
-    >>> relation = pl.DataFrame({"judge": "x", "preferred": "d1", "preferred_rank": 2, "other_rank": [1, 3, None]})
-    >>> of_others = relation.with_columns(nonrelevant_place=pl.int_range(1, 4), n_relevant=2, n_nonrelevant=3)
-    >>> of_others.with_columns(n_relevant_retrieved=1).select(ir.preferences_fulfilled_balanced()).item()
-    0.5
+    >>> judgments = {"q": {"d1": 1, "d2": 1, "d3": 0, "d4": 0, "d5": 0}}
+    >>> ir.evaluate({"q": ["d3", "d1", "d4", "d2"]}, judgments, ir.preferences_fulfilled_balanced()).row(0)
+    ('q', 0.25)
     """
     suffix = "_retrieved" if counting == "retrieved" else ""
     first = (pl.col("nonrelevant_place") <= pl.col(f"n_relevant{suffix}")).fill_null(False)

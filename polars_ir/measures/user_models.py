@@ -1,66 +1,329 @@
 """Measures of a reader who goes on from one position to the next by chance: each is one line, its continuation.
 
-Conventions (Moffat et al. 2017, "C/W/L"; cwl_eval computes the same)
-    * A continuation C is the chance that a reader goes on from a position to the next. It is an expression of `place`,
-      `gained` and `cumulated`, and nothing else.
-    * The reader begins at position 1, so that the share of attention at position i is
-      W(i) = C(1) * ... * C(i - 1) / the sum of these products; the measure is the sum of W(i) * gain(i).
-    * The list has `k` positions, or 1000 as in cwl_eval, however many were retrieved. What was not retrieved, or not
-      judged, gains 0.
-    * A gain is (grade - min_rel) / (max_rel - min_rel), between 0 and 1; grades outside count as the nearer of the two.
-      Undefined when no document has a gain.
+Conventions (C/W/L; cwl_eval computes the same)
+    * A continuation C is the chance that a reader goes on from a position to the next: an expression of `place`,
+      `gained` and `cumulated`, and of nothing else.
+    * The reader begins at position 1, so that W(i), the share of attention that position i has, is
+      C(1) * ... * C(i - 1) over the sum of these products. The measure is the sum of W(i) * gain(i).
+    * A list has `k` positions, or 1000 as in cwl_eval, however many documents were retrieved. A document that was not
+      judged gains nothing.
+    * A gain is (grade - min_rel) / (max_rel - min_rel); grades outside count as the nearer of the two. Undefined when
+      no document has a gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import accumulate
-from typing import NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.parameters import Parameter, number, positive
 from polars_ir.registry import measure
-from polars_ir.vocabulary import Discounted, gain, rank, ranked, top
+from polars_ir.vocabulary import Discounted, gain, rank, ranked, top, total
 
-#: The position of the reader, 1 at the top of the list; Float64.
-place = pl.field("place")
+#: The position of the reader, 1 at the top of the list; named, for an expression of it alone to have a name.
+place = pl.field("place").alias("place")
 
-#: The gain at that position, between 0 and 1.
-gained = pl.field("gained")
+#: The gain at that position, from 0 to 1.
+gained = pl.field("gained").alias("gained")
 
 #: The gains down to that position, itself included.
-cumulated = pl.field("cumulated")
+cumulated = pl.field("cumulated").alias("cumulated")
 
 #: Positions of a list without a cutoff.
 DEPTH = 1000
 
-#: In the place of the logarithm of 0, whose differences are no numbers: exp(-800) is 0 as well.
+#: In the place of the logarithm of 0, for differences of logarithms to be numbers; exp(-800) is 0 too.
 LOG_OF_ZERO = -800.0
 
-MOFFAT = "Moffat et al. 2017, https://doi.org/10.1145/3052768; cwl_eval, https://github.com/ireval/cwl"
-AZZOPARDI = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
+CWL = "Moffat et al. 2017, https://doi.org/10.1145/3052768; cwl_eval, https://github.com/ireval/cwl"
+NERR = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
 
 MIN_REL = Parameter(
-    "The grade from which gains are counted: a document of this grade, or a lower one, gains 0.",
+    "The grade that gains nothing, as lower ones do not either; below `max_rel`.",
     "a number of 0 or more",
     lambda v: number(v) and v >= 0,
 )
-GOAL = Parameter("How much gain the reader wants in all, 1 being a document of the highest grade.", "a number above 0", positive)
-GRADES = {"min_rel": MIN_REL}
-GRADES_AND_GOAL = {**GRADES, "T": GOAL}
+GOAL = Parameter(
+    "How much the reader wants to gain in all; one document gains at most 1.", "a number above 0", positive
+)
+# Below 0.25 the continuation of INST would exceed 1 after a document that gains 1.
+INST_GOAL = Parameter(GOAL.meaning, "a number of 0.25 or more", lambda v: number(v) and v >= 0.25)
+CONTINUATION = Parameter(
+    "The chance that the reader goes on, a Polars expression of `ir.place`, `ir.gained` and `ir.cumulated`; None: "
+    "every reader does. The name of its output stands in the name of the measure, so give it one: `.alias('...')`.",
+    "a Polars expression",
+    lambda v: isinstance(v, pl.Expr),
+)
+
+#: What the engine quotes when a continuation turns out to be no chance.
+OUTSIDE = "polars_ir: CWL: continuation must be between 0 and 1 at every position"
 
 
-class Position(NamedTuple):
-    """What a continuation can read, at one position or at many."""
+@measure(
+    "CWL",
+    source=CWL,
+    parameters={"continuation": CONTINUATION, "min_rel": MIN_REL},
+)
+def user_model(
+    *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
+) -> pl.Expr:
+    """Expected gain per document of readers who go on by a chance of your own.
 
-    place: pl.Expr
-    gained: pl.Expr
-    cumulated: pl.Expr
+    The sum of W(i) * gain(i), with W(i + 1) = W(i) * C(i) and W adding up to 1 over the first k positions, 1000 without
+    k. The continuation C is the chance to go on from position `ir.place`, where `ir.gained` was gained and
+    `ir.cumulated` from the top to there; one that leaves 0 to 1 is an error. Without one every reader goes on: the mean
+    gain of the first k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has
+    a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> from polars_ir.measures.user_models import gained
+    >>> impatient = ir.user_model(continuation=(0.5 * (1 - gained)).alias("impatient"), k=2)
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, impatient)["CWL(continuation=impatient)@2"].round(6).item()
+    0.333333
+    """
+    chance = pl.lit(1.0) if continuation is None else checked(continuation)
+    value = expected_gain("CWL", chance, k=k, min_rel=min_rel, max_rel=max_rel)
+    # What the gains of a query make of it is known to the engine alone, where a text that is no number is an error.
+    return value.cast(pl.String).str.replace("NaN", OUTSIDE, literal=True).cast(pl.Float64)
 
 
-def expected_utility(
+@measure(
+    "SDCG",
+    source=f"Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; {CWL}",
+    also={"ir_measures": "SDCG"},
+    parameters={"min_rel": MIN_REL},
+    monotone=True,
+)
+def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
+    """Scaled discounted cumulated gain: DCG out of that of k documents of the highest grade.
+
+    The user model with C(i) = log(i + 1) / log(i + 2): unlike nDCG it compares with what no query may have, k perfect
+    documents (1000 without k). Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1; with `dcg="exp-log2"`,
+    which ir_measures has not, 2 to the power of both, less 1. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.scaled_dcg(k=2))["SDCG@2"].round(6).item()
+    0.386853
+    """
+    chance = (place + 1).log() / (place + 2).log()
+    return expected_gain("SDCG", chance, k=k, min_rel=min_rel, max_rel=max_rel, dcg=dcg)
+
+
+@measure(
+    "BPM",
+    source=f"Zhang et al. 2017, https://doi.org/10.1145/3077136.3080841; {CWL}",
+    also={"ir_measures": "BPM"},
+    parameters={"T": GOAL, "min_rel": MIN_REL},
+)
+def bejeweled_player(
+    *,
+    k: int | None = None,
+    T: float = 1,  # noqa: N803
+    min_rel: float = 0,
+    max_rel: int = 1,
+) -> pl.Expr:
+    """Bejeweled player model: the mean gain of a reader who stops on having gained T, or after k documents.
+
+    The user model with C(i) = 1 while less than T is cumulated, and 0 then: the static model of the paper. 1000
+    documents without k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has
+    a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.bejeweled_player(k=10)).row(0)
+    ('q', 0.5)
+    """
+    return expected_gain("BPM", cumulated < T, k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure(
+    "INSQ",
+    source=f"Moffat et al. 2012, https://doi.org/10.1145/2407085.2407092; {CWL}",
+    also={"ir_measures": "INSQ"},
+    parameters={"T": GOAL, "min_rel": MIN_REL},
+    monotone=True,
+)
+def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
+    """INSQ: the gain of a reader whose patience grows with the number of documents already read.
+
+    The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2, over 1000 positions: attention falls with the inverse square
+    of the position. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a
+    gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1"]}, ir.insq())["INSQ"].round(6).item()
+    0.388238
+    """
+    return expected_gain("INSQ", inverse_square(2 * T), min_rel=min_rel, max_rel=max_rel)
+
+
+@measure(
+    "INST",
+    source=f"Moffat et al. 2015, https://doi.org/10.1145/2838931.2838938; {CWL}",
+    also={"ir_measures": "INST"},
+    parameters={"T": INST_GOAL, "min_rel": MIN_REL},
+)
+def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
+    """INST: INSQ for a reader who needs less and less to stop the more was gained.
+
+    The user model with C(i) = ((i + 2T - G - 1) / (i + 2T - G))^2, G being what is cumulated down to i, over 1000
+    positions. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1"]}, ir.inst())["INST"].round(6).item()
+    0.608297
+    """
+    return expected_gain("INST", inverse_square(2 * T - cumulated), min_rel=min_rel, max_rel=max_rel)
+
+
+@measure(
+    "NERR8",
+    source=f"{NERR} (equation 8)",
+    also={"ir_measures": "NERR8"},
+    parameters={"min_rel": MIN_REL},
+)
+def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
+    """Nearly expected reciprocal rank: the gain of a reader whom each document satisfies by the chance of its gain.
+
+    The user model with C(i) = 1 - gain(i) over the first k positions, 1000 without k. Gains are
+    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_8(k=10)).row(0)
+    ('q', 0.5)
+    """
+    return expected_gain("NERR8", 1 - gained, k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure(
+    "NERR9",
+    source=f"{NERR} (equation 9)",
+    also={"ir_measures": "NERR9"},
+    parameters={"min_rel": MIN_REL},
+)
+def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
+    """Nearly expected reciprocal rank with the discount of ERR: NERR8 for a reader who also loses patience.
+
+    The user model with C(i) = i / (i + 1) * (1 - gain(i)) over the first k positions, 1000 without k. Gains are
+    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_9(k=10))["NERR9@10"].round(6).item()
+    0.333333
+    """
+    return expected_gain("NERR9", place / (place + 1) * (1 - gained), k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure(
+    "NERR10",
+    source=f"{NERR} (equation 10)",
+    also={"ir_measures": "NERR10"},
+    parameters={"min_rel": MIN_REL},
+)
+def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
+    """Nearly expected reciprocal rank with the persistence of RBP: NERR8 for a reader who may give up at any document.
+
+    The user model with C(i) = p * (1 - gain(i)), over 1000 positions. Gains are
+    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_10())["NERR10"].round(6).item()
+    0.473684
+    """
+    return expected_gain("NERR10", p * (1 - gained), min_rel=min_rel, max_rel=max_rel)
+
+
+@measure(
+    "NERR11",
+    source=f"{NERR} (equation 11)",
+    also={"ir_measures": "NERR11"},
+    parameters={"T": GOAL, "min_rel": MIN_REL},
+)
+def nearly_err_11(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
+    """Nearly expected reciprocal rank with the patience of INSQ: NERR8 for a reader who wants to gain T.
+
+    The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i)), over 1000 positions. Gains are
+    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_11())["NERR11"].round(6).item()
+    0.307692
+    """
+    return expected_gain("NERR11", inverse_square(2 * T) * (1 - gained), min_rel=min_rel, max_rel=max_rel)
+
+
+def inverse_square(head_start: float | pl.Expr) -> pl.Expr:
+    """The continuation under which attention falls with the inverse square of the position."""
+    return ((place + head_start - 1) / (place + head_start)) ** 2
+
+
+def checked(continuation: pl.Expr) -> pl.Expr:
+    """A user's continuation, NaN where it is no chance; a `MeasureError` for one that can be none."""
+
+    def refuse(wanted: str, got: object) -> MeasureError:
+        return MeasureError.parameter("CWL", "continuation", wanted, got)
+
+    if columns := continuation.meta.root_names():
+        raise refuse("an expression of ir.place, ir.gained and ir.cumulated alone", columns)
+    chance = continuation * pl.lit(1.0, pl.Float64)
+    gains = pl.Series("gained", [0.0, 0.5, 1.0, 0.0, 0.25, 0.0])
+    some = pl.DataFrame(
+        {"place": pl.Series(range(1, 7), dtype=pl.Float64), "gained": gains, "cumulated": gains.cum_sum()}
+    )
+    try:
+        of_some, of_three = chances(chance, some), chances(chance, some.reverse()[1:4])
+    except pl.exceptions.PolarsError as error:
+        raise refuse("an expression of ir.place, ir.gained and ir.cumulated alone", str(error)) from None
+    if not of_some.reverse()[1:4].equals(of_three):
+        raise refuse("the chance at a position, whatever stands at others", str(continuation))
+    within = chance.is_between(0, 1).fill_null(False)
+    of_no_gain = chances(pl.when(~within).then(place.cast(pl.Int64)), without_gains(DEPTH))
+    if of_no_gain.count():
+        raise refuse("between 0 and 1 at every position", f"{continuation!s} at position {of_no_gain.min()!r}")
+    return pl.when(within).then(chance).otherwise(float("nan"))
+
+
+def chances(continuation: pl.Expr, positions: pl.DataFrame) -> pl.Series:
+    """The continuation at given positions."""
+    return positions.select(
+        pl.struct(pl.all()).struct.with_fields(chance=continuation).struct.field("chance")
+    ).to_series()
+
+
+def without_gains(depth: int) -> pl.DataFrame:
+    """The positions of a list without a single gain."""
+    return pl.select(place=pl.int_range(1, depth + 1).cast(pl.Float64), gained=0.0, cumulated=0.0)
+
+
+def reads(continuation: pl.Expr, word: str) -> bool:
+    """Whether a continuation reads one of its words; an expression does not tell the fields it reads."""
+    try:
+        chances(continuation, without_gains(1).drop(word))
+    except pl.exceptions.PolarsError:
+        return True
+    return False
+
+
+def expected_gain(
     name: str,
     continuation: pl.Expr,
     *,
@@ -69,17 +332,78 @@ def expected_utility(
     max_rel: float,
     dcg: Discounted = "log2",
 ) -> pl.Expr:
-    """The measure called `name` of the readers who go on with a chance of `continuation`."""
+    """The measure of that name whose readers go on by a chance of `continuation`."""
     if not min_rel < max_rel:
-        raise MeasureError.parameter(name, "max_rel", f"above min_rel, which is {min_rel!r}", max_rel)
+        raise MeasureError.parameter(name, "max_rel", f"above min_rel, {min_rel!r}", max_rel)
     depth = DEPTH if k is None else int(k)
-    grade = gain().clip(min_rel, max_rel) - min_rel
-    highest = max_rel - min_rel
+    grade, highest = gain().clip(min_rel, max_rel) - min_rel, float(max_rel - min_rel)
     if dcg == "exp-log2":
         grade, highest = 2.0**grade - 1.0, 2.0**highest - 1.0
     # The highest gain as a column: Polars divides by a constant by multiplying with its reciprocal.
     value = grade / pl.len().cast(pl.Float64).clip(highest, highest)
-    documents = ranked(pl.struct(rank.cast(pl.Float64).alias("place"), value.alias("gained")), (value > 0) & top(depth))
-    solve = {"place": _by_place, "gained": _by_jumps, "cumulated": _by_steps}[last_word(continuation)]
-    utility = solve(documents.implode(), continuation * 1.0, depth)
-    return pl.when((value > 0).any()).then(utility.list.first().fill_null(0.0))
+    documents = pl.struct(rank.cast(pl.Float64).alias("place"), value.alias("gained"))
+    # A list of the documents with a gain, for what follows to read the tables below: elsewhere in an aggregation
+    # Polars 1 looks up other places in a constant column than it is asked to.
+    in_order = ranked(documents, (value > 0) & top(depth)).implode()
+    # A product, since a cast would read numbers out of strings; typed, for Polars 1 to know the type of True * 1.0.
+    chance = continuation * pl.lit(1.0, pl.Float64)
+    if reads(continuation, "cumulated"):
+        expected = walked(in_order, chance, depth)
+    elif reads(continuation, "gained"):
+        expected = leapt(in_order, chance, depth)
+    else:
+        expected = weighted(in_order, chance, depth)
+    return pl.when((value > 0).any()).then(expected.list.first().fill_null(0.0))
+
+
+def weighted(documents: pl.Expr, continuation: pl.Expr, depth: int) -> pl.Expr:
+    """The expected gain where the position alone decides who goes on, so that every list has the same weights."""
+    reached = chances(continuation, without_gains(depth)).cum_prod().shift(1, fill_value=1.0)
+    weights = pl.lit(reached / reached.sum())
+    place, gained = (pl.element().struct.field(name) for name in ("place", "gained"))
+    return documents.list.eval(total(weights.gather(place.cast(pl.Int64) - 1) * gained))
+
+
+def leapt(documents: pl.Expr, continuation: pl.Expr, depth: int) -> pl.Expr:
+    """The expected gain where the position and the gain there decide: from one document with a gain to the next.
+
+    Between them the chances are those of a list without gains. A document at i that makes the chance C of c leaves that
+    list behind: what is read below i is C / c times as much.
+    """
+    usual = chances(continuation, without_gains(depth))
+    logarithms = usual.log().clip(LOG_OF_ZERO)
+    reached = logarithms.cum_sum().shift(1, fill_value=0.0)
+    # How many documents are read from a position on by one who is there.
+    below = pl.Series(
+        [*accumulate(usual[:-1].reverse(), lambda read, chance: 1 + chance * read, initial=1.0)]
+    ).reverse()
+    place, gained, chance = (pl.element().struct.field(name) for name in ("place", "gained", "chance"))
+
+    def there(table: pl.Series) -> pl.Expr:
+        return pl.lit(table).gather(place.cast(pl.Int64) - 1)
+
+    change = (chance.log() - there(logarithms)).cum_sum().shift(1, fill_value=0.0)
+    arrives = (there(reached) + change).exp()
+    read = below[0] + total(arrives * (chance - there(usual)) * there(below.shift(-1, fill_value=0.0)))
+    going_on = documents.list.eval(pl.element().struct.with_fields(chance=continuation))
+    return going_on.list.eval(total(arrives * gained) / read)
+
+
+def walked(documents: pl.Expr, continuation: pl.Expr, depth: int) -> pl.Expr:
+    """The expected gain where what was gained before decides too: from position to position."""
+    place, gained, chance = (pl.element().struct.field(name) for name in ("place", "gained", "chance"))
+    positions = pl.int_range(1, depth + 1)
+    found = place.search_sorted(positions, side="right")
+    # A position has the gain of the document just found there; the one before the first gains nothing.
+    gains = pl.lit(0.0).append(gained)
+    new = found != found.shift(1, fill_value=0)
+    grid = documents.list.eval(
+        pl.struct(
+            positions.cast(pl.Float64).alias("place"),
+            pl.when(new).then(gains.gather(found)).otherwise(0.0).alias("gained"),
+            gains.cum_sum().gather(found).alias("cumulated"),
+        )
+    )
+    going_on = grid.list.eval(pl.element().struct.with_fields(chance=continuation))
+    arriving = going_on.list.eval(pl.struct(gained, chance.cum_prod().shift(1, fill_value=1.0).alias("chance")))
+    return arriving.list.eval(total(chance * gained) / total(chance))

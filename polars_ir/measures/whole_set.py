@@ -15,8 +15,8 @@ from polars_ir.vocabulary import hits, n_relevant, n_retrieved
 
 COEFFICIENTS = Parameter(
     "What a document is worth that is relevant and retrieved, retrieved only, relevant only, and neither.",
-    "four numbers, as in (1, -1, 0, 0)",
-    lambda v: isinstance(v, (tuple, list)) and len(v) == 4 and all(map(number, v)),
+    "a tuple of four numbers, as in (1, -1, 0, 0)",
+    lambda v: isinstance(v, tuple) and len(v) == 4 and all(map(number, v)),
 )
 
 N_DOCS = Parameter(

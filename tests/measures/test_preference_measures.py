@@ -313,6 +313,22 @@ def test_each_system_has_its_own_values():
         assert_by_hand(found.filter(pl.col("run") == system), ranking, judgments)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_evaluate_finds_the_same_values(lazy):
+    run, judgments = preference_collection(6)
+    found = ir.evaluate(run.lazy() if lazy else run, judgments, list(EVERY.values()), undefined=None)
+    assert_frame_equal(found.lazy().collect(), evaluated(run, judgments), check_exact=True)
+
+
+def test_a_query_for_which_nothing_was_judged_is_undefined():
+    preferences = preferences_of(preference_table({"p": {"a": 2, "b": 1}, "q": {}}))
+    ranks = pl.LazyFrame({"query_id": [*"ppq"], "doc_id": ["a", "b", None], "rank": [1, 2, None]})
+    found = relate_pairs(preferences, ranks, ["query_id"]).group_by("query_id").agg(**EVERY).sort("query_id").collect()
+    assert found["prefs_avgjg_Rnonrel"].to_list() == [1, None]
+    assert found["prefs_simp"].to_list() == [1, None]
+    assert found["prefs_num_prefs_poss"].to_list() == [1, 0]
+
+
 LEVELS = st.dictionaries(
     st.sampled_from("uvw"),
     st.dictionaries(

@@ -1,0 +1,127 @@
+"""What else is known of queries: columns brought to a per-query frame, from itself or from another frame.
+
+Conventions: every query must have a value, and only one. A frame in memory is checked at once, and the error shows
+its first wrong rows; what is lazy is checked by the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.checks import check_duplicates, guard
+from polars_ir.conversion import Frame, to_polars
+from polars_ir.errors import ColumnError, DataError, DtypeError, nearest
+from polars_ir.schema import ROLES, TEXT, Table, find
+
+#: The rows that a per-query frame has for a query.
+ROWS = "polars_ir: rows"
+
+
+def column_for(name: str) -> str:
+    """Where `with_attributes` puts an attribute, so that it has no measure's name."""
+    return f"polars_ir: {name}"
+
+
+def with_attributes(table: Table, given: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
+    """A per-query frame with what is given for its queries, and the names of that.
+
+    `given` names columns of the frame itself, or is a frame with a query column, `run` if its values are of one system
+    each, and the columns to bring. `option` is what the user calls it.
+    """
+    if isinstance(given, str) or (isinstance(given, Sequence) and all(isinstance(name, str) for name in given)):
+        names = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+        _check_names(table, names, option)
+        source, keys = (
+            table.all_columns().select(*table.keys, *(pl.col(n).alias(column_for(n)) for n in names)),
+            table.keys,
+        )
+    else:
+        source, keys, names = _of_frame(table, to_polars(option, given, column="value"), option)
+    rows = table.all_columns()
+    if table.eager:
+        frame, values = rows.collect(engine="in-memory"), source.collect(engine="in-memory")
+        check_duplicates("per_query", frame, table.keys, table.names)
+        check_duplicates(option, values, keys, table.names)
+        rows, source = frame.lazy(), values.lazy()
+    joined = rows.join(source, on=keys, how="left")
+    return _checked(table, joined, names, option), names
+
+
+def _check_names(table: Table, names: Sequence[str], option: str) -> None:
+    for name in names:
+        if name not in table.columns or name in table.keys:
+            others = [column for column in table.columns if column not in table.keys]
+            raise ColumnError(
+                f"{option} must name a column of per_query, or be a frame with a query column; got {name!r}."
+                f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}."
+            )
+    if not names:
+        raise ColumnError(f"{option} must name at least one column of per_query; got none.")
+
+
+def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, list[str], list[str]]:
+    """The values of a frame by the keys of the table; which keys these are; the names of the values."""
+    schema = frame.collect_schema()
+    # The query column may be called as it is in per_query, whatever others could be one too.
+    named_alike = table.names["query_id"] if table.names["query_id"] in schema else None
+    found = {
+        "query_id": named_alike or find(option, "query_id", schema.names()),
+        "run": find(option, "run", schema.names()),
+    }
+    if found["query_id"] is None:
+        raise ColumnError.missing(option, "query_id", ROLES["query_id"], schema.names())
+    columns = {role: name for role, name in found.items() if name is not None}
+    if "run" in columns and "run" not in table.dtypes:
+        raise ColumnError(
+            f"{option} has values for each system ({columns['run']!r}), and per_query has no column of systems. Keep "
+            f"those of one: {option}.filter(pl.col({columns['run']!r}) == '...').drop({columns['run']!r})."
+        )
+    keys = [
+        pl.col(name).cast(_joinable(table, role, option, name, schema[name]), strict=False).alias(role)
+        for role, name in columns.items()
+    ]
+    names = [name for name in schema if name not in columns.values()]
+    if not names:
+        raise ColumnError(
+            f"{option} has no column beside {', '.join(map(repr, columns.values()))} to take values from."
+        )
+    source = frame.lazy().select(*keys, *(pl.col(name).alias(column_for(name)) for name in names))
+    return source, list(columns), names
+
+
+def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
+    """The type of the table's ids, if ids of this type can be the same."""
+    wanted = table.dtypes[role]
+    same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)
+    if not same and dtype != pl.Null:
+        remedy = f"Cast one of them: {option}.with_columns(pl.col({name!r}).cast(pl.{wanted}))."
+        raise DtypeError.of_column(option, name, f"{wanted}, as per_query has it", dtype, remedy)
+    return wanted
+
+
+def _checked(table: Table, rows: pl.LazyFrame, names: Sequence[str], option: str) -> pl.LazyFrame:
+    """The rows; an error, or a plan that fails, where a query has no value or several."""
+    schema = rows.collect_schema()
+    missing = pl.any_horizontal(
+        pl.col(c).is_null() | (pl.col(c).is_nan() if schema[c].is_float() else False) for c in map(column_for, names)
+    )
+    if not table.eager:
+        message = f"a query of per_query has no {option}, several of them, or several rows; give each query one"
+        counted = rows.with_columns(pl.len().over(table.keys).alias(ROWS))
+        return guard(counted, ROWS, missing | (pl.col(ROWS) > 1), message).filter(pl.col(ROWS) == 1).drop(ROWS)
+    frame = rows.collect(engine="in-memory")
+    wrong = frame.filter(missing)
+    if wrong.height:
+        shown = wrong.sort(table.keys).select(*table.keys, *(pl.col(column_for(name)).alias(name) for name in names))
+        raise DataError.rows(
+            "per_query",
+            f"without a value of {option}",
+            "Give each query one, or leave the query out; a query that the run missed is left out by "
+            "evaluate(..., missing='skip').",
+            wrong.height,
+            shown.rename({key: table.names[key] for key in table.keys if table.names[key] not in names}),
+        )
+    return frame.lazy()

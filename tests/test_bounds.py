@@ -1,0 +1,132 @@
+"""`bounds=True`: what the unjudged documents hide, against every judging there could be."""
+
+from itertools import product
+
+import polars as pl
+import pytest
+from generated import STEADY, collection, collections, every_measure, kind_of, qrels_frame, run_frame
+from hypothesis import given, settings
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+
+#: Measures that are not monotone, and yet have exact bounds: shares of the relevant documents at a cutoff.
+SHARES = ["R@2", "R_cap@2", "F@2", "R", "F"]
+
+#: Measures whose value no number of unjudged documents can be told to bound.
+MONOTONE = [
+    spec for spec in ir.CATALOG.values() if spec.monotone and kind_of(spec) == "documents" and spec.name != "CWL"
+]
+CUT = [spec.function(k=2) for spec in MONOTONE if "k" in spec.parameters]
+EXACT = [*(spec.function() for spec in MONOTONE), *CUT, *(ir.parse(name) for name in SHARES)]
+OTHER = [ir.parse(name) for name in ("nDCG@2", "nDCG", "AP", "Rprec", "bpref", "Q", "infAP")]
+
+pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+
+
+def names(measures: list[pl.Expr]) -> list[str]:
+    return [measure.meta.output_name() for measure in measures]
+
+
+def every_judging(run: dict, qrels: dict, measures: list[pl.Expr]) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
+    """The lowest and the highest value of the measures over all grades that unjudged documents could have."""
+    highest = max(1, *(grade for judged in qrels.values() for grade in judged.values()))
+    extremes = {}
+    for query, judged in qrels.items():
+        unjudged = [document for document in run.get(query, {}) if document not in judged]
+        judgings = [
+            {**judged, **dict(zip(unjudged, grades, strict=True))}
+            for grades in product(range(highest + 1), repeat=len(unjudged))
+        ]
+        copies = {f"{query}.{i}": judging for i, judging in enumerate(judgings)}
+        ranked = dict.fromkeys(copies, run[query]) if query in run else {}
+        values = ir.evaluate(run_frame(ranked), qrels_frame(copies), measures).drop("query_id")
+        extremes[query] = values.min(), values.max()
+    return extremes
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[dict, dict]:
+    """Rankings with up to four unjudged documents, at the top, within and at the end."""
+    run = {"1": list("abcdef"), "2": list("abc"), "3": list("fedcba"), "4": list("ab")}
+    qrels = {"1": {"b": 2, "d": 0, "x": 1}, "2": {"x": 1, "a": -1}, "3": {"f": 1, "e": 2}, "4": {"a": 0}, "5": {"a": 1}}
+    return {q: {d: -float(i) for i, d in enumerate(ranking)} for q, ranking in run.items()}, qrels
+
+
+@pytest.mark.parametrize("measure", EXACT, ids=names(EXACT))
+def test_the_bounds_are_those_of_all_judgings(measure, small):
+    run, qrels = small
+    name = measure.meta.output_name()
+    found = ir.evaluate(run_frame(run), qrels_frame(qrels), measure, bounds=True)
+    extremes = every_judging(run, qrels, [measure])
+    for row in found.iter_rows(named=True):
+        lowest, highest = extremes[row["query_id"]]
+        assert row[f"{name} low"] == pytest.approx(lowest[name].item(), abs=1e-12, rel=0)
+        assert row[f"{name} high"] == pytest.approx(highest[name].item(), abs=1e-12, rel=0)
+
+
+def test_the_bounds_of_other_measures_are_values_that_some_judging_gives(small):
+    run, qrels = small
+    found = ir.evaluate(run_frame(run), qrels_frame(qrels), OTHER, bounds=True)
+    extremes = every_judging(run, qrels, OTHER)
+    for row in found.iter_rows(named=True):
+        lowest, highest = extremes[row["query_id"]]
+        for name in names(OTHER):
+            assert lowest[name].item() - 1e-12 <= row[f"{name} low"] <= row[f"{name} high"]
+            assert row[f"{name} high"] <= highest[name].item() + 1e-12
+
+
+def test_bounds_by_hand():
+    found = ir.evaluate({"q": ["a", "b", "c"]}, {"q": {"b": 1, "x": 1}}, ["P@2", "R@2"], bounds=True)
+    assert found.columns == ["query_id", "P@2", "P@2 low", "P@2 high", "R@2", "R@2 low", "R@2 high"]
+    # a could be relevant, and c, below the cutoff, could be one that was missed.
+    assert found.row(0) == ("q", 0.5, 0.5, 1.0, 1 / 2, 1 / 3, 2 / 3)
+
+
+@settings(STEADY, max_examples=60)
+@given(collections())
+def test_a_higher_grade_never_lowers_a_monotone_measure(run_and_qrels):
+    run, qrels = run_and_qrels
+    measures = [spec.function() for spec in MONOTONE] + CUT
+    before = ir.evaluate(run_frame(run), qrels_frame(qrels), measures).sort("query_id")
+    cost = {spec.name for spec in MONOTONE if spec.best == spec.bounds[0]}
+    for query, judged in qrels.items():
+        for document, grade in judged.items():
+            raised = {**qrels, query: {**judged, document: grade + 1}}
+            after = ir.evaluate(run_frame(run), qrels_frame(raised), measures).sort("query_id")
+            for name in names(measures):
+                change = (after[name] - before[name]) * (-1 if name.partition("(")[0].partition("@")[0] in cost else 1)
+                assert change.min() >= -1e-12, name
+
+
+def test_where_all_is_judged_the_bounds_are_the_value():
+    run, qrels = collection(3)
+    judged = run.join(qrels, on=["query_id", "doc_id"], how="semi")
+    found = ir.evaluate(judged, qrels, ["P@5", "AP", "nDCG@10"], bounds=True)
+    for name in ("P@5", "AP", "nDCG@10"):
+        assert found[name].equals(found[f"{name} low"], null_equal=True)
+        assert found[name].equals(found[f"{name} high"])
+
+
+def test_bounds_leave_the_measures_as_they_are():
+    run, qrels = collection(4)
+    for ties in ("doc_id", "input", "best", "worst"):
+        wanted = ir.evaluate(run, qrels, every_measure(), ties=ties)
+        assert_frame_equal(ir.evaluate(run, qrels, every_measure(), ties=ties, bounds=True)[wanted.columns], wanted)
+
+
+def test_bounds_of_a_plan_and_of_several_systems_are_those_of_a_frame():
+    run, qrels = collection(5)
+    other, _ = collection(6)
+    measures = ["P@5", "R@5", "nDCG@10"]
+    wanted = ir.evaluate(run, qrels, measures, bounds=True)
+    assert_frame_equal(ir.evaluate(run.lazy(), qrels, measures, bounds=True).collect(), wanted, check_exact=True)
+    together = ir.evaluate({"a": run, "b": other}, qrels, measures, bounds=True)
+    assert_frame_equal(together.filter(pl.col("run") == "a").drop("run"), wanted, check_exact=True)
+
+
+def test_the_mean_has_the_bounds_too():
+    run, qrels = collection(7)
+    mean = ir.mean(ir.evaluate(run, qrels, ["P@5"], bounds=True))
+    assert mean.columns == ["P@5", "P@5 low", "P@5 high"]
+    assert mean["P@5 low"].item() <= mean["P@5"].item() <= mean["P@5 high"].item()
