@@ -19,6 +19,7 @@ from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 from polars_ir.judging import judge
 from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
 from polars_ir.measures import __all__ as _measures
+from polars_ir.measures.user_models import cumulated, gained, place
 from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
 from polars_ir.summary import mean, summarize
@@ -46,10 +47,12 @@ __all__ = [
     "IRError",
     "IRWarning",
     "catalog",
+    "cumulated",
     "datasets",
     "evaluate",
     "from_lists",
     "gain",
+    "gained",
     "hits",
     "ideal_rank",
     "if_relevant",
@@ -60,6 +63,7 @@ __all__ = [
     "n_retrieved",
     "or_zero",
     "parse",
+    "place",
     "rank",
     "ratio",
     "read_qrels",

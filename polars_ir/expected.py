@@ -21,6 +21,7 @@ from polars_ir import measures
 from polars_ir.measures.average_precision import average_out_of
 from polars_ir.measures.cumulated_gain import best_gain, ideal_order
 from polars_ir.measures.judged import shown
+from polars_ir.measures.precision_recall import multiple_of_relevant
 from polars_ir.vocabulary import (
     Discount,
     Discounted,
@@ -110,7 +111,7 @@ def discounted_gain(k: int | None, value: pl.Expr, discount: Discount) -> pl.Exp
 
 def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Expected precision: the relevant documents expected among the first k, out of k."""
-    return if_relevant(or_zero(count(relevant(rel), k) / length(k)), rel)
+    return if_relevant(or_zero(ratio(count(relevant(rel), k), length(k))), rel)
 
 
 def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -120,7 +121,7 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
 def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Expected capped recall: the relevant documents expected among the first k, out of the most there can be."""
-    return if_relevant(or_zero(count(relevant(rel), k) / pl.min_horizontal(length(k), n_relevant(rel))), rel)
+    return if_relevant(or_zero(ratio(count(relevant(rel), k), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
 def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
@@ -131,8 +132,8 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
 
 def r_precision(*, rel: float = 1, multiple: float = 1) -> pl.Expr:
     """Expected R-precision: the relevant documents expected among the first R, or a multiple of R, out of these."""
-    cutoff = (multiple * n_relevant(rel) + 0.9).floor().cast(pl.Int64)
-    return if_relevant(or_zero(count(relevant(rel), cutoff) / cutoff), rel)
+    cutoff = multiple_of_relevant(multiple, rel)
+    return if_relevant(or_zero(ratio(count(relevant(rel), cutoff), cutoff)), rel)
 
 
 def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -142,18 +143,18 @@ def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
 def judged(*, k: int | None = None) -> pl.Expr:
     """The expected share of the first k documents that has a judgment."""
-    return or_zero(count(relevance.is_not_null(), k) / shown(k))
+    return or_zero(ratio(count(relevance.is_not_null(), k), shown(k)))
 
 
 def unjudged(*, k: int | None = None) -> pl.Expr:
     """The expected share of the first k places that holds a document without a judgment for this query."""
-    return or_zero((shown(k).cast(pl.Int64) - count(relevance >= 0, k)) / length(k))
+    return or_zero(ratio(shown(k).cast(pl.Int64) - count(relevance >= 0, k), length(k)))
 
 
 def hole(*, k: int | None = None) -> pl.Expr:
     """The expected share of the first k places that holds a document without a judgment for any query."""
     pooled = relevance.is_not_null() | judged_elsewhere.is_not_null()
-    return or_zero((shown(k).cast(pl.Int64) - count(pooled, k)) / length(k))
+    return or_zero(ratio(shown(k).cast(pl.Int64) - count(pooled, k), length(k)))
 
 
 def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -198,9 +199,9 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
     """
     if denominator == "hits" and k is not None:
         return average_precision_of_hits(k, rel)
-    # `or_zero` would name its value three times over, and Polars compute it as often.
-    value = ratio(precisions(relevant(rel) & within(k), k), average_out_of(k, rel, denominator)).fill_null(0.0)
-    return if_relevant(value, rel)
+    return if_relevant(
+        or_zero(ratio(precisions(relevant(rel) & within(k), k), average_out_of(k, rel, denominator))), rel
+    )
 
 
 def precisions(found: pl.Expr, k: int | None) -> pl.Expr:

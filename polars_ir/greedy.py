@@ -108,9 +108,9 @@ def parameters_of(column: str) -> tuple[Cover, int | None]:
 
 
 def with_greedy_rank(
-    judgments: pl.LazyFrame, column: str, *, keys: Sequence[str] = ("query_id",), eager: bool = False
+    judgments: pl.LazyFrame, *columns: str, keys: Sequence[str] = ("query_id",), eager: bool = False
 ) -> pl.LazyFrame:
-    """Judgments of subtopics with a column of greedy ranks, the same in all rows of a document.
+    """Judgments of subtopics with columns of greedy ranks, the same in all rows of a document.
 
     A document has no place where it adds nothing to those above it, nor beyond the cutoff. `eager` says that the
     judgments are in memory: then the search ends when no document is left that adds something, and needs no cutoff; a
@@ -121,20 +121,29 @@ def with_greedy_rank(
     >>> with_greedy_rank(judgments, name).sort("doc_id").collect()[name].to_list()
     [1, 1, 2]
     """
+    ranked = judgments
+    for column in columns:
+        # Each from the judgments themselves: a plan that held the columns before would double with every one.
+        places = _places(judgments, column, list(keys), eager=eager)
+        ranked = ranked.join(places, on=[*keys, "doc_id"], how="left")
+    return ranked
+
+
+def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: bool) -> pl.LazyFrame:
+    """A row for every document that has a place in a greedy ideal ranking."""
     cover, k = parameters_of(column)
-    places = _covering(judgments, cover, list(keys))
+    places = _covering(judgments, cover, keys)
     if eager:
         places = _filled(places.collect(engine="in-memory"), cover.alpha, k).lazy()
     elif k is None or k > DEEPEST:
         raise IRError(
-            f"a measure that is out of a greedy ideal ranking needs a cutoff of at most {DEEPEST} where qrels is a "
-            f"LazyFrame; here it is {k}. Give one, as in 'alpha_nDCG@20', or collect the qrels first: qrels.collect()."
+            f"of a greedy ideal ranking at most {DEEPEST} places can be filled where qrels is a LazyFrame; needed are "
+            f"{k or 'all'}. Collect the qrels first: qrels.collect(); or give a lower cutoff, as in 'alpha_nDCG@20'."
         )
     else:
         for place in range(1, k + 1):
             places = _with_place(places, cover.alpha, place)
-    of_documents = places.select(*keys, "doc_id", pl.col("place").alias(column)).drop_nulls(column).unique()
-    return judgments.join(of_documents, on=[*keys, "doc_id"], how="left")
+    return places.select(*keys, "doc_id", pl.col("place").alias(column)).drop_nulls(column).unique()
 
 
 def _covering(judgments: pl.LazyFrame, cover: Cover, keys: list[str]) -> pl.LazyFrame:

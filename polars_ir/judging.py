@@ -9,6 +9,7 @@ Conventions
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -25,7 +26,7 @@ from polars_ir.checks import (
     wrong_value,
 )
 from polars_ir.conversion import collect, give_back
-from polars_ir.errors import ColumnError, OptionError, explain_options
+from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_options
 from polars_ir.greedy import with_greedy_rank
 from polars_ir.ranking import (
     DOCUMENT,
@@ -35,6 +36,7 @@ from polars_ir.ranking import (
     by_counting,
     by_sorting,
     place,
+    pool,
     reordered,
     tie_counts,
     with_position,
@@ -50,6 +52,9 @@ SEARCHED_ROWS = 1_000_000
 
 #: What a measure of a labelled frame can read beside the rank.
 GUARDED = ("relevance", *(column for column in MADE if column != "rank"))
+
+#: What a plan that fails on purpose says: the name of the column whose cast can not succeed.
+OUR_MESSAGE = re.compile(r"polars_ir: ([^\"]*)")
 
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep one of each"
 SEVERAL_JUDGMENTS = (
@@ -181,10 +186,10 @@ def relate(
         run = _condensed(run, qrels)
     sorting = unjudged or judged_only or ties == "input" or _deep(qrels)
     columns = pair.extra_columns if unjudged else []
-    ranks = by_sorting(run, qrels, columns) if sorting else by_counting(run, _to_rank(run, qrels, elsewhere=elsewhere))
+    ranks = by_sorting(run, qrels, columns) if sorting else by_counting(run, qrels, elsewhere=elsewhere)
     if elsewhere:
         ranks = ranks.join(
-            _pool(qrels).with_columns(judged_elsewhere=True), on="doc_id", how="left" if unjudged else "inner"
+            pool(qrels).with_columns(judged_elsewhere=True), on="doc_id", how="left" if unjudged else "inner"
         )
     judgments = _judgments(qrels, greedy)
     if "run" in run.keys:
@@ -216,6 +221,8 @@ def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
     except pl.exceptions.InvalidOperationError as error:
         if DUPLICATES in str(error):
             _search("run", pair.run, [*pair.run.keys, "doc_id"])
+        if told := OUR_MESSAGE.search(str(error)):
+            raise MeasureError(told[1]) from None
         raise
 
 
@@ -251,27 +258,11 @@ def _condensed(run: Table, qrels: Table) -> Table:
     return run.made_of(run.all_columns().join(judged, on=DOCUMENT, how="semi"))
 
 
-def _pool(qrels: Table) -> pl.LazyFrame:
-    """The documents judged for any query."""
-    return qrels.select("doc_id").drop_nulls().unique()
-
-
-def _to_rank(run: Table, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
-    """The documents whose ranks are wanted: those judged for the query, or for any."""
-    judged = qrels.select(*DOCUMENT)
-    if not elsewhere:
-        return judged if qrels.eager and not qrels.per else judged.unique()
-    queries = qrels.select("query_id").unique()
-    pooled = run.select("doc_id", "query_id").join(_pool(qrels), on="doc_id", how="semi")
-    return pl.concat([judged, pooled.join(queries, on="query_id", how="semi").select(*DOCUMENT)]).unique()
-
-
 def _judgments(qrels: Table, greedy: Iterable[str]) -> pl.LazyFrame:
     """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
     rankings = ["query_id", *qrels.per]
     judgments = qrels.all_columns().with_columns(ideal_rank=place("relevance").over(rankings))
-    for column in greedy:
-        judgments = with_greedy_rank(judgments, column, eager=qrels.eager)
+    judgments = with_greedy_rank(judgments, *greedy, eager=qrels.eager)
     if qrels.eager:
         return judgments
     repeated = (pl.len().over([*DOCUMENT, *qrels.per]) > 1) & ~nothing_judged()

@@ -43,6 +43,9 @@ RANX_RBP = re.compile(r"rbp(?P<sign>[.@])(?P<p>\d+)", re.ASCII)
 #: ranx's `ndcg@10-l2`: grades from 2 on are relevant.
 RANX_LEVEL = re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL)
 
+#: trectools' `RBP(0.80)@10`.
+TRECTOOLS_RBP = re.compile(r"RBP\((\d*\.?\d+)\)", re.ASCII)
+
 #: What a cutoff is called between the brackets by ir_measures, trectools and torchmetrics.
 CUTOFFS = ("cutoff", "depth", "top_k")
 
@@ -90,7 +93,7 @@ def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
     spec, arguments = taken_apart(text)
     try:
         return spec.function(**arguments)
-    except OverflowError:
+    except (OverflowError, pl.exceptions.InvalidOperationError):
         raise MeasureError.syntax(text, "a number in it is too large") from None
 
 
@@ -111,7 +114,11 @@ def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
     level = RANX_LEVEL.fullmatch(text)
     name = level["name"] if level else text
     spec, arguments = _of_one_tool(name) or _of_any_tool(name)
-    return spec, {**arguments, "rel": int(level["rel"])} if level else arguments
+    if level and "rel" in arguments:
+        raise MeasureError.syntax(text, "it says twice what rel is")
+    if level:
+        arguments["rel"] = int(level["rel"])
+    return spec, {parameter: _whole(value) for parameter, value in arguments.items()}
 
 
 def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
@@ -135,7 +142,7 @@ def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
 
 def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
-    matched = CANONICAL.fullmatch(text)
+    matched = CANONICAL.fullmatch(TRECTOOLS_RBP.sub(r"RBP(p=\1)", text))
     if matched is None:
         raise MeasureError.syntax(text, "its brackets or its @ are out of place")
     found = _find(matched["name"])
@@ -223,11 +230,15 @@ def _value(node: ast.expr) -> object:
     return pl.col(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
+def _whole(value: object) -> object:
+    """A number that is whole as an integer, so that `2.0` and `2` are the same measure."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _after_the_sign(spec: Spec, text: str) -> object:
     """The number after `@`: a cutoff, but for measures that say otherwise."""
     try:
-        if not text.isascii() or "_" in text:
-            raise ValueError
-        return int(text) if spec.at == "k" else float(text)
+        # Python reads more as a number than what is one here: `1_000`, or the digits of other scripts.
+        return (int if spec.at == "k" else float)(text if text.isascii() and "_" not in text else "")
     except ValueError:
         raise MeasureError.parameter(spec.name, spec.at, spec.parameter(spec.at).wanted, text) from None

@@ -55,20 +55,18 @@ def by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     )
 
 
-def by_counting(run: Table, judged: pl.LazyFrame) -> pl.LazyFrame:
-    """The rank of every retrieved document that is judged, found by counting the rows above it.
+def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.LazyFrame:
+    """The rank of every retrieved document that is judged, `elsewhere` for any query, found by counting those above it.
 
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
     holds (hits), for the rows with a higher score than a hit, and for the rows with the same score. Each selects other
     columns, in another order: from passes that look alike the optimizer would make one that keeps the run in memory.
     """
-    # The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is. The ids
-    # of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run in memory.
+    # The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
     keys = run.keys
-    judged = judged.with_columns(hit_query_id="query_id", hit_doc_id="doc_id")
     hit_keys = [f"hit_{key}" for key in keys]
     hit = [*hit_keys, "hit_doc_id"]
-    hits = run.select(*keys, "doc_id", "score").join(judged, on=DOCUMENT, build_side="force_right")
+    hits = _hits(run.select(*keys, "doc_id", "score"), qrels, elsewhere=elsewhere)
     hits = hits.rename({"run": "hit_run"} if "run" in keys else {}).select(*hit, hit_score="score")
 
     higher = (
@@ -91,6 +89,25 @@ def by_counting(run: Table, judged: pl.LazyFrame) -> pl.LazyFrame:
     ids = (pl.col(f"hit_{column}").alias(column) for column in (*keys, "doc_id"))
     ranks = level.join(higher, on=hit, how="left")
     return ranks.select(*ids, rank=1 + n_higher + pl.col("before"), n_higher=n_higher, n_tied="n_tied")
+
+
+def pool(qrels: Table) -> pl.LazyFrame:
+    """The documents judged for any query."""
+    return qrels.select("doc_id").drop_nulls().unique()
+
+
+def _hits(run: pl.LazyFrame, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
+    """The rows of the run whose documents are judged for their query, or for any query that is judged itself.
+
+    The ids of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run.
+    """
+    if elsewhere:
+        queries = qrels.select("query_id").unique().with_columns(hit_query_id="query_id")
+        hits = run.join(pool(qrels).with_columns(hit_doc_id="doc_id"), on="doc_id", build_side="force_right")
+        return hits.join(queries, on="query_id", build_side="force_right")
+    judged = qrels.select(*DOCUMENT) if qrels.eager and not qrels.per else qrels.select(*DOCUMENT).unique()
+    judged = judged.with_columns(hit_query_id="query_id", hit_doc_id="doc_id")
+    return run.join(judged, on=DOCUMENT, build_side="force_right")
 
 
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:

@@ -134,6 +134,15 @@ def test_the_order_of_the_rows_changes_nothing():
         assert places_of(ranked(shuffled, COVERS[2], 20, eager=bool(seed % 2)), "place") == wanted
 
 
+@pytest.mark.parametrize("eager", [True, False])
+def test_several_columns_are_added_at_once(eager):
+    frame = judgments(9)
+    columns = [greedy_rank(cover, k).meta.output_name() for cover in COVERS for k in (3, 5)]
+    found = with_greedy_rank(frame.lazy(), *columns, eager=eager).collect()
+    for column in columns:
+        assert places_of(found, column) == greedy_by_hand(frame, *parameters_of(column))
+
+
 def test_judgments_of_several_judges_are_ranked_apart():
     one, other = judgments(5), judgments(6)
     both = pl.concat([one.with_columns(judge=pl.lit("1")), other.with_columns(judge=pl.lit("2"))])
@@ -173,8 +182,14 @@ def test_numbers_of_other_libraries_are_numbers():
 
 def test_a_plan_needs_a_cutoff_and_takes_the_highest_it_says():
     run, qrels = pl.LazyFrame({"query_id": "q0", "doc_id": ["d1", "d2"], "score": [2.0, 1.0]}), judgments(8).lazy()
-    for measure in ("alpha_nDCG", f"alpha_nDCG@{DEEPEST + 1}"):
-        with pytest.raises(ir.IRError, match=rf"a cutoff of at most {DEEPEST} where qrels is a LazyFrame"):
+    for measure, needed in (
+        ("alpha_nDCG", "all"),
+        (f"alpha_nDCG@{DEEPEST + 1}", DEEPEST + 1),
+        ("nNRBP(beta=0.8)", 175),
+    ):
+        with pytest.raises(
+            ir.IRError, match=rf"at most {DEEPEST} places .* qrels is a LazyFrame; needed are {needed}\."
+        ):
             ir.evaluate(run, qrels, measure)
     name = f"alpha_nDCG@{DEEPEST}"
     deep = ir.evaluate(run, qrels, name).collect()

@@ -43,6 +43,7 @@ ALWAYS_DEFINED = {
     "Judged": "asks for judgments of any grade",
     "unj": "asks for judgments of any grade",
     "Hole": "asks for judgments of any grade",
+    "Fallout": "asks for documents that are not relevant",
 }
 
 #: Measures that do not fall to 0 when nothing relevant is retrieved.
@@ -69,6 +70,10 @@ BEST_OUT_OF_REACH = {
     "yaap": "has no upper bound",
     "utility": "has no upper bound",
     "RBP_residual": "p^R for R relevant documents",
+    "CWL": "its reader goes on below the relevant documents",
+    "SDCG": "needs as many documents of the highest grade as there are positions",
+    "INSQ": "its reader goes on below the relevant documents",
+    "INST": "its reader goes on below the relevant documents",
     **dict.fromkeys(COUNTS, "has no upper bound"),
 }
 
@@ -159,7 +164,7 @@ def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(name
     run, qrels = collection_of(KIND[name], 3)
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
     values = ir.evaluate(unjudged, qrels, expressions(name)).drop("query_id", "NumRet", strict=False)
-    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj"})
+    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj", "Fallout"})
 
 
 @of_documents

@@ -47,7 +47,9 @@ DENOMINATOR = one_of(
         "BEIR": "MAP",
         "MTEB": "map",
         "RecTools": "MAP",
-        "torchmetrics": "RetrievalMAP",
+        "torchmetrics": "RetrievalMAP(denominator='hits') retrieval_average_precision(denominator='hits')",
+        "recommenders": "map map_at_k(k=10,denominator='min(k,R)')",
+        "trectools": "get_map(k=1000)",
     },
     parameters={"denominator": DENOMINATOR},
 )
@@ -67,7 +69,8 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
     """
     ranks = rank.filter(relevant(rel) & top(k)).sort()
     precisions = pl.int_range(1, ranks.len() + 1) / ranks
-    return if_relevant(or_zero(total(precisions) / average_out_of(k, rel, denominator)), rel)
+    value = ratio(total(precisions), average_out_of(k, rel, denominator))
+    return value if denominator == "R" else if_relevant(or_zero(value), rel)
 
 
 def average_out_of(k: int | None, rel: float, denominator: str) -> pl.Expr:

@@ -51,7 +51,7 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
 @measure(
     "RBP",
     source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952",
-    also={"trec_eval": "rbp(p=0.9)", "ir_measures": "RBP"},
+    also={"trec_eval": "rbp(p=0.9)", "ir_measures": "RBP", "trectools": "get_rbp(k=1000)"},
     parameters={"gains": SHARES},
     monotone=True,
 )

@@ -15,7 +15,7 @@ INFINITY = float("inf")
     "NumRet",
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_ret.c)",
-    also={"trec_eval": "num_ret", "ir_measures": "NumRet"},
+    also={"trec_eval": "num_ret", "ir_measures": "NumRet", "trectools": "get_retrieved_documents"},
     monotone=True,
 )
 def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
@@ -34,7 +34,7 @@ def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
     "NumRel",
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_rel.c)",
-    also={"trec_eval": "num_rel", "ir_measures": "NumRel"},
+    also={"trec_eval": "num_rel", "ir_measures": "NumRel", "trectools": "get_relevant_documents"},
     monotone=True,
 )
 def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
@@ -53,7 +53,12 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     "NumRelRet",
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_rel_ret.c)",
-    also={"trec_eval": "num_rel_ret", "ir_measures": "NumRelRet", "ranx": "hits"},
+    also={
+        "trec_eval": "num_rel_ret",
+        "ir_measures": "NumRelRet",
+        "ranx": "hits",
+        "trectools": "get_relevant_retrieved_documents",
+    },
     monotone=True,
 )
 def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:

@@ -57,7 +57,8 @@ def best_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount,
     """The most discounted gain there can be, by one of the denominators in use."""
     if denominator == "k":
         places = pl.int_range(1, (n_retrieved if k is None else pl.lit(k)) + 1)
-        return total(value.max() / discounted(places, discount))
+        # As many times as there are places, also where the discount is a constant.
+        return total(value.max() * places.clip(1, 1) / discounted(places, discount))
     return discounted_gain(order, k if denominator == "min(k,R)" else None, value, discount)
 
 
@@ -114,7 +115,7 @@ def ideal_dcg(
     Examples
     --------
     >>> import polars_ir as ir
-    >>> ir.evaluate({"q": ["d9"]}, {"q": {"d1": 2, "d2": 1, "d3": 2}}, ir.ideal_dcg(k=1)).row(0)
+    >>> ir.evaluate({"q": ["d2"]}, {"q": {"d1": 2, "d2": 1, "d3": 2}}, ir.ideal_dcg(k=1)).row(0)
     ('q', 2.0)
     """
     value = gain(dcg, gains, rel)
@@ -131,7 +132,9 @@ def ideal_dcg(
         "BEIR": "NDCG",
         "MTEB": "ndcg",
         "RecTools": "NDCG",
-        "torchmetrics": "RetrievalNormalizedDCG",
+        "torchmetrics": "RetrievalNormalizedDCG retrieval_normalized_dcg",
+        "recommenders": "ndcg_at_k(k=10)",
+        "trectools": "get_ndcg(k=1000,denominator='R')",
     },
     parameters={"denominator": IDEAL},
 )
@@ -187,7 +190,7 @@ def q_measure(
     --------
     >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d2": 1, "d3": 3}}, ir.q_measure())["Q"].round(6).item()
-    0.547619
+    0.595238
     """
     value = pl.when(relevant(rel)).then(gain(dcg, gains)).otherwise(0.0)
     found = relevant(rel) & top(k)

@@ -28,7 +28,7 @@ from polars_ir.vocabulary import discounted, n_retrieved, rank, ratio, top, tota
 
 NDEVAL = "ndeval 4.5, https://github.com/trec-web/trec-web-2014"
 CLARKE = "Clarke et al. 2008, https://doi.org/10.1145/1390334.1390446"
-CHAPELLE = "Chapelle et al. 2011, https://doi.org/10.1007/s10791-011-9167-9"
+CHAPELLE = "Chapelle et al. 2011, https://doi.org/10.1007/s10791-011-9167-7"
 AGRAWAL = "Agrawal et al. 2009, https://doi.org/10.1145/1498759.1498766"
 NRBP = "Clarke et al. 2009, https://doi.org/10.1007/978-3-642-04417-5_17"
 

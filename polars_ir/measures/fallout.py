@@ -22,7 +22,7 @@ TOO_SMALL = "polars_ir: Fallout: n_docs must be the size of the collection; ther
     "Fallout",
     best=0.0,
     source="van Rijsbergen 1979, Information Retrieval, chapter 7",
-    also={"torchmetrics": "RetrievalFallOut"},
+    also={"torchmetrics": "RetrievalFallOut retrieval_fall_out"},
     parameters={"n_docs": N_DOCS},
 )
 def fallout(*, k: int | None = None, rel: float = 1, n_docs: int | None = None) -> pl.Expr:

@@ -13,7 +13,7 @@ from polars_ir.registry import measure
 @measure(
     "GMAP",
     source=f"{TREC_EVAL} (m_gm_map.c)",
-    also={"trec_eval": "gm_map"},
+    also={"trec_eval": "gm_map", "trectools": "get_geometric_map"},
     average="geometric",
 )
 def gmap(*, rel: float = 1) -> pl.Expr:

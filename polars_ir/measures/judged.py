@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
-from polars_ir.vocabulary import judged_elsewhere, length, n_retrieved, or_zero, relevance, top
+from polars_ir.vocabulary import judged_elsewhere, length, n_retrieved, or_zero, ratio, relevance, top
 
 
 def shown(k: int | None) -> pl.Expr:
@@ -26,10 +26,12 @@ def judged(*, k: int | None = None) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d1": 1, "d3": 0}}, ir.judged(k=10)).row(0)
     ('q', 0.5)
     """
-    return or_zero((top(k) & relevance.is_not_null()).sum() / shown(k))
+    return or_zero(ratio((top(k) & relevance.is_not_null()).sum(), shown(k)))
 
 
-@measure("unj", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"trec_eval": "unj", "trectools": "UNJ"})
+@measure(
+    "unj", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"trec_eval": "unj", "trectools": "UNJ get_unjudged(k=10)"}
+)
 def unjudged(*, k: int | None = None) -> pl.Expr:
     """Unjudged: the share of the first k places that holds a document without a judgment for this query.
 
@@ -43,7 +45,7 @@ def unjudged(*, k: int | None = None) -> pl.Expr:
     ('q', 0.2)
     """
     assessed = (top(k) & (relevance >= 0)).sum()
-    return or_zero((shown(k).cast(pl.Int64) - assessed) / length(k))
+    return or_zero(ratio(shown(k).cast(pl.Int64) - assessed, length(k)))
 
 
 @measure(
@@ -66,4 +68,4 @@ def hole(*, k: int | None = None) -> pl.Expr:
     [0.1, 0.0]
     """
     pooled = (top(k) & (relevance.is_not_null() | judged_elsewhere.is_not_null())).sum()
-    return or_zero((shown(k).cast(pl.Int64) - pooled) / length(k))
+    return or_zero(ratio(shown(k).cast(pl.Int64) - pooled, length(k)))

@@ -11,7 +11,7 @@ from polars_ir.vocabulary import hits, if_relevant, n_retrieved, rank, relevant,
 @measure(
     "Accuracy",
     source="Hanley and McNeil 1982, https://doi.org/10.1148/radiology.143.1.7063747; ir_measures, https://ir-measur.es",
-    also={"ir_measures": "Accuracy", "torchmetrics": "RetrievalAUROC", "RePlay": "RocAuc"},
+    also={"ir_measures": "Accuracy", "torchmetrics": "RetrievalAUROC retrieval_auroc", "RePlay": "RocAuc"},
 )
 def accuracy(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Pairwise accuracy: the share of pairs of a relevant and another document that are in the right order.

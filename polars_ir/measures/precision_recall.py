@@ -24,7 +24,9 @@ TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
         "BEIR": "P",
         "MTEB": "precision",
         "RecTools": "Precision",
-        "torchmetrics": "RetrievalPrecision",
+        "torchmetrics": "RetrievalPrecision retrieval_precision",
+        "recommenders": "precision_at_k(k=10)",
+        "trectools": "get_precision(k=1000)",
     },
     monotone=True,
 )
@@ -40,7 +42,7 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.precision(k=5)).row(0)
     ('q', 0.2)
     """
-    return if_relevant(or_zero(hits(k, rel) / length(k)), rel)
+    return if_relevant(or_zero(ratio(hits(k, rel), length(k))), rel)
 
 
 @measure(
@@ -53,7 +55,8 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "BEIR": "Recall",
         "MTEB": "recall",
         "RecTools": "Recall",
-        "torchmetrics": "RetrievalRecall",
+        "torchmetrics": "RetrievalRecall retrieval_recall",
+        "recommenders": "recall_at_k(k=10)",
     },
 )
 def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -92,7 +95,7 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.recall_capped(k=1)).row(0)
     ('q', 1.0)
     """
-    return if_relevant(or_zero(hits(k, rel) / pl.min_horizontal(length(k), n_relevant(rel))), rel)
+    return if_relevant(or_zero(ratio(hits(k, rel), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
 @measure("F", source="van Rijsbergen 1979, Information Retrieval, chapter 7", also={"ranx": "f1", "RecTools": "F1Beta"})
@@ -120,9 +123,9 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
         "ir_measures": "Success",
         "ranx": "hit_rate",
         "BEIR": "top_k_accuracy",
-        "MTEB": "hit_rate",
+        "MTEB": "hit_rate cv_recall",
         "RecTools": "HitRate",
-        "torchmetrics": "RetrievalHitRate",
+        "torchmetrics": "RetrievalHitRate retrieval_hit_rate",
     },
     monotone=True,
 )
@@ -140,6 +143,11 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant((hits(k, rel) > 0).cast(pl.Float64), rel)
 
 
+def multiple_of_relevant(multiple: float, rel: float) -> pl.Expr:
+    """The cutoff at a multiple of R, which trec_eval rounds up unless the fraction is below a tenth."""
+    return (multiple * n_relevant(rel) + 0.9).floor().cast(pl.Int64)
+
+
 @measure(
     "Rprec",
     source=f"{TREC_EVAL} (m_Rprec.c)",
@@ -147,7 +155,9 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "trec_eval": "Rprec Rprec_mult(multiple=#) Rprec_mult_avgjg(multiple=#)",
         "ir_measures": "Rprec RPrec",
         "ranx": "r-precision",
-        "torchmetrics": "RetrievalRPrecision",
+        "torchmetrics": "RetrievalRPrecision retrieval_r_precision",
+        "recommenders": "r_precision_at_k",
+        "trectools": "get_rprec",
     },
     parameters={"multiple": Parameter("How many times R the cutoff is.", "a number above 0", positive)},
 )
@@ -163,5 +173,5 @@ def r_precision(*, rel: float = 1, multiple: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.r_precision()).row(0)
     ('q', 0.5)
     """
-    cutoff = (multiple * n_relevant(rel) + 0.9).floor().cast(pl.Int64)
-    return if_relevant(or_zero(hits(cutoff, rel) / cutoff), rel)
+    cutoff = multiple_of_relevant(multiple, rel)
+    return if_relevant(or_zero(ratio(hits(cutoff, rel), cutoff)), rel)

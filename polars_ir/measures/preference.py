@@ -11,7 +11,7 @@ from polars_ir.vocabulary import n_relevant, ranked, ratio, relevance, relevant,
 @measure(
     "bpref",
     source="Buckley and Voorhees 2004, https://doi.org/10.1145/1008992.1009000; trec_eval 10 (m_bpref.c)",
-    also={"trec_eval": "bpref", "ir_measures": "Bpref BPref", "ranx": "bpref"},
+    also={"trec_eval": "bpref", "ir_measures": "Bpref BPref", "ranx": "bpref", "trectools": "get_bpref"},
 )
 def bpref(*, rel: float = 1) -> pl.Expr:
     """Binary preference: the share of judged pairs that are in the right order.

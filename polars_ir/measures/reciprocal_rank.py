@@ -19,7 +19,8 @@ from polars_ir.vocabulary import if_relevant, or_zero, rank, relevant, top
         "BEIR": "MRR",
         "MTEB": "mrr",
         "RecTools": "MRR",
-        "torchmetrics": "RetrievalMRR",
+        "torchmetrics": "RetrievalMRR retrieval_reciprocal_rank",
+        "trectools": "get_reciprocal_rank(k=1000)",
     },
     monotone=True,
 )

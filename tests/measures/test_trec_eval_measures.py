@@ -176,6 +176,18 @@ def test_gains_can_be_an_expression():
         assert found[0] == pytest.approx(found[1], **EXACT)
 
 
+def test_gains_can_be_shares_of_the_highest_grade_of_the_query():
+    run, qrels = collection(1)
+    highest = pl.col("relevance").max().over("query_id")
+    with_highest = qrels.with_columns(highest=highest).filter(pl.col("highest") > 0)
+    for measure in (ir.normalized_gain, ir.r_ndcg, ir.ndcg_rel, ir.rank_biased_precision, ir.expected_reciprocal_rank):
+        in_query, as_column = (
+            ir.evaluate(run, with_highest, measure(gains=ir.relevance / of_query).alias("value"))["value"]
+            for of_query in (ir.relevance.max(), pl.col("highest"))
+        )
+        assert in_query.to_list() == pytest.approx(as_column.to_list(), abs=TOLERANCE, rel=0)
+
+
 @pytest.mark.parametrize("name", ["G", "Rndcg", "ndcg_rel"])
 def test_a_measure_of_gains_is_undefined_without_one(name):
     assert value_of(name, ["d1", "d2"], {"d1": 0, "d2": -1}, undefined=None) is None
