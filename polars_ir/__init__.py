@@ -12,6 +12,7 @@ Importing this package puts `.ir` on Polars DataFrames and LazyFrames, and on pa
 from importlib.metadata import version
 
 from polars_ir import datasets, namespace, pandas
+from polars_ir.abstaining import abstention, confidence
 from polars_ir.conversion import from_lists
 from polars_ir.errors import IRError, IRWarning
 from polars_ir.evaluation import evaluate
@@ -19,11 +20,13 @@ from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 from polars_ir.judging import judge
 from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
 from polars_ir.measures import __all__ as _measures
+from polars_ir.measures.relevance_string import relevance_string
 from polars_ir.measures.user_models import cumulated, gained, place
 from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
 from polars_ir.summary import mean, summarize
 from polars_ir.validation import validate
+from polars_ir.variants import p_mrr, robustness
 from polars_ir.vocabulary import (
     gain,
     hits,
@@ -46,7 +49,9 @@ __all__ = [
     "CATALOG",
     "IRError",
     "IRWarning",
+    "abstention",
     "catalog",
+    "confidence",
     "cumulated",
     "datasets",
     "evaluate",
@@ -62,6 +67,7 @@ __all__ = [
     "n_relevant",
     "n_retrieved",
     "or_zero",
+    "p_mrr",
     "parse",
     "place",
     "rank",
@@ -69,7 +75,9 @@ __all__ = [
     "read_qrels",
     "read_run",
     "relevance",
+    "relevance_string",
     "relevant",
+    "robustness",
     "scan_qrels",
     "scan_run",
     "summarize",

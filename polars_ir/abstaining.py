@@ -14,7 +14,7 @@ from polars_ir.errors import ColumnError, DtypeError, explain_options
 from polars_ir.judging import BAD_RUN
 from polars_ir.naming import is_cost
 from polars_ir.schema import find, run_table
-from polars_ir.summary import ALL, _measures_of
+from polars_ir.summary import ALL, measures_of
 from polars_ir.vocabulary import ratio, total
 
 #: How many points a curve has: none of the queries is left out, a tenth, up to nine.
@@ -131,7 +131,7 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> Any:
     >>> areas.with_columns(pl.col("nAUC").round(9)).rows()
     [('RR', 'max', 0.4), ('RR', 'diff1', 1.0)]
     """
-    table, numbers = _measures_of(per_query)
+    table, numbers = measures_of(per_query)
     rows, names = with_attributes(table, confidence, "confidence")
     _check_numbers(rows.collect_schema(), names)
     own = isinstance(confidence, (str, list, tuple))

@@ -5,32 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 import polars as pl
 
 from polars_ir.errors import ColumnError, MeasureError
 from polars_ir.greedy import is_greedy
 from polars_ir.judging import Pair
-from polars_ir.preferences import PREFERENCE
 from polars_ir.ranking import DOCUMENT
+from polars_ir.registry import Kind, kind_of
 from polars_ir.schema import MADE
-
-Kind = Literal["documents", "subtopics", "preferences"]
 
 #: What the judged relation can always give a measure.
 RELATION = ("run", *DOCUMENT, "relevance", *MADE)
 
 #: The map of gains in a measure's name.
 GAIN_MAP = re.compile(r"gains=(\{[^}]*\})")
-
-
-def kind_of(expression: pl.Expr) -> Kind:
-    """The kind of judgments that a measure reads, by the columns that only one kind has."""
-    read = expression.meta.root_names()
-    if "subtopic" in read:
-        return "subtopics"
-    return "documents" if set(PREFERENCE).isdisjoint(read) else "preferences"
 
 
 def kind_of_all(expressions: Mapping[str, pl.Expr]) -> Kind:

@@ -17,7 +17,7 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.bounds import judgings, widened
-from polars_ir.columns import Kind, check_gain_maps, columns_read, kind_of_all
+from polars_ir.columns import check_gain_maps, columns_read, kind_of_all
 from polars_ir.conversion import give_back
 from polars_ir.errors import MeasureError, OptionError, explain_options, warn
 from polars_ir.expected import EXPECTED
@@ -27,6 +27,7 @@ from polars_ir.naming import parse, taken_apart
 from polars_ir.preferences import RELATION as OF_PREFERENCES
 from polars_ir.preferences import preference_table, preferences_of, relate_pairs
 from polars_ir.ranking import Ties, reordered
+from polars_ir.registry import Kind
 from polars_ir.schema import Table
 from polars_ir.vocabulary import ratio, total
 

@@ -13,12 +13,14 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.abstaining import abstention, confidence
 from polars_ir.errors import explain_options, nearest
 from polars_ir.evaluation import evaluate
 from polars_ir.judging import judge
 from polars_ir.registry import CATALOG, Measure
 from polars_ir.summary import mean, summarize
 from polars_ir.validation import validate
+from polars_ir.variants import p_mrr, robustness
 
 #: What every measure's method takes beside the measure's own parameters.
 OPTIONS = [p for p in inspect.signature(evaluate).parameters.values() if p.kind is p.KEYWORD_ONLY]
@@ -49,6 +51,10 @@ class IRNamespace:
     validate = bound(validate)
     mean = bound(mean)
     summarize = bound(summarize)
+    confidence = bound(confidence)
+    abstention = bound(abstention)
+    robustness = bound(robustness)
+    p_mrr = bound(p_mrr)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         measures = {spec.function.__name__: spec.function for spec in CATALOG.values()}

@@ -21,9 +21,7 @@ from polars_ir.checks import check_duplicates
 from polars_ir.conversion import to_polars
 from polars_ir.errors import ColumnError, DataError, DtypeError, InputTypeError
 from polars_ir.schema import Table, qrels_table
-
-#: The columns that only the relation of preferences has: a measure that reads one of them is about preferences.
-PREFERENCE = ("preferred", "other", "preferred_rank", "other_rank")
+from polars_ir.vocabulary import PREFERENCE
 
 #: How many documents the judge finds relevant and not, and how many of these the run returned.
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")

@@ -18,6 +18,7 @@ import polars as pl
 
 from polars_ir.errors import MeasureError, explain_options
 from polars_ir.parameters import PARAMETERS, Parameter
+from polars_ir.vocabulary import PREFERENCE
 
 P = ParamSpec("P")
 
@@ -26,6 +27,9 @@ Measure = Callable[..., pl.Expr]
 
 #: How the values of queries become one.
 Average = Literal["arithmetic", "geometric", "sum"]
+
+#: The kinds of judgments there are: of documents, of the subtopics of documents, and of one document against another.
+Kind = Literal["documents", "subtopics", "preferences"]
 
 #: A name of another tool, with the parameters it stands for: `ndcg_burges(dcg='exp-log2')`.
 SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
@@ -66,13 +70,28 @@ class Spec:
         """What other tools call it, each name with the parameters it stands for, as text."""
         return {name: given for names in self.also.values() for name, given in SPELLING.findall(names)}
 
+    @functools.cached_property
+    def kind(self) -> Kind:
+        """The kind of judgments the measure reads."""
+        return kind_of(self.function())
+
     def parameter(self, name: str) -> Parameter:
         """What a parameter means in this measure."""
         return self.own.get(name) or PARAMETERS[name]
 
 
 #: Methods of `.ir` that are no measures.
-METHODS = ("judge", "evaluate", "validate", "mean", "summarize")
+METHODS = (
+    "judge",
+    "evaluate",
+    "validate",
+    "mean",
+    "summarize",
+    "confidence",
+    "abstention",
+    "robustness",
+    "p_mrr",
+)
 
 #: Every measure by its canonical name, in the order of definition.
 CATALOG: dict[str, Spec] = {}
@@ -182,6 +201,18 @@ def documentation(spec: Spec) -> str:
     )
 
 
+def kind_of(expression: pl.Expr) -> Kind:
+    """The kind of judgments that a measure reads, by the columns that only one kind has.
+
+    >>> kind_of(pl.col("subtopic").n_unique())
+    'subtopics'
+    """
+    read = expression.meta.root_names()
+    if "subtopic" in read:
+        return "subtopics"
+    return "documents" if set(PREFERENCE).isdisjoint(read) else "preferences"
+
+
 def check_parameter(spec: Spec, name: str, value: object) -> None:
     """Raise a `MeasureError` unless the value is one that the parameter of this name can have."""
     if value is None and spec.parameters[name] is None:
@@ -197,7 +228,8 @@ def catalog() -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        `name`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
+        `name`, `function` (its name in this package), `judgments` (`documents`, `subtopics` or `preferences`: what it
+        reads), `parameters` (with defaults), `low`, `high`, `best`
         (its range and best value), `monotone` (whether it can not fall when a grade rises, so that `bounds` of
         `evaluate` are exact), `also` (what other tools call it), `meaning`, `source`; String but for the three
         numbers, which are Float64, and the Boolean.
@@ -212,6 +244,7 @@ def catalog() -> pl.DataFrame:
         {
             "name": spec.name,
             "function": spec.function.__name__,
+            "judgments": spec.kind,
             "parameters": ", ".join(f"{n}={v!r}" for n, v in spec.parameters.items()),
             "low": float(spec.bounds[0]),
             "high": float(spec.bounds[1]),

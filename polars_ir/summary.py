@@ -67,7 +67,7 @@ def mean(per_query: Any) -> Any:
     >>> ir.mean(ir.evaluate(run, qrels, ["RR", "P@1"])).rows()
     [(0.75, 0.5)]
     """
-    table, measures = _measures_of(per_query)
+    table, measures = measures_of(per_query)
     system, queries = _by_system(table)
     means = queries.agg(_average(measure).alias(measure) for measure in measures)
     return give_back(means.select(*system, *measures), per_query)
@@ -115,7 +115,7 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
     """
     if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise OptionError(f"confidence must be between 0 and 1, both excluded; got {confidence!r}.")
-    table, measures = _measures_of(per_query)
+    table, measures = measures_of(per_query)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     system, queries = _by_system(table)
     rows = [
@@ -132,7 +132,7 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
     return give_back(pl.concat(rows).select(columns), per_query)
 
 
-def _measures_of(per_query: Any) -> tuple[Table, list[str]]:
+def measures_of(per_query: Any) -> tuple[Table, list[str]]:
     """A per-query frame, and which of its columns are measures."""
     table = per_query_table(per_query)
     measures = [

@@ -15,7 +15,7 @@ from polars_ir.errors import ColumnError, explain_options
 from polars_ir.judging import Pair, collect_checked, pair_up, relate
 from polars_ir.naming import is_cost
 from polars_ir.schema import ROLES, find
-from polars_ir.summary import _measures_of
+from polars_ir.summary import measures_of
 from polars_ir.vocabulary import ratio, total
 
 #: The columns that `robustness` makes.
@@ -72,7 +72,7 @@ def robustness(per_query: Any, by: str | Any) -> Any:
     >>> found.group_by("measure").agg(pl.col("worst").mean()).row(0)
     ('RR', 0.75)
     """
-    table, numbers = _measures_of(per_query)
+    table, numbers = measures_of(per_query)
     rows, names = with_attributes(table, by, "by")
     if len(names) > 1:
         raise ColumnError(f"by must give one column of base queries; got {', '.join(map(repr, names))}.")

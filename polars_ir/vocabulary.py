@@ -35,6 +35,9 @@ n_higher = pl.col("n_higher")
 #: Retrieved documents that share this one's score, itself included.
 n_tied = pl.col("n_tied")
 
+#: The columns that only the relation of preferences has.
+PREFERENCE = ("preferred", "other", "preferred_rank", "other_rank")
+
 #: True for a document that was judged for some query, null for one that never was.
 judged_elsewhere = pl.col("judged_elsewhere")
 

@@ -12,7 +12,6 @@ import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from polars_ir import columns
 from polars_ir.registry import CATALOG, Spec
 
 Run = Mapping[str, Mapping[str, float]]
@@ -53,11 +52,6 @@ VALUES: dict[str, list[object]] = {
 }
 
 
-def kind_of(spec: Spec) -> str:
-    """The kind of judgments that a measure reads."""
-    return columns.kind_of(spec.function())
-
-
 def samples(spec: Spec) -> list[dict[str, object]]:
     """Arguments of a measure: its defaults, each of `VALUES` alone, and the first values of any two together."""
     values = {
@@ -75,7 +69,7 @@ def samples(spec: Spec) -> list[dict[str, object]]:
 
 def every_measure(kind: str = "documents") -> list[pl.Expr]:
     """Every measure of a kind of judgments, with every sample of its parameters."""
-    measures = [spec for spec in CATALOG.values() if kind_of(spec) == kind]
+    measures = [spec for spec in CATALOG.values() if spec.kind == kind]
     return [spec.function(**arguments) for spec in measures for arguments in samples(spec)]
 
 

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from generated import STEADY
 from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_ir as ir
-from tests.generated import STEADY
 
 
 def frame(values: dict[str, list]) -> pl.DataFrame:

@@ -205,8 +205,10 @@ WHOLE_MESSAGES = {
     ),
     "a misspelt option of a measure": (
         lambda: ir.ndcg(gain={1: 2}),
-        "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, rel, dcg, "
-        "discount, gains, denominator.",
+        (
+            "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes k, rel, dcg, "
+            "discount, gains, denominator."
+        ),
     ),
     "a misspelt option of a method": (
         lambda: RUN.ir.ndcg(QRELS, gain={1: 2}),
@@ -221,8 +223,10 @@ WHOLE_MESSAGES = {
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
-        "ndcg(): too many positional arguments. Parameters are given by name. It takes k, rel, dcg, "
-        "discount, gains, denominator.",
+        (
+            "ndcg(): too many positional arguments. Parameters are given by name. It takes k, rel, dcg, "
+            "discount, gains, denominator."
+        ),
     ),
     "a bad value of an option": (
         evaluating(missing="Skip"),

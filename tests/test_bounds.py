@@ -4,7 +4,7 @@ from itertools import product
 
 import polars as pl
 import pytest
-from generated import STEADY, collection, collections, every_measure, kind_of, qrels_frame, run_frame
+from generated import STEADY, collection, collections, every_measure, qrels_frame, run_frame
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
@@ -14,9 +14,7 @@ import polars_ir as ir
 SHARES = ["R@2", "R_cap@2", "F@2", "R", "F"]
 
 #: Measures whose value no number of unjudged documents can be told to bound.
-MONOTONE = [
-    spec for spec in ir.CATALOG.values() if spec.monotone and kind_of(spec) == "documents" and spec.name != "CWL"
-]
+MONOTONE = [spec for spec in ir.CATALOG.values() if spec.monotone and spec.kind == "documents" and spec.name != "CWL"]
 CUT = [spec.function(k=2) for spec in MONOTONE if "k" in spec.parameters]
 EXACT = [*(spec.function() for spec in MONOTONE), *CUT, *(ir.parse(name) for name in SHARES)]
 OTHER = [ir.parse(name) for name in ("nDCG@2", "nDCG", "AP", "Rprec", "bpref", "Q", "infAP")]

@@ -13,7 +13,6 @@ from generated import (
     collection_of,
     collections,
     every_measure,
-    kind_of,
     qrels_frame,
     run_frame,
     samples,
@@ -31,7 +30,7 @@ ROUNDING = 1e-12
 COUNTS = {"NumRet", "NumRel", "NumRelRet"}
 
 #: What judgments measures are of, by name; the figures of one kind can not be had in a call with those of another.
-KIND = {name: kind_of(spec) for name, spec in ir.CATALOG.items()}
+KIND = {name: spec.kind for name, spec in ir.CATALOG.items()}
 
 #: Measures that have a value also where no document is relevant.
 ALWAYS_DEFINED = {

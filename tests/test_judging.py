@@ -5,7 +5,6 @@ import re
 
 import polars as pl
 import pytest
-from generated import kind_of
 
 import polars_ir as ir
 from polars_ir import judging
@@ -32,7 +31,7 @@ def test_what_the_passes_over_a_scanned_run_share_is_the_scan_and_the_hits(scann
 @pytest.mark.parametrize("deep", [0, 10**9])
 def test_a_plan_holds_no_python_function_and_can_be_sent_elsewhere(scanned, deep, monkeypatch):
     monkeypatch.setattr(judging, "DEEP", deep)
-    plan = scanned.ir.evaluate(QRELS, [spec.function() for spec in ir.CATALOG.values() if kind_of(spec) == "documents"])
+    plan = scanned.ir.evaluate(QRELS, [spec.function() for spec in ir.CATALOG.values() if spec.kind == "documents"])
     # A Python function would be pickled into the serialized plan.
     sent = plan.serialize()
     assert b"pickle" not in sent

@@ -79,8 +79,8 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP"),
             (
-                "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name their "
-                "column: evaluate(..., judges='...')."
+                "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name "
+                "their column: evaluate(..., judges='...')."
             ),
         ),
         (

@@ -8,7 +8,7 @@ import weakref
 
 import polars as pl
 import pytest
-from generated import collection_of, kind_of
+from generated import collection_of
 
 import polars_ir as ir
 from polars_ir import namespace
@@ -20,7 +20,7 @@ PER_QUERY = ir.evaluate(RUN, QRELS, ["RR", "AP"])
 
 @pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
 def test_every_measure_is_a_method(spec):
-    run, judgments = collection_of(kind_of(spec))
+    run, judgments = collection_of(spec.kind)
     method = getattr(run.ir, spec.function.__name__)
     assert method(judgments).equals(ir.evaluate(run, judgments, spec.function()))
 

@@ -14,7 +14,7 @@ EVERY = pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, s
 
 def test_the_catalogue_is_a_frame_with_a_row_a_measure():
     found = ir.catalog()
-    text, number = ["name", "function", "parameters"], ["low", "high", "best"]
+    text, number = ["name", "function", "judgments", "parameters"], ["low", "high", "best"]
     assert found.schema == {
         **dict.fromkeys(text, pl.String),
         **dict.fromkeys(number, pl.Float64),

@@ -6,11 +6,11 @@ from collections import defaultdict
 
 import polars as pl
 import pytest
+from generated import STEADY
 from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_ir as ir
-from tests.generated import STEADY
 
 PER_QUERY = pl.DataFrame(
     {"query_id": ["a1", "a2", "b1"], "RR": [1.0, 0.5, 0.25], "Hole@5": [0.0, 0.2, 0.4], "base": ["a", "a", "b"]}

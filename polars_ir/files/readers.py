@@ -119,15 +119,17 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     source
         A file, a glob, or a list of them, all of one format; several files are parts of one set of judgments.
     format
-        `"trec"`, `"beir"` (tab-separated with the header query-id, corpus-id, score), `"parquet"`, `"csv"`,
-        `"tsv"`, `"ipc"` or `"ndjson"`. By default the extension tells, as for `read_run`, and a `.tsv` with
-        BEIR's header is BEIR's.
+        `"trec"`; `"subtopics"` (ndeval: the second field of a TREC line is a `subtopic`), `"judges"` (trec_eval's
+        qrels_jg: it is a `judge`) or `"preferences"` (trec_eval's prefs: query, judge, group, document, level);
+        `"beir"` (tab-separated with the header query-id, corpus-id, score); `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or
+        `"ndjson"`. By default the extension tells, as for `read_run`, and a `.tsv` with BEIR's header is BEIR's.
 
     Returns
     -------
     pl.DataFrame
         For TREC and BEIR `query_id` String, `doc_id` String and `relevance`: Int64, or Float64 if a grade is written as
-        a fraction (`0.5`, `1.0`). The iteration of TREC qrels is left out. Tables keep their columns; in CSV and TSV
+        a fraction (`0.5`, `1.0`). The iteration of TREC qrels is left out, unless the format says what it is: then
+        there is a column `subtopic` or `judge` (and `group`), String too. Tables keep their columns; in CSV and TSV
         every column is a String but the grades.
 
     Raises

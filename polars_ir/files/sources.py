@@ -19,10 +19,15 @@ from polars_ir.files.delimited import is_beir, is_header
 from polars_ir.files.unreadable import FAILURES, unreadable
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Format: TypeAlias = Literal["trec", "beir", "parquet", "csv", "tsv", "ipc", "ndjson"]
+Format: TypeAlias = Literal[
+    "trec", "subtopics", "judges", "preferences", "beir", "parquet", "csv", "tsv", "ipc", "ndjson"
+]
 Role: TypeAlias = Literal["run", "qrels"]
 
 FORMATS: tuple[Format, ...] = get_args(Format)
+#: Formats that only judgments have.
+OF_QRELS = ("subtopics", "judges", "preferences", "beir")
+
 EXTENSIONS: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -59,7 +64,7 @@ def resolve(source: Source) -> list[Path]:
 def one_format(files: list[Path], role: Role, format: Format | None) -> Format:
     """The format that was asked for, or the one all files have."""
     if format is not None:
-        choices = [name for name in FORMATS if role == "qrels" or name != "beir"]
+        choices = [name for name in FORMATS if role == "qrels" or name not in OF_QRELS]
         if format not in choices:
             raise OptionError.value("format", format, choices)
         return format

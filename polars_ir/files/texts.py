@@ -31,7 +31,7 @@ def read(files: list[Path], role: Role, format: Format) -> pl.DataFrame:
         except FAILURES as error:
             failed = error
             continue
-        if frame.is_empty() and format == "trec":
+        if frame.is_empty() and format in trec.LAYOUTS:
             raise FileError.empty(files[0])
         return frame
     raise _first_failure(parts) or because(files[0], failed)
@@ -50,8 +50,8 @@ def scan(files: list[Path], role: Role, format: Format) -> pl.LazyFrame:
 
 
 def _open(path: Path, role: Role, format: Format, grade: type[pl.DataType]) -> Checked:
-    if format == "trec":
-        return trec.run(path) if role == "run" else trec.qrels(path, grade)
+    if format in trec.LAYOUTS:
+        return trec.run(path) if role == "run" else trec.qrels(path, grade, format)
     separator = delimited.SEPARATORS[format]
     if role == "run":
         return delimited.run(path, separator)

@@ -6,7 +6,8 @@ Conventions:
   mean nothing. A blank line is skipped, and so is one that begins with `#`: a comment, as in trec_eval 10, so that no
   query id can begin with `#`.
 * A run line has six fields, `query_id Q0 doc_id rank score tag`, and anything after them belongs to the tag.
-  A qrels line has exactly four, `query_id iteration doc_id relevance`.
+  A qrels line has exactly four, `query_id iteration doc_id relevance`; what the second is depends on the track: a
+  subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have a fifth, the group.
 * One plan reads every layout, by splitting at blanks and leaving out the empty fields. `scan_csv` is faster, but takes
   a late tab-separated line for one long query id; `clean` uses it where that can not happen.
 """
@@ -22,8 +23,17 @@ from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 
 #: The place in its line of each field that becomes a column.
 RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
-QRELS_FIELDS = {"query_id": 0, "doc_id": 2, "relevance": 3}
+QRELS_FIELDS = {
+    "trec": {"query_id": 0, "doc_id": 2, "relevance": 3},
+    "subtopics": {"query_id": 0, "subtopic": 1, "doc_id": 2, "relevance": 3},
+    "judges": {"query_id": 0, "judge": 1, "doc_id": 2, "relevance": 3},
+    "preferences": {"query_id": 0, "judge": 1, "group": 2, "doc_id": 3, "relevance": 4},
+}
 TAG = 5
+
+#: What the lines of judgments hold, in words.
+LAYOUTS = {format: " ".join(places) for format, places in QRELS_FIELDS.items()}
+LAYOUTS["trec"] = "query_id iteration doc_id relevance"
 
 _FIELDS = "line fields"
 _COUNT = "line field count"
@@ -43,20 +53,23 @@ def run(path: Path) -> Checked:
     return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
 
 
-def qrels(path: Path, grade: type[pl.DataType]) -> Checked:
+def qrels(path: Path, grade: type[pl.DataType], format: str = "trec") -> Checked:
     """A TREC qrels file, its grades read as `grade`."""
+    places = QRELS_FIELDS[format]
+    layout = LAYOUTS[format]
+    count = places["relevance"] + 1
     problem = (
         pl.when(pl.col(_COUNT) >= 6)
         .then(pl.format("{} fields; this looks like a run; use read_run.", _COUNT))
         .when(pl.col(_COUNT) == 3)
-        .then(pl.lit("3 fields, not 4 (query_id iteration doc_id relevance); BEIR's are read with format='beir'."))
-        .when(pl.col(_COUNT) != 4)
-        .then(pl.format("a qrels line has 4 fields (query_id iteration doc_id relevance); this one has {}.", _COUNT))
-        .otherwise(pl.format("the grade (field 4) must be a number; got '{}'.", _field(3)))
+        .then(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with format='beir'."))
+        .when(pl.col(_COUNT) != count)
+        .then(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", _COUNT))
+        .otherwise(pl.format(f"the grade (field {count}) must be a number; got '{{}}'.", _field(count - 1)))
     )
-    bad = (pl.col(_COUNT) != 4) | not_a_grade(pl.col("relevance"), grade)
-    rows = _rows(path, QRELS_FIELDS, {"relevance": grade}, bad, problem)
-    return Checked(path, rows, list(QRELS_FIELDS), "query_id iteration doc_id relevance" + whole_grades(grade))
+    bad = (pl.col(_COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
+    rows = _rows(path, places, {"relevance": grade}, bad, problem)
+    return Checked(path, rows, list(places), layout + whole_grades(grade))
 
 
 def tag(file: Checked) -> str:

@@ -34,8 +34,7 @@ def relevance_string(*, k: int | None = 10) -> pl.Expr:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> from polars_ir.measures.relevance_string import relevance_string
-    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 2, "d3": 0}}, relevance_string()).row(0)
+    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 2, "d3": 0}}, ir.relevance_string()).row(0)
     ('q', '2-0')
     """
     if k is not None and not PARAMETERS["k"].holds(k):

@@ -80,8 +80,7 @@ def user_model(
     Examples
     --------
     >>> import polars_ir as ir
-    >>> from polars_ir.measures.user_models import gained
-    >>> impatient = ir.user_model(continuation=(0.5 * (1 - gained)).alias("impatient"), k=2)
+    >>> impatient = ir.user_model(continuation=(0.5 * (1 - ir.gained)).alias("impatient"), k=2)
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, impatient)["CWL(continuation=impatient)@2"].round(6).item()
     0.333333
     """
