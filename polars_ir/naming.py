@@ -17,6 +17,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polars_ir.errors import MeasureError
+from polars_ir.measures.relevance_string import relevance_string
 from polars_ir.registry import CATALOG, Measure, Spec
 
 #: `nDCG(dcg='exp-log2')@10`.
@@ -33,6 +34,9 @@ TREC_EVAL_F = re.compile(r"set_F[._](\d*\.?\d+)", re.ASCII)
 
 #: trec_eval's `utility.2,-1,0,0`.
 TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+){3})", re.ASCII)
+
+#: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
+TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
 
 #: trec_eval's `P.5,10`: several measures in one name.
 TREC_EVAL_SEVERAL = re.compile(r"(?P<name>\w+)\.(?P<numbers>[\d.]+(?:,[\d.]+)+)", re.ASCII)
@@ -90,6 +94,8 @@ def parse(name: str) -> pl.Expr:
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
     # The catalogue is part of the key: what a user defines, or defines anew, must not stay unknown.
+    if relstring := TREC_EVAL_STRING.fullmatch(text):
+        return relevance_string(k=int(relstring[1] or 10))
     spec, arguments = taken_apart(text)
     try:
         return spec.function(**arguments)

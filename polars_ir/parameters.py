@@ -15,6 +15,9 @@ from polars_ir.vocabulary import Discount, Discounted
 #: 2 to the power of a grade above this is no gain anyone means.
 HIGHEST_GRADE = 64
 
+#: Ranks and counts are 32-bit numbers.
+MOST_DOCUMENTS = 2**31
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -58,7 +61,7 @@ PARAMETERS: dict[str, Parameter] = {
     "k": Parameter(
         "Cutoff: only the first k documents of the ranking count; None: all of them.",
         "a whole number of documents, 1 or more",
-        whole,
+        lambda v: whole(v) and v <= MOST_DOCUMENTS,
     ),
     "rel": Parameter(
         "The lowest grade that counts as relevant; None, where grades are gains: any grade above 0.",

@@ -238,7 +238,7 @@ def catalog() -> pl.DataFrame:
     --------
     >>> import polars_ir as ir
     >>> ir.catalog().filter(pl.col("name") == "AP").select("function", "parameters", "low", "high").row(0)
-    ('average_precision', 'k=None, rel=1', 0.0, 1.0)
+    ('average_precision', "k=None, rel=1, denominator='R'", 0.0, 1.0)
     """
     return pl.DataFrame(
         {

@@ -143,10 +143,8 @@ def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
     >>> documents.select(ranked(pl.col("doc_id"), where=top(2))).to_series().to_list()
     ['a', 'b']
     """
-    # Polars 1.44 takes the wrong rows for a condition beside values that aggregate or rank; shifted by nothing, it
-    # does not.
-    where = where.shift(0)
-    return values.filter(where).sort_by(by.filter(where))
+    # Not `filter`: Polars 1.44 takes the wrong rows by it where the values are themselves aggregated or ranked.
+    return pl.when(where).then(values).sort_by(by).drop_nulls()
 
 
 def length(k: int | None = None) -> pl.Expr:

@@ -129,16 +129,17 @@ def collection(
     """
     chance = random.Random(seed)
     documents = [f"d{i}" for i in range(3 * depth)]
+    retrievable = [*documents, *(f"x{i}" for i in range(depth // 3))]  # the last are in no pool
     run, qrels = {}, {}
     for number in range(queries):
         query = f"q{number}"
         if number % 7 != 1:
-            ranked = chance.sample(documents, chance.randint(1, depth))
+            ranked = chance.sample(retrievable, chance.randint(1, depth))
             run[query] = {document: float(chance.randint(0, depth)) for document in ranked}
         if number % 7 != 2:
             judged = [
                 *chance.sample(documents, chance.randint(1, depth)),
-                *chance.sample([*run.get(query, {}), "d0"], 1),
+                *chance.sample([d for d in [*run.get(query, {}), "d0"] if d in documents], 1),
             ]
             allowed = [0, -1] if number % 7 == 3 else grades
             qrels[query] = {document: chance.choice(allowed) for document in judged}

@@ -186,7 +186,10 @@ WHOLE_MESSAGES = {
     ),
     "an unknown measure": (
         evaluating(measures="nDGC@10"),
-        "no measure is called 'nDGC@10'. Did you mean 'nDCG'? `ir.catalog()` lists them all.",
+        (
+            "no measure is called 'nDGC@10'. Did you mean 'nDCG' or 'Rndcg' or '\N{GREEK SMALL LETTER ALPHA}_nDCG'? "
+            "`ir.catalog()` lists them all."
+        ),
     ),
     "no measure": (
         evaluating(measures=[]),
@@ -200,7 +203,7 @@ WHOLE_MESSAGES = {
         evaluating(mising="skip"),
         (
             "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
-            "measures, missing, undefined, judged_only."
+            "measures, missing, undefined, judged_only, ties, judges, bounds."
         ),
     ),
     "a misspelt option of a measure": (

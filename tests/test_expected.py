@@ -235,7 +235,7 @@ def test_average_precision_out_of_hits_among_many():
 
 
 def test_an_expectation_is_what_many_random_orders_have_on_average():
-    run, qrels = collection(12, queries=6, depth=100)
+    run, qrels = collection(15, queries=6, depth=100)
     run = run.with_columns(pl.col("score") // 25)
     names = ["P", "R", "Success", "RR", "AP", "DCG", "nDCG", "F", "R_cap", "RBP", "Judged", "NumRelRet"]
     pairs = [

@@ -22,7 +22,7 @@ ALLOWED = {
     "parameters": {"vocabulary"},
     "registry": {"errors", "parameters", "vocabulary"},
     "measures": {"errors", "greedy", "parameters", "registry", "vocabulary"},
-    "naming": {"errors", "registry"},
+    "naming": {"errors", "measures", "registry"},
     "ranking": {"checks", "schema"},
     "greedy": {"errors"},
     "judging": {"errors", "checks", "conversion", "greedy", "ranking", "schema"},

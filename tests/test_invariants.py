@@ -163,7 +163,7 @@ def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(name
     run, qrels = collection_of(KIND[name], 3)
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
     values = ir.evaluate(unjudged, qrels, expressions(name)).drop("query_id", "NumRet", strict=False)
-    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj", "Fallout"})
+    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj", "Hole", "Fallout"})
 
 
 @of_documents

@@ -12,7 +12,6 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir import judging
-from polars_ir.measures.relevance_string import relevance_string
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
 RUNS = ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"]
@@ -99,7 +98,7 @@ def test_the_summary_has_the_figures_of_trec_eval(name, per_query):
 @pytest.mark.parametrize("name", RUNS)
 def test_every_topic_has_the_relevance_string_of_trec_eval(name, runs, qrels):
     rows = expected(name).filter(pl.col("measure") == "relstring")
-    found = ir.evaluate(runs[name], qrels, relevance_string()).rows()
+    found = ir.evaluate(runs[name], qrels, ir.relevance_string()).rows()
     assert {topic: f"'{string}'" for topic, string in found} == {topic: string for _, topic, string in rows.rows()}
 
 

@@ -10,7 +10,7 @@ from polars_ir.vocabulary import n_retrieved, rank, ranked, relevance, top
 
 
 @explain_options
-def relevance_string(*, k: int | None = 10) -> pl.Expr:
+def relevance_string(*, k: int = 10) -> pl.Expr:
     """The grades of the first k documents as a string, a character for each.
 
     A digit is a grade from 0 to 9 (its whole part), `>` one above 9, `.` a negative one, and `-` a document without a
@@ -19,12 +19,12 @@ def relevance_string(*, k: int | None = 10) -> pl.Expr:
     Parameters
     ----------
     k : default 10
-        Cutoff: only the first k documents of the ranking are shown; None: all of them.
+        Cutoff: only the first k documents of the ranking are shown.
 
     Returns
     -------
     pl.Expr
-        An aggregation of the judged relation (`judge`) to a String, named `relstring@k`, or `relstring` without k.
+        An aggregation of the judged relation (`judge`) to a String, named `relstring@k`.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def relevance_string(*, k: int | None = 10) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 2, "d3": 0}}, ir.relevance_string()).row(0)
     ('q', '2-0')
     """
-    if k is not None and not PARAMETERS["k"].holds(k):
+    if not PARAMETERS["k"].holds(k):
         raise MeasureError.parameter("relstring", "k", PARAMETERS["k"].wanted, k)
     judged = top(k) & relevance.is_not_null()
     ranks, grades = ranked(rank, judged).cast(pl.Int64), ranked(relevance, judged)
@@ -45,5 +45,4 @@ def relevance_string(*, k: int | None = 10) -> pl.Expr:
     sign = pl.when(grades < 0).then(pl.lit(".")).when(whole > 9).then(pl.lit(">")).otherwise(whole.cast(pl.String))
     # Nobody judged what stands between two judged documents, or after the last of them.
     signs = sign.str.pad_start(ranks - ranks.shift(1, fill_value=0), "-").str.join("")
-    shown = n_retrieved if k is None else pl.min_horizontal(n_retrieved, k)
-    return signs.str.pad_end(shown, "-").alias("relstring" if k is None else f"relstring@{k}")
+    return signs.str.pad_end(pl.min_horizontal(n_retrieved, k), "-").alias(f"relstring@{k}")
