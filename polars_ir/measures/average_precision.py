@@ -67,10 +67,14 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.average_precision()).row(0)
     ('q', 0.8333333333333333)
     """
-    ranks = rank.filter(relevant(rel) & top(k)).sort()
-    precisions = pl.int_range(1, ranks.len() + 1) / ranks
-    value = ratio(total(precisions), average_out_of(k, rel, denominator))
+    value = ratio(total(precisions(rel, k)), average_out_of(k, rel, denominator))
     return value if denominator == "R" else if_relevant(or_zero(value), rel)
+
+
+def precisions(rel: float = 1, k: int | None = None) -> pl.Expr:
+    """The precision at the rank of each relevant document among the first `k`, in the order of the ranks."""
+    ranks = rank.filter(relevant(rel) & top(k)).sort()
+    return pl.int_range(1, ranks.len() + 1) / ranks
 
 
 def average_out_of(k: int | None, rel: float, denominator: str) -> pl.Expr:
@@ -113,12 +117,6 @@ def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
     precision_above = (relevant_above + EPSILON) / (assessed_above + 2 * EPSILON)
     value = (1 + in_pool_above * precision_above) / ranks
     return ratio(total(value.filter(is_relevant)), n_relevant(rel))
-
-
-def precisions(rel: float = 1, k: int | None = None) -> pl.Expr:
-    """The precision at the rank of each relevant document among the first `k`, in the order of the ranks."""
-    ranks = rank.filter(relevant(rel) & top(k)).sort()
-    return pl.int_range(1, ranks.len() + 1) / ranks
 
 
 @measure(
