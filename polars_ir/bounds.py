@@ -2,44 +2,66 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from polars_ir.ranking import place
-
-#: The cutoff in a measure's name.
-CUTOFF = re.compile(r"@(\d+)$")
+from polars_ir.registry import call_of
 
 
-def judgings(relation: pl.LazyFrame, keys: list[str], measures: Iterable[str]) -> list[pl.LazyFrame]:
-    """The judged relation with unjudged documents, under judgments that could have been made of these.
+@dataclass(frozen=True)
+class Judging:
+    """What judgments of the unjudged documents a measure calls for.
 
-    None of them is relevant; all have the highest grade; only those above a cutoff, or only those below it, for every
-    cutoff of the measures. A measure that rises with the grades is lowest under the first and highest under the
-    second; one that counts the relevant documents below its cutoff as missed is so under the last two.
+    `k` is the cutoff on whose two sides the same judgment can do the opposite; None for a measure that only ever rises
+    with the grades. `least` is the lowest grade that the measure must be able to meet.
     """
-    grade, rank = pl.col("relevance"), pl.col("rank")
-    highest = pl.max_horizontal(grade.max(), 1)
-    cutoffs = sorted({int(found[1]) for name in measures if (found := CUTOFF.search(name))})
-    chosen = [pl.lit(False), pl.lit(True), *(rank <= k for k in cutoffs), *(rank > k for k in cutoffs)]
-    return [
-        relation.with_columns(
-            pl.when(grade.is_null())
-            .then(pl.when(relevant).then(highest).otherwise(0))
-            .otherwise(grade)
-            .alias("relevance")
-        ).with_columns(ideal_rank=place("relevance").over(keys))
-        for relevant in chosen
-    ]
+
+    k: int | None
+    least: float
+
+    @classmethod
+    def of(cls, expression: pl.Expr) -> Judging:
+        """The judgments that tell how low and how high a measure can be."""
+        call = call_of(expression)
+        arguments: Mapping[str, Any] = call.arguments if call else {}
+        gains, rel = arguments.get("gains"), arguments.get("rel")
+        least = max(gains) if isinstance(gains, Mapping) else rel or 0
+        return cls(None if call and call.spec.monotone else arguments.get("k"), least)
+
+    def relations(self, relation: pl.LazyFrame, keys: list[str]) -> list[pl.LazyFrame]:
+        """The judged relation with unjudged documents, judged in several ways.
+
+        None of them is relevant; all have the highest grade; only those above the cutoff have it, or only those below.
+        """
+        grade, rank = pl.col("relevance"), pl.col("rank")
+        highest = pl.max_horizontal(grade.max(), self.least)
+        highest = pl.when(highest > 0).then(highest).otherwise(1)
+        sides = [] if self.k is None else [rank <= self.k, rank > self.k]
+        return [
+            relation.with_columns(
+                relevance=pl.when(grade.is_not_null()).then(grade).when(relevant).then(highest).otherwise(0)
+            ).with_columns(ideal_rank=grade.rank("ordinal", descending=True).over(keys))
+            for relevant in (pl.lit(False), pl.lit(True), *sides)
+        ]
 
 
-def widened(values: list[pl.LazyFrame], keys: list[str], measures: Iterable[str]) -> pl.LazyFrame:
-    """The lowest and the highest value of every measure under several judgings."""
-    bounds = [
-        bound.alias(f"{name} {side}")
-        for name in measures
-        for side, bound in (("low", pl.col(name).min()), ("high", pl.col(name).max()))
-    ]
-    return pl.concat(values).group_by(keys).agg(bounds)
+def with_bounds(result: pl.LazyFrame, values: list[pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
+    """The result with the lowest and the highest value of some measures under several judgings, and of their own.
+
+    A measure that tells judged documents from unjudged ones can be outside of what judging these leads to.
+    """
+    schema = values[0].collect_schema()
+    numbers = [name for name, dtype in schema.items() if name not in keys and dtype != pl.String]
+    low, high = ({name: f"{name} {side}" for name in numbers} for side in ("low", "high"))
+    lowest = [pl.col(name).min().alias(low[name]) for name in numbers]
+    highest = [pl.col(name).max().alias(high[name]) for name in numbers]
+    extremes = pl.concat(values).group_by(keys).agg(*lowest, *highest)
+    bounded = result.join(extremes, on=keys, how="left").with_columns(
+        *(pl.min_horizontal(name, low[name]).alias(low[name]) for name in numbers),
+        *(pl.max_horizontal(name, high[name]).alias(high[name]) for name in numbers),
+    )
+    columns = result.collect_schema().names()
+    return bounded.select(c for name in columns for c in ([name, low[name], high[name]] if name in low else [name]))

@@ -79,6 +79,13 @@ class ColumnError(IRError):
         )
 
     @classmethod
+    def not_per(cls, per: object, taken: Iterable[str]) -> ColumnError:
+        return cls(
+            f"a column of the qrels must tell apart the judgments of one document, beside {', '.join(taken)}; "
+            f"got {per!r}."
+        )
+
+    @classmethod
     def no_qrels_for(cls, per: str) -> ColumnError:
         return cls(f"judgments per {per!r} need qrels of their own: run.ir.evaluate(qrels, [...]); got none.")
 
@@ -190,6 +197,14 @@ class MeasureError(IRError):
         )
 
     @classmethod
+    def no_weights(cls, name: str, weights: str, dtypes: Mapping[str, pl.DataType]) -> MeasureError:
+        has = ", ".join(f"{column!r} ({dtype})" for column, dtype in dtypes.items()) or "no other column"
+        return cls(
+            f"measure {name!r}: weights must name a column of numbers in the qrels; got {weights!r}."
+            f"{nearest(weights, dtypes)} Beside ids and grades they have {has}."
+        )
+
+    @classmethod
     def wrong_types(cls, name: str, columns: Mapping[str, pl.DataType], problem: str) -> MeasureError:
         read = ", ".join(f"{column} ({dtype})" for column, dtype in columns.items())
         return cls(f"measure {name!r} can not be computed from {read}: {problem.splitlines()[0]}")
@@ -198,7 +213,7 @@ class MeasureError(IRError):
     def no_expectation(cls, name: str, known: Iterable[str]) -> MeasureError:
         return cls(
             f"the mean of {name!r} over all orders of tied documents is not known; ties='expected' goes with "
-            f"{', '.join(known)}, by their names or functions. For others, ties='best' and ties='worst' enclose it."
+            f"{', '.join(known)}. For others that rise with the grades, ties='best' and ties='worst' enclose it."
         )
 
     @classmethod
@@ -209,6 +224,10 @@ class MeasureError(IRError):
     @classmethod
     def nameless(cls, value: pl.Expr) -> MeasureError:
         return cls(f"the measure {value!s:.80} stands for several columns. Give it one name: .alias('...').")
+
+    @classmethod
+    def no_number(cls, name: str, option: str) -> MeasureError:
+        return cls(f"the measure {name!r} is a text, and {option} makes means of numbers. Evaluate it in another call.")
 
     @classmethod
     def twice(cls, name: str) -> MeasureError:
@@ -228,6 +247,11 @@ class MeasureError(IRError):
 
     @classmethod
     def parameter(cls, measure: str, name: str, wanted: str, got: object) -> MeasureError:
+        if isinstance(got, pl.Expr):
+            text = str(got)
+            bare = got.meta.is_column()
+            hint = f" A text stands in quotes: {name}={got.meta.output_name()!r}." if bare else ""
+            return cls(f"{measure}: {name} must be {wanted}; got the expression {text:.80}.{hint}")
         return cls(f"{measure}: {name} must be {wanted}; got {got!r}.")
 
 
@@ -242,8 +266,8 @@ class OptionError(IRError, TypeError):
         )
 
     @classmethod
-    def not_for_kind(cls, kind: str) -> OptionError:
-        return cls(f"judges=, bounds= and ties='expected' go with measures of documents, not of {kind}.")
+    def not_for_kind(cls, option: str, kind: str) -> OptionError:
+        return cls(f"{option} goes with measures of documents; these are of {kind}.")
 
     @classmethod
     def value(cls, option: str, got: object, choices: Sequence[object]) -> OptionError:

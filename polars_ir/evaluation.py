@@ -16,26 +16,20 @@ from typing import Any, Literal, get_args, overload
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.bounds import judgings, widened
-from polars_ir.columns import check_gain_maps, columns_read, kind_of_all
+from polars_ir.bounds import Judging, with_bounds
 from polars_ir.conversion import give_back
 from polars_ir.errors import MeasureError, OptionError, explain_options, warn
 from polars_ir.expected import EXPECTED
-from polars_ir.greedy import is_greedy
-from polars_ir.judging import Pair, collect_checked, pair_up, relate
-from polars_ir.naming import parse, taken_apart
-from polars_ir.preferences import RELATION as OF_PREFERENCES
-from polars_ir.preferences import preference_table, preferences_of, relate_pairs
+from polars_ir.judging import Pair, collect_checked
+from polars_ir.naming import parse
 from polars_ir.ranking import Ties, reordered
-from polars_ir.registry import Kind
+from polars_ir.registry import call_of
+from polars_ir.relations import HITS, kind_of_all, related
 from polars_ir.schema import Table
 from polars_ir.vocabulary import ratio, total
 
 Measures = str | pl.Expr | Iterable[str | pl.Expr]
 Missing = Literal["zero", "skip"]
-
-#: A column that tells whether a query has a retrieved judged document; it is made and dropped on the way.
-HITS = "polars_ir: hits"
 
 
 @overload
@@ -112,17 +106,20 @@ def evaluate(
     ties
         The order of documents with equal scores, for all measures of the call: `"doc_id"` by id falling (trec_eval),
         `"input"` as the rows of the run stand, `"best"` and `"worst"` the relevant ones first and last, and
-        `"expected"` the exact mean over all orders (McSherry and Najork 2008), which P, R, Success, RR, AP, DCG and
-        nDCG have, and those that ties can not change.
+        `"expected"` the exact mean over all orders (McSherry and Najork 2008), which P, R, R_cap, F, Rprec, Success,
+        RR, AP, DCG, nDCG, RBP and Judged have, and those that ties can not change. The best and the worst order are so
+        for measures that rise with the grades.
     judges
         A column of the qrels that tells several judges of a query apart: each measure is the mean over the judges of
         its value by the judgments of each, trec_eval's `_avgjg`.
     bounds
-        Add to every measure `m` columns `m low` and `m high`: the lowest and highest value under judgments that could
-        be made of the retrieved documents nobody judged (none relevant, all of the highest grade, only those above or
-        only those below a cutoff). They are exact for measures that `catalog` calls monotone, and for shares of the
-        relevant documents at a cutoff (R, F, R_cap); for other measures, whose value can fall as a grade rises, some
-        judgment between these may lie a little outside. It ranks the whole run, as a measure of a run column does.
+        Add to every measure `m` columns `m low` and `m high`: its lowest and highest value as it is and under judgments
+        that could be made of the retrieved documents nobody judged: none of them relevant, all of the highest grade
+        that occurs (at least `rel`), and, for a measure with a cutoff, only those above it or only those below. They
+        are exact for measures that `catalog` calls monotone, unless a higher grade has a lower gain, and for shares of
+        the relevant documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other
+        judgments may lead further. A query without a relevant document counts 0 here, and a measure that is a text has
+        no bounds. It ranks the whole run, as a measure of a run column does.
 
     Returns
     -------
@@ -149,19 +146,20 @@ def evaluate(
     )
     expressions = resolve(measures)
     kind = kind_of_all(expressions)
-    if kind != "documents" and (judges is not None or bounds or ties == "expected"):
-        raise OptionError.not_for_kind(kind)
+    asked = {f"judges={judges!r}": judges is not None, "bounds=True": bounds, "ties='expected'": ties == "expected"}
+    if kind != "documents" and any(asked.values()):
+        raise OptionError.not_for_kind(next(option for option, is_asked in asked.items() if is_asked), kind)
+    judgings = {name: Judging.of(expression) for name, expression in expressions.items()} if bounds else {}
+    if twice := [bound for name in judgings for bound in (f"{name} low", f"{name} high") if bound in judgings]:
+        raise MeasureError.twice(twice[0])
     if ties == "expected":
         expressions = {name: _expectation(name, expression).alias(name) for name, expression in expressions.items()}
-    pair, relation = _related(run, qrels, expressions, kind, ties, judges, unjudged=bounds, judged_only=judged_only)
+    pair, relation = related(run, qrels, expressions, kind, ties, judges, unjudged=bounds, judged_only=judged_only)
     keys = pair.run.keys
     ranked = relation if kind == "preferences" else reordered(relation, pair.keys, ties)
     result = _measured(ranked, pair, expressions, undefined)
     if bounds:
-        judged = (reordered(frame, pair.keys, ties) for frame in judgings(relation, pair.keys, expressions))
-        values = [_measured(frame, pair, expressions, undefined).drop(HITS) for frame in judged]
-        result = result.join(widened(values, keys, expressions), on=keys, how="left")
-        result = result.select(*keys, *(f"{m}{side}" for m in expressions for side in ("", " low", " high")), HITS)
+        result = _bounded(result, relation, pair, expressions, judgings, ties)
     if missing == "skip":
         # Whether a query was answered is asked of the run itself: a condensed list can be empty.
         result = result.join(pair.run.select(*keys).unique(), on=keys, how="semi")
@@ -194,65 +192,30 @@ def _check_options(**options: Any) -> None:
         raise OptionError("judged_only=True condenses one list for all judges; it does not go with judges=.")
 
 
-def _related(
-    run: Any,
-    qrels: Any,
-    expressions: Mapping[str, pl.Expr],
-    kind: Kind,
-    ties: Ties,
-    judges: str | None,
-    *,
-    unjudged: bool,
-    judged_only: bool,
-) -> tuple[Pair, pl.LazyFrame]:
-    """The run with its judgments, and the relation that measures of a kind read."""
-    if kind == "preferences":
-        if judged_only:
-            raise OptionError(
-                "judged_only=True goes with judgments of documents; preferences already leave out others."
-            )
-        pair, relation = _of_preferences(run, qrels, ties)
-        columns_read(pair, expressions, of_relation=OF_PREFERENCES)
-        hits = pl.col("preferred_rank").is_not_null() | pl.col("other_rank").is_not_null()
-        return pair, relation.with_columns(hits.alias(HITS))
-    pair = pair_up(run, qrels, per="subtopic" if kind == "subtopics" else judges)
-    columns = columns_read(pair, expressions)
-    check_gain_maps(pair, expressions)
-    relation = relate(
-        pair,
-        ties=ties,
-        unjudged=unjudged or not columns.isdisjoint(pair.extra_columns),
-        judged_only=judged_only,
-        counted="n_retrieved" in columns,
-        elsewhere="judged_elsewhere" in columns,
-        greedy=[column for column in columns if is_greedy(column)],
-    )
-    return pair, relation.with_columns((pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()).alias(HITS))
-
-
-def _of_preferences(run: Any, judgments: Any, ties: Ties) -> tuple[Pair, pl.LazyFrame]:
-    """The run with the documents that preferences are about, and the relation of preferences."""
-    preferences = preferences_of(preference_table(judgments))
-    relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
-    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=relevance)
-    pair = pair_up(run, documents.collect())
-    ranks = reordered(relate(pair, ties=ties), pair.keys, ties)
-    # Ids of the two sides may have met in a wider type.
-    schema = preferences.documents.collect_schema()
-    ranks = ranks.with_columns(pl.col(column).cast(schema[column]) for column in ("query_id", "doc_id"))
-    return pair, relate_pairs(preferences, ranks, pair.keys)
-
-
 def _expectation(name: str, expression: pl.Expr) -> pl.Expr:
-    """The mean of a measure over all orders of tied documents; the measure is known by the name of its column."""
-    try:
-        spec, arguments = taken_apart(name)
-        same = parse(name).meta.undo_aliases().meta.eq(expression.meta.undo_aliases())
-    except MeasureError:
-        same = False
-    if not same or spec.name not in EXPECTED:
+    """The mean of a measure over all orders of tied documents."""
+    call = call_of(expression)
+    if call is None or call.spec.name not in EXPECTED:
         raise MeasureError.no_expectation(name, EXPECTED)
-    return EXPECTED[spec.name](**arguments)
+    return EXPECTED[call.spec.name](**call.arguments)
+
+
+def _bounded(
+    result: pl.LazyFrame,
+    relation: pl.LazyFrame,
+    pair: Pair,
+    expressions: Mapping[str, pl.Expr],
+    judgings: Mapping[str, Judging],
+    ties: Ties,
+) -> pl.LazyFrame:
+    """The result with the lowest and highest values of the measures, each under the judgings it calls for."""
+    for judging in dict.fromkeys(judgings.values()):
+        measures = {name: expressions[name] for name, of_measure in judgings.items() if of_measure == judging}
+        judged = (reordered(frame, pair.keys, ties) for frame in judging.relations(relation, pair.keys))
+        # Where nothing is relevant under one judging, something is under another.
+        values = [_measured(frame, pair, measures, 0.0).drop(HITS) for frame in judged]
+        result = with_bounds(result, values, pair.run.keys)
+    return result
 
 
 def _measured(
@@ -270,6 +233,9 @@ def _measured(
 
 def _over_judges(result: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.Expr]) -> pl.LazyFrame:
     """The mean of every measure over the judges of a query, added up in the order of the judges."""
+    for name, dtype in result.collect_schema().items():
+        if name in expressions and not (dtype.is_numeric() or dtype == pl.Boolean):
+            raise MeasureError.no_number(name, "judges=")
     means = (
         ratio(total(pl.col(name).drop_nulls().cast(pl.Float64)), pl.col(name).count()).alias(name)
         for name in expressions

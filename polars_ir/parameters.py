@@ -15,6 +15,9 @@ from polars_ir.vocabulary import Discount, Discounted
 #: 2 to the power of a grade above this is no gain anyone means.
 HIGHEST_GRADE = 64
 
+#: No number that a parameter means is larger.
+LARGEST = 1e9
+
 #: Ranks and counts are 32-bit numbers.
 MOST_DOCUMENTS = 2**31
 
@@ -39,8 +42,8 @@ def number(value: Any) -> bool:
 
 
 def positive(value: Any) -> bool:
-    """Whether a value is a finite number above 0."""
-    return number(value) and value > 0
+    """Whether a value is a number above 0 that can be squared."""
+    return number(value) and 0 < value <= LARGEST
 
 
 def one_of(meaning: str, *choices: str) -> Parameter:
@@ -51,6 +54,13 @@ def one_of(meaning: str, *choices: str) -> Parameter:
 def chance(meaning: str) -> Parameter:
     """A parameter that is a probability, neither impossible nor certain."""
     return Parameter(meaning, "a number between 0 and 1, both excluded", lambda v: number(v) and 0 < v < 1)
+
+
+def named(value: Any) -> bool:
+    """Whether a value is an expression that its name tells: a bare column, or one with a name of its own."""
+    if not isinstance(value, pl.Expr) or value.meta.has_multiple_outputs():
+        return False
+    return value.meta.is_column() or value.meta.output_name() not in {*value.meta.root_names(), "literal"}
 
 
 def _map_of_gains(value: Any) -> bool:
@@ -86,7 +96,8 @@ PARAMETERS: dict[str, Parameter] = {
         "columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents and negative "
         "values are worth 0. A column of the run is null for documents that the run did not return, so that they are "
         "missing from an ideal ranking.",
-        "a map from grades to numbers, as in {1: 1, 2: 3}, or a Polars expression",
-        lambda v: isinstance(v, pl.Expr) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),
+        "a map from grades to numbers, as in {1: 1, 2: 3}, a column, or a Polars expression with a name of its own, as "
+        "in (pl.col('relevance') * pl.col('trust')).alias('trusted')",
+        lambda v: named(v) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),
     ),
 }

@@ -12,6 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal, ParamSpec
 
 import polars as pl
@@ -80,6 +81,14 @@ class Spec:
         return self.own.get(name) or PARAMETERS[name]
 
 
+@dataclass(frozen=True)
+class Call:
+    """A measure, and the arguments it was called with."""
+
+    spec: Spec
+    arguments: Mapping[str, object]
+
+
 #: Methods of `.ir` that are no measures.
 METHODS = (
     "judge",
@@ -95,6 +104,12 @@ METHODS = (
 
 #: Every measure by its canonical name, in the order of definition.
 CATALOG: dict[str, Spec] = {}
+
+#: The latest calls of measures, by a digest of their expressions: an expression does not tell how it was made.
+_CALLS: dict[bytes, Call] = {}
+
+#: So many calls are remembered.
+REMEMBERED = 10_000
 
 
 def measure(
@@ -155,7 +170,9 @@ def measure(
             bound.apply_defaults()
             for parameter, value in bound.arguments.items():
                 check_parameter(CATALOG[name], parameter, value)
-            return function(*args, **kwargs).alias(canonical_name(CATALOG[name], bound.arguments))
+            expression = function(*args, **kwargs).alias(canonical_name(CATALOG[name], bound.arguments))
+            _remember(expression, Call(CATALOG[name], dict(bound.arguments)))
+            return expression
 
         known = CATALOG.get(name)
         if function.__name__ in METHODS or (known and known.ours and not _is_ours(function)):
@@ -167,6 +184,31 @@ def measure(
         return named
 
     return register
+
+
+def call_of(expression: pl.Expr) -> Call | None:
+    """The measure and the arguments that an expression was made with, whatever its name; None for a user's own.
+
+    >>> import polars_ir as ir
+    >>> call_of(ir.precision(k=5).alias("mine")).arguments
+    {'k': 5, 'rel': 1}
+    """
+    return _CALLS.get(_digest(expression)) or _CALLS.get(_digest(expression.meta.undo_aliases()))
+
+
+def _remember(expression: pl.Expr, call: Call) -> None:
+    if len(_CALLS) >= REMEMBERED:
+        _CALLS.pop(next(iter(_CALLS)))
+    _CALLS[_digest(expression)] = call
+    # The formula without its name; of measures that share one, such as AP and GMAP, either will do.
+    _CALLS.setdefault(_digest(expression.meta.undo_aliases()), call)
+
+
+def _digest(expression: pl.Expr) -> bytes:
+    try:
+        return sha256(expression.meta.serialize()).digest()
+    except pl.exceptions.ComputeError:  # it holds a Python function
+        return b""
 
 
 def canonical_name(spec: Spec, arguments: Mapping[str, object]) -> str:

@@ -27,6 +27,9 @@ ROLES: dict[str, tuple[str, ...]] = {
     "subtopic": ("subtopic", "aspect", "intent"),
 }
 
+#: What a row of qrels must have; no other column tells judgments apart by these.
+KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
+
 #: Columns of the judged relation that are made, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
 
@@ -114,6 +117,8 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) ->
             raise ColumnError.missing("qrels", "relevance", (*ROLES["relevance"], "score"), columns)
         names["relevance"] = grade
     if per is not None:
+        if per in names.values():
+            raise ColumnError.not_per(per, names.values())
         names[per] = _find_per(per, frame.collect_schema().names())
     table = _table("qrels", frame, names, without=("run", "score", *MADE), check=check)
     return table if per is None else replace(table, per=(per,))
@@ -179,6 +184,8 @@ def find(table: str, role: str, columns: Sequence[str]) -> str | None:
 
 def _find_per(per: str, columns: Sequence[str]) -> str:
     """The column that tells several judgments of a document apart."""
+    if not isinstance(per, str) or per in KEYS_OF_QRELS:
+        raise ColumnError.not_per(per, KEYS_OF_QRELS)
     found = find("qrels", per, columns) if per == "subtopic" else per
     if found is None or found not in columns:
         raise ColumnError.no_per(per, ROLES.get(per, ()), columns)

@@ -264,7 +264,7 @@ WHOLE_MESSAGES = {
         (
             "measure 'mine' reads the column 'ranks', which neither the judged relation nor the run has. Did you mean "
             "'rank'? There are 'run', 'query_id', 'doc_id', 'relevance', 'rank', 'ideal_rank', 'n_retrieved', "
-            "'n_tied', 'score'."
+            "'n_higher', 'n_tied', 'judged_elsewhere', 'score'."
         ),
     ),
     "a measure named like a key": (

@@ -1,6 +1,7 @@
 """`bounds=True`: what the unjudged documents hide, against every judging there could be."""
 
 from itertools import product
+from math import log2
 
 import polars as pl
 import pytest
@@ -70,8 +71,10 @@ def test_the_bounds_of_other_measures_are_values_that_some_judging_gives(small):
     for row in found.iter_rows(named=True):
         lowest, highest = extremes[row["query_id"]]
         for name in names(OTHER):
-            assert lowest[name].item() - 1e-12 <= row[f"{name} low"] <= row[f"{name} high"]
-            assert row[f"{name} high"] <= highest[name].item() + 1e-12
+            # bpref and infAP tell unjudged documents from those judged not relevant: as it is, their value is another.
+            value = row[name]
+            assert min(lowest[name].item(), value) - 1e-12 <= row[f"{name} low"] <= value <= row[f"{name} high"]
+            assert row[f"{name} high"] <= max(highest[name].item(), value) + 1e-12
 
 
 def test_bounds_by_hand():
@@ -95,6 +98,45 @@ def test_a_higher_grade_never_lowers_a_monotone_measure(run_and_qrels):
             for name in names(measures):
                 change = (after[name] - before[name]) * (-1 if name.partition("(")[0].partition("@")[0] in cost else 1)
                 assert change.min() >= -1e-12, name
+
+
+RUN, QRELS = {"q": list("abcdef")}, {"q": {"b": 1, "e": 0, "x": 1}}
+
+
+def bounds(measure: pl.Expr | str, run: object = RUN, qrels: object = QRELS, **options: object) -> tuple:
+    """The value of a measure and its bounds."""
+    return ir.evaluate(run, qrels, measure, bounds=True, **options).row(0)[1:]
+
+
+def test_the_name_of_a_measure_does_not_matter():
+    assert bounds(ir.recall(k=3).alias("mine")) == bounds("R@3") == (1 / 2, 1 / 4, 3 / 4)
+
+
+def test_other_measures_of_a_call_do_not_matter():
+    found = ir.evaluate(RUN, QRELS, ["bpref", "P@1", "R@1", "nDCG@4"], bounds=True)
+    assert found.select("bpref", "bpref low", "bpref high").row(0) == bounds("bpref")
+
+
+def test_a_grade_that_the_measure_asks_for_can_be_given():
+    assert bounds("P(rel=2)@2", {"q": ["a", "b"]}, {"q": {"a": 1}}) == (0.0, 0.0, 1 / 2)
+    assert bounds("DCG(gains={0.5:5})", {"q": ["a", "b"]}, {"q": {"b": 0.5}})[2] == 5 + 5 / log2(3)
+
+
+def test_where_nothing_is_relevant_yet_the_bounds_are_those_of_a_value_of_0():
+    for undefined in (0.0, None):
+        value, *ends = bounds("P@3", {"q": list("abc")}, {"q": {"x": 0}}, undefined=undefined)
+        assert (value, ends) == (undefined, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("name", ["Judged@3", "unj@3", "Hole@3", "RBP_residual", "infAP", "bpref"])
+def test_a_value_that_tells_unjudged_documents_apart_is_within_its_bounds(name):
+    value, low, high = bounds(name)
+    assert low <= value <= high
+
+
+def test_a_measure_of_the_name_of_a_bound_is_an_error():
+    with pytest.raises(ir.IRError, match="two measures are named 'AP low'"):
+        ir.evaluate(RUN, QRELS, ["AP", ir.precision(k=1).alias("AP low")], bounds=True)
 
 
 def test_where_all_is_judged_the_bounds_are_the_value():
@@ -121,6 +163,11 @@ def test_bounds_of_a_plan_and_of_several_systems_are_those_of_a_frame():
     assert_frame_equal(ir.evaluate(run.lazy(), qrels, measures, bounds=True).collect(), wanted, check_exact=True)
     together = ir.evaluate({"a": run, "b": other}, qrels, measures, bounds=True)
     assert_frame_equal(together.filter(pl.col("run") == "a").drop("run"), wanted, check_exact=True)
+
+
+def test_a_text_has_no_bounds():
+    found = ir.evaluate({"q": ["a", "b"]}, {"q": ["b"]}, [ir.relevance_string(), "P@1"], bounds=True)
+    assert found.rows() == [("q", "-1", 0.0, 0.0, 1.0)]
 
 
 def test_the_mean_has_the_bounds_too():

@@ -1,6 +1,6 @@
 """`evaluate`, `mean` and `summarize`: queries, systems, options, and measures of one's own."""
 
-from math import sqrt
+from math import exp, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
 import polars as pl
@@ -203,6 +203,23 @@ def test_a_summary_has_the_normal_interval(confidence):
     wanted = {"mean": mean, "std": std, "low": mean - half, "high": mean + half, "n_queries": 3}
     assert found.pop("measure") == "AP"
     assert found == pytest.approx(wanted, **EXACT)
+
+
+def test_measures_that_are_averaged_otherwise_have_their_own_mean():
+    run = {"q1": ["d1", "d2"], "q2": ["d9", "d1"], "q3": ["d9"]}
+    qrels = {"q1": ["d1"], "q2": ["d1"], "q3": ["d1", "d2"]}
+    per_query = ir.evaluate(run, qrels, ["GMAP", "NumQ", "AP"], ties="input")
+    assert per_query["GMAP"].to_list() == [1.0, 0.5, 0.0]
+    # A 0 counts as 0.00001, which one query alone would otherwise make of the mean.
+    geometric = (1.0 * 0.5 * 1e-5) ** (1 / 3)
+    assert ir.mean(per_query).row(0) == pytest.approx((geometric, 3.0, 0.5), **EXACT)
+    rows = {row["measure"]: row for row in ir.summarize(per_query).iter_rows(named=True)}
+    assert rows["GMAP"]["mean"] == pytest.approx(geometric, **EXACT)
+    logs = [log(1.0), log(0.5), log(1e-5)]
+    half = NormalDist().inv_cdf(0.975) * stdev(logs) / sqrt(3)
+    limits = [exp(fmean(logs) - half), exp(fmean(logs) + half)]
+    assert [rows["GMAP"]["low"], rows["GMAP"]["high"]] == pytest.approx(limits, **EXACT)
+    assert (rows["NumQ"]["mean"], rows["NumQ"]["low"], rows["NumQ"]["high"]) == (3.0, None, None)
 
 
 def test_a_summary_has_a_row_per_system_and_measure():

@@ -95,7 +95,9 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
             "judges must be the name of a column of the qrels; got 2.",
         ),
         (
-            lambda: ir.evaluate(RUN, JUDGES.with_columns(judge=pl.Series(["x", None, "y", "y"])), "AP", judges="judge"),
+            lambda: ir.evaluate(
+                RUN, JUDGES.with_columns(judge=pl.Series(["x", None, "y", "y"])), "P@1", judges="judge"
+            ),
             "qrels has 1 row whose 'judge' is null.",
         ),
         (
@@ -114,7 +116,18 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         ),
         (
             lambda: ir.evaluate(RUN, SUBTOPICS, "StRecall@2", judges="subtopic"),
-            "judges=, bounds= and ties='expected' go with measures of documents, not of subtopics.",
+            "judges='subtopic' goes with measures of documents; these are of subtopics.",
+        ),
+        (
+            lambda: ir.evaluate(RUN, JUDGES, "AP", judges="query_id"),
+            (
+                "a column of the qrels must tell apart the judgments of one document, beside query_id, doc_id, relevance; "
+                "got 'query_id'."
+            ),
+        ),
+        (
+            lambda: ir.evaluate(RUN, JUDGES, "relstring@3", judges="judge"),
+            "the measure 'relstring@3' is a text, and judges= makes means of numbers. Evaluate it in another call.",
         ),
         (
             lambda: ir.evaluate(RUN, JUDGES, "prefs_simp", judged_only=True),
@@ -125,10 +138,10 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
             "judgments per 'subtopic' need qrels of their own: run.ir.evaluate(qrels, [...]); got none.",
         ),
         (
-            lambda: ir.judge(RUN, SUBTOPICS, per="topic"),
+            lambda: ir.judge(RUN, SUBTOPICS, per="subtopics"),
             (
-                "qrels have no 'topic' column, which tells apart the judgments of one document; they have 'query_id', "
-                "'subtopic', 'doc_id', 'relevance'. Did you mean 'subtopic'?"
+                "qrels have no 'subtopics' column, which tells apart the judgments of one document; they have "
+                "'query_id', 'subtopic', 'doc_id', 'relevance'. Did you mean 'subtopic'?"
             ),
         ),
         (
@@ -177,8 +190,10 @@ def test_a_column_of_the_qrels_is_a_gain_by_its_name():
 
 def test_a_gain_of_the_run_does_not_reach_documents_it_did_not_return():
     """Documented: the ideal ranking lacks d9, whose age nobody knows."""
-    found = ir.evaluate(AGED, {"q": {"d1": 1, "d9": 1}}, ir.ndcg(gains=ir.relevance + 0 * pl.col("age_days")))
-    assert found["nDCG(gains=relevance)"].item() == 1.0
+    found = ir.evaluate(
+        AGED, {"q": {"d1": 1, "d9": 1}}, ir.ndcg(gains=(ir.relevance + 0 * pl.col("age_days")).alias("aged"))
+    )
+    assert found["nDCG(gains=aged)"].item() == 1.0
 
 
 def test_unjudged_documents_and_negative_gains_are_worth_nothing():
@@ -194,6 +209,19 @@ def test_a_map_without_a_grade_that_occurs_is_an_error(name):
     for run in (run_frame(RUN), run_frame(RUN).lazy()):
         with pytest.raises(ir.IRError, match=r"has no gain for the grades 2, which the qrels hold"):
             ir.evaluate(run, {"q": {"d1": 1, "d2": 2, "d3": 0, "d4": -1}}, name)
+
+
+def test_a_gain_that_is_computed_has_a_name_of_its_own():
+    for gains in (ir.relevance * 2, pl.lit(1.0), pl.col("relevance", "age_days"), pl.all()):
+        with pytest.raises(ir.IRError, match="a Polars expression with a name of its own"):
+            ir.ndcg(gains=gains)
+
+
+def test_a_gain_by_an_expression_has_an_expectation_too():
+    tied = AGED.with_columns(score=pl.lit(1.0))
+    fresh = (ir.relevance * 0.5 ** (pl.col("age_days") / 30)).alias("fresh")
+    found = ir.evaluate(tied, {"q": {"d1": 1, "d2": 2, "d3": 3}}, ir.dcg(k=1, gains=fresh), ties="expected")
+    assert found.item(0, 1) == pytest.approx((1 + 2 / 2 + 3 / 4) / 3, abs=1e-15)
 
 
 def test_a_gain_that_is_no_number_is_an_error():
@@ -212,7 +240,25 @@ def test_a_gain_that_is_nan_is_told():
         ir.evaluate(run, {"q": ["d1"]}, "DCG(gains=age_days)")
 
 
+@pytest.mark.parametrize("column", ["subtopic", "judge"])
+def test_a_null_in_a_plan_is_no_subtopic_and_no_judge(column):
+    judgments = SUBTOPICS if column == "subtopic" else JUDGES
+    judgments = judgments.with_columns(pl.when(pl.int_range(pl.len()) > 0).then(column).alias(column)).lazy()
+    measure, options = ("StRecall@2", {}) if column == "subtopic" else ("AP", {"judges": column})
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="the qrels have ids or grades that are null"):
+        ir.evaluate(run_frame(RUN).lazy(), judgments, measure, **options).collect()
+
+
 # Documents judged for other queries.
+
+
+def test_documents_judged_elsewhere_have_their_places_in_the_best_order():
+    run, qrels = {"q": dict.fromkeys(["u1", "u2", "u3", "d"], 1.0)}, {"q": {"d": 0}, "p": {"u3": 1}}
+    with_price = run_frame(run).with_columns(price=1.0)
+    for ties in ("best", "worst"):
+        alone = ir.evaluate(run, qrels, ["Hole@1", "Hole@2"], ties=ties)
+        beside = ir.evaluate(with_price, qrels, ["Hole@1", "Hole@2", pl.col("price").max()], ties=ties)
+        assert_frame_equal(beside.drop("price"), alone, check_exact=True)
 
 
 def test_a_hole_is_a_document_judged_for_no_query():

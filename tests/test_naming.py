@@ -534,7 +534,7 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
         ("P_" * 240, ["no measure is called"]),
         ("0." * 240, ["no measure is called"]),
         ("ndcg_" + "1" * 490, ["k must be a whole number"]),
-        ("F(beta=1e300)", ["too large"]),
+        ("F(beta=1e300)", ["beta must be a number above 0"]),
         ("rbp." + "9" * 400, ["RBP: p must be"]),
         ("set_F." + "9" * 450, ["SetF"]),
         ("P\0@5", ["no measure is called"]),

@@ -9,6 +9,11 @@ import polars_ir as ir
 from polars_ir import measures
 from polars_ir.registry import PARAMETERS
 
+GAINS = (
+    "{}: gains must be a map from grades to numbers, as in {{1: 1, 2: 3}}, a column, or a Polars expression with a "
+    "name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted'); got {}."
+)
+
 EVERY = pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
 
 
@@ -91,11 +96,11 @@ def test_no_two_measures_share_a_name():
         (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
         (
             lambda: ir.ndcg(gains={}),
-            "nDCG: gains must be a map from grades to numbers, as in {1: 1, 2: 3}, or a Polars expression; got {}.",
+            GAINS.format("nDCG", {}),
         ),
         (
             lambda: ir.dcg(gains={1: -1}),
-            "DCG: gains must be a map from grades to numbers, as in {1: 1, 2: 3}, or a Polars expression; got {1: -1}.",
+            GAINS.format("DCG", {1: -1}),
         ),
     ],
 )

@@ -23,7 +23,7 @@ COUNTS = {"num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 #: What trec_eval computes under a name that does not say it all.
 BY_ARGUMENTS = {
     # Grades as gains, out of the highest of the query: what scaling them by values that are never set came to here.
-    "rbp": ir.rank_biased_precision(p=0.9, gains=ir.relevance / pl.col("highest")),
+    "rbp": ir.rank_biased_precision(p=0.9, gains=(ir.relevance / pl.col("highest")).alias("share")),
 }
 
 #: What trec_eval prints for each topic and is no figure of it, or is wrong, with the reason.

@@ -159,6 +159,6 @@ def test_a_rule_that_does_not_exist_is_an_error(call, message):
 
 
 def test_a_measure_without_a_known_expectation_is_an_error():
-    for measure in ("bpref", ir.rank.min().alias("first"), ir.ndcg(gains=ir.relevance * 2)):
+    for measure in ("bpref", ir.rank.min().alias("first")):
         with pytest.raises(ir.IRError, match="over all orders of tied documents is not known"):
             ir.evaluate({"q": ["a"]}, {"q": ["a"]}, measure, ties="expected")

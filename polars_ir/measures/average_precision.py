@@ -73,8 +73,8 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
 
 def precisions(rel: float = 1, k: int | None = None) -> pl.Expr:
     """The precision at the rank of each relevant document among the first `k`, in the order of the ranks."""
-    ranks = rank.filter(relevant(rel) & top(k)).sort()
-    return pl.int_range(1, ranks.len() + 1) / ranks
+    # Counted, and not by the length of the ranks, which would find and sort them once more.
+    return pl.int_range(1, hits(k, rel).cast(pl.Int64) + 1) / rank.filter(relevant(rel) & top(k)).sort()
 
 
 def average_out_of(k: int | None, rel: float, denominator: str) -> pl.Expr:

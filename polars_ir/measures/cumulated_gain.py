@@ -12,6 +12,7 @@ from polars_ir.vocabulary import (
     Gains,
     discounted,
     gain,
+    hits,
     ideal_rank,
     n_relevant,
     n_retrieved,
@@ -167,7 +168,7 @@ def ndcg(
 
 @measure(
     "Q",
-    source="Sakai 2004 (NTCIR-4), https://doi.org/10.1145/1148170.1148261",
+    source="Sakai 2006, https://doi.org/10.1145/1148170.1148261",
     parameters={
         "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", _weight)
     },
@@ -196,7 +197,7 @@ def q_measure(
     found = relevant(rel) & top(k)
     places, gained = ranked(rank, found), ranked(value, found).cum_sum()
     order = value.rank("ordinal", descending=True)
-    ideal = ranked(value, value > 0, by=order).cum_sum()
-    of_ideal = ideal.gather(pl.min_horizontal(places, ideal.len()).cast(pl.Int64) - 1)
-    blended = (pl.int_range(1, places.len() + 1) + beta * gained) / (places + beta * of_ideal)
+    ideal = ranked(value, relevant(rel), by=order).cum_sum()
+    of_ideal = ideal.gather(pl.min_horizontal(places, n_relevant(rel)).cast(pl.Int64) - 1)
+    blended = (pl.int_range(1, hits(k, rel).cast(pl.Int64) + 1) + beta * gained) / (places + beta * of_ideal)
     return ratio(total(blended), n_relevant(rel))

@@ -14,6 +14,7 @@ from polars_ir.vocabulary import (
     Gains,
     discounted,
     gain,
+    hits,
     n_relevant,
     n_retrieved,
     rank,
@@ -31,15 +32,19 @@ def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     return ranked(rank, found), ranked(value, found)
 
 
+def n_gains(value: pl.Expr) -> pl.Expr:
+    """How many documents have a gain, counted, since the length of a list would make it once more."""
+    return (value > 0).sum().cast(pl.Int64)
+
+
 def ideal_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """The places of the ideal ranking that hold a gain, and these gains, falling."""
-    ideal = value.filter(value > 0).sort(descending=True)
-    return pl.int_range(1, ideal.len() + 1), ideal
+    return pl.int_range(1, n_gains(value) + 1), value.filter(value > 0).sort(descending=True)
 
 
-def at(places: pl.Expr, values: pl.Expr) -> pl.Expr:
+def at(places: pl.Expr, values: pl.Expr, n_values: pl.Expr) -> pl.Expr:
     """What a list holds at each place, and its last value at places beyond its end."""
-    return values.gather(pl.min_horizontal(places, values.len()).cast(pl.Int64) - 1)
+    return values.gather(pl.min_horizontal(places, n_values).cast(pl.Int64) - 1)
 
 
 @measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"})
@@ -59,8 +64,8 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     value = gain(gains=gains)
     ranks, found = found_gains(value)
     _, ideal = ideal_gains(value)
-    beyond = (ranks.cast(pl.Int64) - ideal.len()).clip(lower_bound=0)
-    missed = at(ranks, ideal.clip(lower_bound=1).cum_sum()) + beyond - found.cum_sum()
+    beyond = (ranks.cast(pl.Int64) - n_gains(value)).clip(lower_bound=0)
+    missed = at(ranks, ideal.clip(lower_bound=1).cum_sum(), n_gains(value)) + beyond - found.cum_sum()
     return ratio(total(found / (2 + missed).log(2)), total(ideal))
 
 
@@ -78,7 +83,7 @@ def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
     ('q', 0.5)
     """
     ranks = rank.filter(relevant(rel) & top()).sort().cast(pl.Int64)
-    above = ranks - pl.int_range(1, ranks.len() + 1)
+    above = ranks - pl.int_range(1, hits(None, rel).cast(pl.Int64) + 1)
     return ratio(total(1 / (2 + above).log(2)), n_relevant(rel))
 
 
@@ -99,8 +104,9 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     ranks, found = found_gains(value)
     places, ideal = ideal_gains(value)
     cumulated, of_ideal = (found / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
-    not_retrieved = (ideal.len().cast(pl.Int64) - found.len()) * total(found / discounted(ranks)) / of_ideal.last()
-    return ratio(total(cumulated / at(ranks, of_ideal)) + not_retrieved, ideal.len())
+    n, n_found = n_gains(value), (top() & (value > 0)).sum()
+    not_retrieved = (n - n_found) * total(found / discounted(ranks)) / of_ideal.last()
+    return ratio(total(cumulated / at(ranks, of_ideal, n)) + not_retrieved, n)
 
 
 @measure("Rndcg", source=f"{TREC_EVAL} (m_Rndcg.c)", also={"trec_eval": "Rndcg"})
@@ -122,10 +128,11 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     places, ideal = ideal_gains(value)
     falls = (ideal != ideal.shift(-1)).fill_null(True)
     of_ideal = (ideal / discounted(places)).cum_sum()
-    longer = n_retrieved > ideal.len()
+    n = n_gains(value)
+    longer = n_retrieved > n
     # Each document adds its part of DCG to the nDCG of every level that ends at its rank or below.
     levels = pl.when(falls).then(1 / of_ideal).otherwise(0.0).cum_sum(reverse=True)
-    shares = pl.when(ranks <= ideal.len()).then(at(ranks, levels)).otherwise(0.0)
+    shares = pl.when(ranks <= n).then(at(ranks, levels, n)).otherwise(0.0)
     at_the_end = pl.when(longer).then(1 / of_ideal.last()).otherwise(0.0)
     n_points = falls.sum() + longer.cast(pl.UInt32)
-    return pl.when(ideal.len() > 0).then(total(found / discounted(ranks) * (shares + at_the_end)) / n_points)
+    return pl.when(n > 0).then(total(found / discounted(ranks) * (shares + at_the_end)) / n_points)

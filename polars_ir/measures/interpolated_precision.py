@@ -8,7 +8,7 @@ from polars_ir.measures.average_precision import precisions
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.parameters import Parameter, number, one_of
 from polars_ir.registry import measure
-from polars_ir.vocabulary import if_relevant, n_relevant, ratio, total
+from polars_ir.vocabulary import hits, if_relevant, n_relevant, ratio, total
 
 RECALL = Parameter(
     "The recall from which on the precision counts; None: 0, at which the whole ranking counts.",
@@ -26,12 +26,12 @@ ROUNDING = one_of(
 
 def interpolated(recalls: pl.Expr, rel: float, rounding: str) -> pl.Expr:
     """The highest precision from each recall on, for those that the ranking reaches."""
-    from_each_on = precisions(rel).cum_max(reverse=True)
+    from_each_on = precisions(rel).cast(pl.Float64).cum_max(reverse=True)
     documents = recalls * n_relevant(rel)
     documents = documents.round(mode="half_away_from_zero") if rounding == "nearest" else (documents + 0.9).floor()
     # No document is needed for a recall of 0: as high as from the first relevant one on.
     place = documents.clip(lower_bound=1).cast(pl.Int64) - 1
-    return from_each_on.gather(place.filter(place < from_each_on.len()))
+    return from_each_on.gather(place.filter(place < hits(None, rel)))
 
 
 @measure(

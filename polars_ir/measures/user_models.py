@@ -13,6 +13,8 @@ Conventions (C/W/L; cwl_eval computes the same)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 
 import polars as pl
@@ -37,7 +39,14 @@ DEPTH = 1000
 #: In the place of the logarithm of 0, for differences of logarithms to be numbers; exp(-800) is 0 too.
 LOG_OF_ZERO = -800.0
 
+#: In the place of 0, for a quotient of two.
+TINY = 2.0**-1000
+
 CWL = "Moffat et al. 2017, https://doi.org/10.1145/3052768; cwl_eval, https://github.com/ireval/cwl"
+#: From what was gained and the positions of two documents: which share of the readers below the first gets to the
+#: second, and how many of the positions between them they read.
+Passing = Callable[[pl.Expr, pl.Expr, pl.Expr], tuple[pl.Expr, pl.Expr]]
+
 NERR = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
 
 MIN_REL = Parameter(
@@ -183,7 +192,8 @@ def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1"]}, ir.inst())["INST"].round(6).item()
     0.608297
     """
-    return expected_gain("INST", inverse_square(2 * T - cumulated), min_rel=min_rel, max_rel=max_rel)
+    chance, passing = inverse_square(2 * T - cumulated), partial(patiently, 2 * T)
+    return expected_gain("INST", chance, min_rel=min_rel, max_rel=max_rel, passing=passing)
 
 
 @measure(
@@ -301,11 +311,14 @@ def checked(continuation: pl.Expr) -> pl.Expr:
     return pl.when(within).then(chance).otherwise(float("nan"))
 
 
+def chance_at(continuation: pl.Expr, *words: pl.Expr) -> pl.Expr:
+    """The continuation where its words are these."""
+    return pl.struct(words).struct.with_fields(chance=continuation).struct.field("chance")
+
+
 def chances(continuation: pl.Expr, positions: pl.DataFrame) -> pl.Series:
     """The continuation at given positions."""
-    return positions.select(
-        pl.struct(pl.all()).struct.with_fields(chance=continuation).struct.field("chance")
-    ).to_series()
+    return positions.select(chance_at(continuation, pl.all())).to_series()
 
 
 def without_gains(depth: int) -> pl.DataFrame:
@@ -330,6 +343,7 @@ def expected_gain(
     min_rel: float,
     max_rel: float,
     dcg: Discounted = "log2",
+    passing: Passing | None = None,
 ) -> pl.Expr:
     """The measure of that name whose readers go on by a chance of `continuation`."""
     if not min_rel < max_rel:
@@ -339,70 +353,125 @@ def expected_gain(
     if dcg == "exp-log2":
         grade, highest = 2.0**grade - 1.0, 2.0**highest - 1.0
     # The highest gain as a column: Polars divides by a constant by multiplying with its reciprocal.
-    value = grade / pl.len().cast(pl.Float64).clip(highest, highest)
-    documents = pl.struct(rank.cast(pl.Float64).alias("place"), value.alias("gained"))
-    # A list of the documents with a gain, for what follows to read the tables below: elsewhere in an aggregation
-    # Polars 1 looks up other places in a constant column than it is asked to.
-    in_order = ranked(documents, (value > 0) & top(depth)).implode()
+    value = grade / (0 * grade + highest)
     # A product, since a cast would read numbers out of strings; typed, for Polars 1 to know the type of True * 1.0.
     chance = continuation * pl.lit(1.0, pl.Float64)
-    if reads(continuation, "cumulated"):
-        expected = walked(in_order, chance, depth)
-    elif reads(continuation, "gained"):
-        expected = leapt(in_order, chance, depth)
+    documents = ranked(pl.struct(rank.cast(pl.Float64).alias("place"), value.alias("gained")), (value > 0) & top(depth))
+    # In a list: elsewhere in an aggregation Polars does not put fields in the place of words.
+    in_order = documents.implode()
+    if not reads(continuation, "cumulated"):
+        expected = leapt(chance, depth)
+    elif passing or not reads(continuation, "place"):
+        in_order = in_order.list.eval(gaps(depth)).list.eval(
+            passed(chance, depth, passing or partial(steadily, chance))
+        )
+        expected = arrived()
     else:
-        expected = weighted(in_order, chance, depth)
-    return pl.when((value > 0).any()).then(expected.list.first().fill_null(0.0))
+        in_order = in_order.list.eval(positions(depth)).list.eval(pl.element().struct.with_fields(chance=chance))
+        expected = walked()
+    # Not `list.agg`, which gives the values to other queries in Polars 1.
+    return pl.when((value > 0).any()).then(in_order.list.eval(expected).list.first().fill_null(0.0))
 
 
-def weighted(documents: pl.Expr, continuation: pl.Expr, depth: int) -> pl.Expr:
-    """The expected gain where the position alone decides who goes on, so that every list has the same weights."""
-    reached = chances(continuation, without_gains(depth)).cum_prod().shift(1, fill_value=1.0)
-    weights = pl.lit(reached / reached.sum())
-    place, gained = (pl.element().struct.field(name) for name in ("place", "gained"))
-    return documents.list.eval(total(weights.gather(place.cast(pl.Int64) - 1) * gained))
+#: The document of a list, and what it gains.
+AT, GAIN = (pl.element().struct.field(name) for name in ("place", "gained"))
 
 
-def leapt(documents: pl.Expr, continuation: pl.Expr, depth: int) -> pl.Expr:
+def there(table: pl.Series) -> pl.Expr:
+    """The entry of a table of all positions at that of a document."""
+    # Not `gather`: elsewhere than in a list Polars 1 looks up other places than asked, and in one it is slow.
+    return AT.replace_strict(pl.int_range(1, len(table) + 1, eager=True).cast(pl.Float64), table)
+
+
+def leapt(continuation: pl.Expr, depth: int) -> pl.Expr:
     """The expected gain where the position and the gain there decide: from one document with a gain to the next.
 
     Between them the chances are those of a list without gains. A document at i that makes the chance C of c leaves that
     list behind: what is read below i is C / c times as much.
     """
     usual = chances(continuation, without_gains(depth))
+    if not reads(continuation, "gained"):
+        reached = usual.cum_prod().shift(1, fill_value=1.0)
+        return total(there(reached / reached.sum()) * GAIN)
     logarithms = usual.log().clip(LOG_OF_ZERO)
-    reached = logarithms.cum_sum().shift(1, fill_value=0.0)
     # How many documents are read from a position on by one who is there.
     below = pl.Series(
         [*accumulate(usual[:-1].reverse(), lambda read, chance: 1 + chance * read, initial=1.0)]
     ).reverse()
-    place, gained, chance = (pl.element().struct.field(name) for name in ("place", "gained", "chance"))
-
-    def there(table: pl.Series) -> pl.Expr:
-        return pl.lit(table).gather(place.cast(pl.Int64) - 1)
-
+    chance = chance_at(continuation, AT, GAIN)
     change = (chance.log() - there(logarithms)).cum_sum().shift(1, fill_value=0.0)
-    arrives = (there(reached) + change).exp()
-    read = below[0] + total(arrives * (chance - there(usual)) * there(below.shift(-1, fill_value=0.0)))
-    going_on = documents.list.eval(pl.element().struct.with_fields(chance=continuation))
-    return going_on.list.eval(total(arrives * gained) / read)
+    arrives = (there(logarithms.cum_sum().shift(1, fill_value=0.0)) + change).exp()
+    read: pl.Expr = total(arrives * (chance - there(usual)) * there(below.shift(-1, fill_value=0.0))) + below[0]
+    return total(arrives * GAIN) / read
 
 
-def walked(documents: pl.Expr, continuation: pl.Expr, depth: int) -> pl.Expr:
-    """The expected gain where what was gained before decides too: from position to position."""
-    place, gained, chance = (pl.element().struct.field(name) for name in ("place", "gained", "chance"))
-    positions = pl.int_range(1, depth + 1)
-    found = place.search_sorted(positions, side="right")
-    # A position has the gain of the document just found there; the one before the first gains nothing.
-    gains = pl.lit(0.0).append(gained)
-    new = found != found.shift(1, fill_value=0)
-    grid = documents.list.eval(
-        pl.struct(
-            positions.cast(pl.Float64).alias("place"),
-            pl.when(new).then(gains.gather(found)).otherwise(0.0).alias("gained"),
-            gains.cum_sum().gather(found).alias("cumulated"),
-        )
+def gaps(depth: int) -> pl.Expr:
+    """What is gained down to each document, and the position of the following one."""
+    following = AT.shift(-1, fill_value=depth + 1.0).alias("following")
+    return pl.struct(AT, GAIN, GAIN.cum_sum().alias("cumulated"), following)
+
+
+def passed(continuation: pl.Expr, depth: int, passing: Passing) -> pl.Expr:
+    """How readers get from each document to the next, over positions at which nothing more is gained."""
+    reached = chances(continuation, without_gains(depth)).cum_prod().shift(1, fill_value=1.0)
+    so_far, following = (pl.element().struct.field(name) for name in ("cumulated", "following"))
+    chance = chance_at(continuation, AT, GAIN, so_far)
+    still, more = passing(so_far, AT, following)
+    return pl.struct(
+        GAIN,
+        onwards=chance * still,
+        read=1 + chance * more,
+        reached=there(reached),
+        above=there(reached.cum_sum().shift(1, fill_value=0.0)),
     )
-    going_on = grid.list.eval(pl.element().struct.with_fields(chance=continuation))
-    arriving = going_on.list.eval(pl.struct(gained, chance.cum_prod().shift(1, fill_value=1.0).alias("chance")))
-    return arriving.list.eval(total(chance * gained) / total(chance))
+
+
+def arrived() -> pl.Expr:
+    """The expected gain where what was gained before decides, from document to document."""
+    onwards, read, reached, above = (pl.element().struct.field(n) for n in ("onwards", "read", "reached", "above"))
+    arrives = onwards.cum_prod().shift(1, fill_value=1.0)
+    # Of the first document, whom most readers reach after the fewest positions.
+    first, before = reached.max(), above.min()
+    return first * total(arrives * GAIN) / (before + first * total(arrives * read))
+
+
+def steadily(continuation: pl.Expr, so_far: pl.Expr, place: pl.Expr, following: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Passing by the same chance everywhere: a power, and the sum of a geometric series."""
+    chance = chance_at(continuation, 0 * GAIN, so_far)
+    # 0 / 0 where all go on, unless both are a little more; 1 - exp(x) is lost to rounding for a small x, tanh is not.
+    exponent = (following - place - 1) * chance.log().clip(LOG_OF_ZERO, -TINY)
+    still = exponent.exp()
+    return still, (1 + still) * (exponent / -2).tanh() / (1 - chance).clip(TINY)
+
+
+def patiently(head_start: float, so_far: pl.Expr, place: pl.Expr, following: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Passing by `inverse_square(head_start - cumulated)`: a quotient of squares, and a sum of 1 / x^2."""
+    start, end = place + (head_start - so_far), following + (head_start - 1 - so_far)
+    return (start / end) ** 2, start**2 * (inverse_squares(start) - inverse_squares(end))
+
+
+def inverse_squares(x: pl.Expr) -> pl.Expr:
+    """The sum of 1 / x^2 from x on, in steps of 1: 16 terms, and the others by the formula of Euler and Maclaurin."""
+    z = 1 / (x + 16)
+    beyond = z + z**2 * (1 / 2 + z * (1 / 6 - z**2 * (1 / 30 - z**2 * (1 / 42 - z**2 * (1 / 30 - z**2 * (5 / 66))))))
+    return sum(((1 / (x + i)) ** 2 for i in range(15, -1, -1)), beyond)
+
+
+def positions(depth: int) -> pl.Expr:
+    """What is gained at each position, from what is gained by documents."""
+    position = pl.int_range(1, depth + 1)
+    found = AT.search_sorted(position, side="right")
+    # A position has the gain of the document just found there; the one before the first gains nothing.
+    gains = pl.lit(0.0).append(GAIN)
+    new = found != found.shift(1, fill_value=0)
+    return pl.struct(
+        position.cast(pl.Float64).alias("place"),
+        pl.when(new).then(gains.gather(found)).otherwise(0.0).alias("gained"),
+        gains.cum_sum().gather(found).alias("cumulated"),
+    )
+
+
+def walked() -> pl.Expr:
+    """The expected gain where the position and what was gained before decide: from position to position."""
+    arrives = pl.element().struct.field("chance").cum_prod().shift(1, fill_value=1.0)
+    return total(arrives * GAIN) / total(arrives)

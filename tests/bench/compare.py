@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from generate import PART_ROWS, Collection, Shape, collection, parquet_parts, robust, shallow
@@ -124,6 +125,28 @@ def many(options: Options) -> Iterator[Row]:
         yield Row(f"50 measures, {name}", time(times["50"]), "1 measure", time(times["1"]), times["1"] / times["50"])
 
 
+def whole(options: Options) -> Iterator[Row]:
+    """Every measure of the catalogue that reads plain judgments, and the options that rank otherwise, against five."""
+    data = collection(shallow(options.rows or 7_000_000))
+    catalogue = [spec.function() for spec in ir.CATALOG.values() if spec.kind == "documents"]
+
+    def evaluating(measures: list[Any], **options: Any) -> Callable[[], None]:
+        return lambda: ir.evaluate(data.run, data.qrels, measures, **options) and None
+
+    times = race(
+        {
+            "5": evaluating(MEASURES),
+            f"{len(catalogue)} measures": evaluating(catalogue),
+            "5, ties='expected'": evaluating(MEASURES, ties="expected"),
+            "5, ties='best'": evaluating(MEASURES, ties="best"),
+            "5, bounds=True": evaluating(MEASURES, bounds=True),
+        }
+    )
+    for name, seconds in times.items():
+        if name != "5":
+            yield Row(name, time(seconds), "5 measures", time(times["5"]), times["5"] / seconds)
+
+
 def hard(options: Options) -> Iterator[Row]:
     """Every retrieved document judged, and scores shared by twenty documents, against the shallow case, per row."""
     rows = options.rows or 1_000_000
@@ -140,7 +163,7 @@ def hard(options: Options) -> Iterator[Row]:
         yield Row(name, f"{own * 1e9:.0f} ns/row", "shallow", f"{easy * 1e9:.0f} ns/row", easy / own)
 
 
-CASES = {"large": large, "deep": deep, "small": small, "scan": scan, "many": many, "hard": hard}
+CASES = {"large": large, "deep": deep, "small": small, "scan": scan, "many": many, "whole": whole, "hard": hard}
 
 
 def contest(case: str, data: Collection, names: list[str]) -> Iterator[Row]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+import polars_ir as ir
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
@@ -50,6 +53,36 @@ def test_qrels_have_three_columns(write: Write) -> None:
     frame = both(read_qrels, scan_qrels, write("q1 0 d1 2\n"))
     assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64}
     assert frame.rows() == [("q1", "d1", 2)]
+
+
+@pytest.mark.parametrize(
+    ("format", "line", "row"),
+    [
+        ("subtopics", "q1 2 d1 1", {"query_id": "q1", "subtopic": "2", "doc_id": "d1", "relevance": 1}),
+        ("judges", "q1\tann  d1 0.5", {"query_id": "q1", "judge": "ann", "doc_id": "d1", "relevance": 0.5}),
+        (
+            "preferences",
+            "q1 ann 3 d1 2.0",
+            {"query_id": "q1", "judge": "ann", "group": "3", "doc_id": "d1", "relevance": 2.0},
+        ),
+    ],
+)
+def test_a_format_says_what_the_fields_between_are(write: Write, format: str, line: str, row: dict) -> None:
+    read, scan = (partial(reader, format=format) for reader in (read_qrels, scan_qrels))
+    assert both(read, scan, write(f"{line}\n")).to_dicts() == [row]
+
+
+@pytest.mark.parametrize(
+    ("format", "problem"),
+    [
+        ("subtopics", "a qrels line has 4 fields (query_id subtopic doc_id relevance); this one has 5."),
+        ("judges", "a qrels line has 4 fields (query_id judge doc_id relevance); this one has 5."),
+        ("preferences", "the grade (field 5) must be a number; got 'x'."),
+    ],
+)
+def test_a_line_of_another_format_is_an_error(write: Write, format: str, problem: str) -> None:
+    with pytest.raises(ir.IRError, match=re.escape(problem)):
+        read_qrels(write("q1 0 d1 1 x\n"), format=format)
 
 
 @pytest.mark.parametrize(

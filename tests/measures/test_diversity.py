@@ -152,14 +152,29 @@ def test_equal_weights_are_no_weights(measure):
     assert same == pytest.approx(value_of(function(), RANKING, JUDGMENTS), **EXACT)
 
 
-@pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
-@pytest.mark.parametrize("wrong", [None, -0.1])
+@pytest.mark.parametrize("wrong", [None, -0.1, float("nan"), float("inf")])
 @pytest.mark.parametrize("measure", ALL)
-def test_a_weight_that_is_none_shows(measure, wrong):
+def test_a_weight_that_is_none_is_an_error(measure, wrong):
     run = run_frame({"q": {"d2": 1.0, "d1": 0.5}})
     qrels = qrels_of({("a", "d1"): 1, ("b", "d2"): 1}).with_columns(p=pl.Series([wrong, 0.5]))
-    value = ir.evaluate(run, qrels, ir.CATALOG[measure].function(weights="p")).to_series(1).item()
-    assert isnan(value)
+    expression = ir.CATALOG[measure].function(weights="p")
+    with pytest.raises(ir.IRError, match="qrels has 1 row whose 'p' is no number of 0 or more"):
+        ir.evaluate(run, qrels, expression)
+
+
+@pytest.mark.parametrize("measure", ["ERR_IA", "NRBP", "P_IA"])
+@pytest.mark.parametrize("wrong", [None, -0.1])
+def test_a_weight_that_is_none_shows_in_a_plan(measure, wrong):
+    run = run_frame({"q": {"d2": 1.0, "d1": 0.5}})
+    qrels = qrels_of({("a", "d1"): 1, ("b", "d2"): 1}).with_columns(p=pl.Series([wrong, 0.5]))
+    expression = ir.CATALOG[measure].function(weights="p", **({} if measure == "NRBP" else {"k": 2}))
+    assert isnan(ir.evaluate(run.lazy(), qrels.lazy(), expression).collect().to_series(1).item())
+
+
+def test_a_subtopic_has_one_weight():
+    qrels = qrels_of({("a", "d1"): 1, ("a", "d2"): 1}).with_columns(p=pl.Series([0.5, 0.25]))
+    with pytest.raises(ir.IRError, match="qrels has 2 rows of subtopics with several 'p'"):
+        ir.evaluate({"q": {"d1": 1.0}}, qrels, "ERR_IA(weights='p')@5")
 
 
 # Against the definitions, read plainly: any cutoff, weights, grades.
@@ -374,7 +389,7 @@ def test_parameters_out_of_range(arguments, message):
 
 @pytest.mark.parametrize("measure", ALL)
 def test_a_column_of_weights_must_be_there(measure):
-    with pytest.raises(ir.IRError, match="reads the column 'p', which neither the judged relation nor the run has"):
+    with pytest.raises(ir.IRError, match="weights must name a column of numbers in the qrels; got 'p'"):
         value_of(ir.CATALOG[measure].function(weights="p"), RANKING, JUDGMENTS)
 
 

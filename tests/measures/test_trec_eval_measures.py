@@ -168,7 +168,7 @@ def test_documents_of_negative_grade_are_not_judged_for_counts_and_residuals():
 
 
 def test_gains_can_be_an_expression():
-    half = ir.relevance / 4
+    half = (ir.relevance / 4).alias("quarter")
     by_map = {1: 0.25, 2: 0.5, 3: 0.75}
     for measure in (ir.normalized_gain, ir.r_ndcg, ir.ndcg_rel, ir.rank_biased_precision, ir.expected_reciprocal_rank):
         found = [value_of(measure(gains=gains), RANKING, GRADES) for gains in (half, by_map)]
@@ -181,7 +181,9 @@ def test_gains_can_be_shares_of_the_highest_grade_of_the_query():
     with_highest = qrels.with_columns(highest=highest).filter(pl.col("highest") > 0)
     for measure in (ir.normalized_gain, ir.r_ndcg, ir.ndcg_rel, ir.rank_biased_precision, ir.expected_reciprocal_rank):
         in_query, as_column = (
-            ir.evaluate(run, with_highest, measure(gains=ir.relevance / of_query).alias("value"))["value"]
+            ir.evaluate(run, with_highest, measure(gains=(ir.relevance / of_query).alias("share")).alias("value"))[
+                "value"
+            ]
             for of_query in (ir.relevance.max(), pl.col("highest"))
         )
         assert in_query.to_list() == pytest.approx(as_column.to_list(), abs=TOLERANCE, rel=0)
