@@ -8,13 +8,16 @@ import polars as pl
 
 from polars_ir.parameters import Parameter, number
 from polars_ir.registry import measure
-from polars_ir.vocabulary import n_retrieved, rank, ratio, relevance, total
+from polars_ir.vocabulary import n_retrieved, rank, ranked, ratio, relevance, total
 
 #: What a weight below adds to a sum no longer.
 NEGLIGIBLE = 1e-18
 
 #: The table of weights ends where they are negligible: after 806 places for 0.95, 414,000 for this.
 HIGHEST = 0.9999
+
+#: In the place of the rank of a document that was not retrieved.
+NOT_RETRIEVED = 2**32 - 1
 
 PERSISTENCE = Parameter(
     "Persistence: how likely the reader goes on from one depth to the next.",
@@ -50,28 +53,30 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
     ('q', 0.2)
     """
     graded = relevance > 0
-    # One key after the other: Polars 1 does not sort by two where a group is empty.
-    grades = relevance.filter(graded).sort_by(rank.filter(graded), nulls_last=True)
-    in_order = rank.filter(graded).sort(nulls_last=True).cast(pl.Int64)
-    ranks = in_order.sort_by(grades, descending=True, maintain_order=True)
-    places = pl.int_range(1, ranks.len() + 1)
-    deepest = pl.max_horizontal(n_retrieved, ranks.len()).cast(pl.Int64)
-    found = overlap(pl.max_horizontal(ranks, places).filter(ranks.is_not_null()), deepest, p)
+    n_graded = graded.sum().cast(pl.Int64)
+    places = pl.int_range(1, n_graded + 1)
+    end = pl.max_horizontal(n_retrieved, n_graded).cast(pl.Int64) + 1
+    # One key, for one sort: grades falling, then the order of the run, what was not retrieved last.
+    ranks = rank.fill_null(NOT_RETRIEVED).cast(pl.Int64)
+    in_both_from = pl.max_horizontal(ranked(ranks, graded, by=pl.struct(-relevance, ranks)), places)
+    found = overlap(pl.min_horizontal(in_both_from, end), end, p)
     if normalize:
-        return ratio(found, overlap(places, deepest, p))
-    return pl.when(graded.any()).then(found * (1 - p) / (1 - p ** deepest.cast(pl.Float64)))
+        return ratio(found, overlap(places, end, p))
+    return pl.when(graded.any()).then(found * (1 - p) / (1 - p ** (end - 1).cast(pl.Float64)))
 
 
-def overlap(depths: pl.Expr, deepest: pl.Expr, p: float) -> pl.Expr:
+def overlap(depths: pl.Expr, end: pl.Expr, p: float) -> pl.Expr:
     """The overlap of two rankings over all depths, from the depths at which they come to share each document.
 
-    A document shared from depth m on adds p^(d-1) / d for every depth d from m to the deepest: the sum from m on, of
-    which a table has every one, less the sum below the deepest.
+    A document shared from depth m on adds p^(d-1) / d for every depth d from m to before the end: the sum from m on, of
+    which a table has every one, less the sum from the end on.
     """
-    places = max(2, math.ceil(math.log(NEGLIGIBLE) / math.log(p)))
-    place = pl.int_range(1, places + 1).cast(pl.Float64)
-    onwards = pl.lit(pl.select((p ** (place - 1) / place).cum_sum(reverse=True)).to_series())
-    # In a list: elsewhere in an aggregation Polars 1 looks up other places in a constant column than it is asked to.
-    with_end = depths.append(deepest + 1).implode()
-    from_there_on = onwards.gather(pl.element().clip(upper_bound=places) - 1)
-    return with_end.list.eval(total(from_there_on - from_there_on.last())).list.first()
+    n_places = max(2, math.ceil(math.log(NEGLIGIBLE) / math.log(p)))
+    place = pl.int_range(1, n_places + 1, eager=True)
+    onwards = (p ** (place - 1).cast(pl.Float64) / place).cum_sum(reverse=True)
+
+    def from_there_on(depth: pl.Expr) -> pl.Expr:
+        # Not `gather`: in an aggregation Polars 1 looks up other places in a constant column than it is asked to.
+        return depth.clip(upper_bound=n_places).replace_strict(place, onwards, return_dtype=pl.Float64)
+
+    return total(from_there_on(depths) - from_there_on(end))
