@@ -13,6 +13,7 @@ from importlib.metadata import version
 
 from polars_ir import datasets, namespace, pandas
 from polars_ir.abstaining import abstention, confidence
+from polars_ir.continuations import cumulated, gained, place
 from polars_ir.conversion import from_lists
 from polars_ir.errors import IRError, IRWarning
 from polars_ir.evaluation import evaluate
@@ -21,7 +22,6 @@ from polars_ir.judging import judge
 from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
 from polars_ir.measures import __all__ as _measures
 from polars_ir.measures.relevance_string import relevance_string
-from polars_ir.measures.user_models import cumulated, gained, place
 from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
 from polars_ir.summary import mean, summarize

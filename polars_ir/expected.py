@@ -20,7 +20,6 @@ import polars as pl
 from polars_ir import measures
 from polars_ir.measures.average_precision import average_out_of
 from polars_ir.measures.cumulated_gain import best_gain, ideal_order
-from polars_ir.measures.judged import shown
 from polars_ir.measures.precision_recall import multiple_of_relevant
 from polars_ir.vocabulary import (
     Discount,
@@ -38,6 +37,7 @@ from polars_ir.vocabulary import (
     ratio,
     relevance,
     relevant,
+    shown,
     top,
     total,
 )

@@ -236,7 +236,8 @@ def documentation(spec: Spec) -> str:
         f"{written.rstrip()}\n\n"
         + (f"Parameters\n----------\n{parameters}\n" if parameters else "")
         + "Returns\n-------\npl.Expr\n"
-        f"    An aggregation of the judged relation (`judge`), named `{spec.name}` with its parameters.\n"
+        f"    An aggregation of the judged relation, named `{spec.name}` with its parameters. `judge` makes the one\n"
+        "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
         f"    From {spec.bounds[0]:g} to {spec.bounds[1]:g}; the best value is {spec.best:g}.\n\n"
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
         f"References\n----------\n{spec.source}\n\n" + example + rest

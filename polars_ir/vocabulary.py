@@ -157,6 +157,15 @@ def length(k: int | None = None) -> pl.Expr:
     return n_retrieved if k is None else pl.len().clip(k, k)
 
 
+def shown(k: int | None = None) -> pl.Expr:
+    """How many of the first `k` places the run filled.
+
+    >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(shown(10).unique()).item()
+    7
+    """
+    return n_retrieved if k is None else pl.min_horizontal(n_retrieved, k)
+
+
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """`numerator / denominator`, null (undefined) where the denominator is 0.
 

@@ -121,8 +121,8 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP", judges="query_id"),
             (
-                "a column of the qrels must tell apart the judgments of one document, beside query_id, doc_id, relevance; "
-                "got 'query_id'."
+                "a column of the qrels must tell apart the judgments of one document, beside query_id, doc_id, "
+                "relevance; got 'query_id'."
             ),
         ),
         (

@@ -132,7 +132,6 @@ def ideal_dcg(
         "ranx": "ndcg ndcg_burges(dcg='exp-log2')",
         "BEIR": "NDCG",
         "MTEB": "ndcg",
-        "RecTools": "NDCG",
         "torchmetrics": "RetrievalNormalizedDCG retrieval_normalized_dcg",
         "recommenders": "ndcg_at_k(k=10)",
         "trectools": "get_ndcg(k=1000,denominator='R')",

@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.parameters import Parameter, whole
 from polars_ir.registry import measure
-from polars_ir.vocabulary import hits, n_relevant, n_retrieved, ratio, relevance, top
+from polars_ir.vocabulary import hits, n_relevant, or_zero, ratio, relevance, shown, top
 
 N_DOCS = Parameter(
     "How many documents the collection has, so that unjudged documents count as not relevant; None: they do not count.",
@@ -40,11 +40,10 @@ def fallout(*, k: int | None = None, rel: float = 1, n_docs: int | None = None) 
     """
     if n_docs is None:
         not_relevant = relevance < rel
-        shown, not_shown = (not_relevant & top(k)).sum(), (not_relevant & ~top(k).fill_null(False)).sum()
+        in_vain, not_shown = (not_relevant & top(k)).sum(), (not_relevant & ~top(k).fill_null(False)).sum()
     else:
-        n_shown = n_retrieved if k is None else n_retrieved.clip(upper_bound=k)
-        shown = n_shown.cast(pl.Int64) - hits(k, rel)
-        rest = int(n_docs) - n_relevant(rel).cast(pl.Int64) - shown
+        in_vain = shown(k).cast(pl.Int64) - hits(k, rel)
+        rest = int(n_docs) - n_relevant(rel).cast(pl.Int64) - in_vain
         # What a query retrieves is known to the engine alone, where a text that is no number is an error.
         not_shown = pl.when(rest < 0).then(pl.lit(TOO_SMALL)).otherwise(rest.cast(pl.String)).cast(pl.Int64)
-    return ratio(shown, shown + not_shown).fill_null(0.0)
+    return or_zero(ratio(in_vain, in_vain + not_shown))

@@ -6,12 +6,7 @@ import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
-from polars_ir.vocabulary import judged_elsewhere, length, n_retrieved, or_zero, ratio, relevance, top
-
-
-def shown(k: int | None) -> pl.Expr:
-    """How many of the first `k` places the run filled."""
-    return n_retrieved if k is None else pl.min_horizontal(n_retrieved, k)
+from polars_ir.vocabulary import judged_elsewhere, length, or_zero, ratio, relevance, shown, top
 
 
 @measure("Judged", source="ir_measures, https://ir-measur.es", also={"ir_measures": "Judged"})

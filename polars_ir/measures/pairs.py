@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.registry import measure
-from polars_ir.vocabulary import hits, if_relevant, n_retrieved, rank, relevant, top
+from polars_ir.vocabulary import hits, if_relevant, rank, relevant, shown, top
 
 
 @measure(
@@ -19,7 +19,8 @@ def accuracy(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     Over the pairs among the first k, of which unjudged documents are not relevant: the area under the ROC curve of a
     query. 1 where all of the first k are relevant, 0 where none is; undefined when no document is relevant. RePlay has
     the same values. ir_measures leaves queries without a relevant document among the first k out of its mean, and
-    divides by 0 where all are relevant; torchmetrics gives 0 there, and half a pair for tied scores.
+    divides by 0 where all are relevant; torchmetrics gives 0 there, and half a pair for tied scores. What BEIR calls
+    Accuracy is `success`.
 
     Examples
     --------
@@ -27,9 +28,8 @@ def accuracy(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": ["d1", "d3"]}, ir.accuracy()).row(0)
     ('q', 0.75)
     """
-    n_shown = n_retrieved if k is None else n_retrieved.clip(upper_bound=k)
     n_hits = hits(k, rel).cast(pl.Int64)
-    others = n_shown.cast(pl.Int64) - n_hits
+    others = shown(k).cast(pl.Int64) - n_hits
     # Above the i-th relevant document stand as many others as its rank exceeds i.
     ranks = rank.filter(relevant(rel) & top(k)).cast(pl.Int64).sum()
     wrong, pairs = ranks - n_hits * (n_hits + 1) // 2, n_hits * others

@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.errors import MeasureError, explain_options
 from polars_ir.parameters import PARAMETERS
-from polars_ir.vocabulary import n_retrieved, rank, ranked, relevance, top
+from polars_ir.vocabulary import rank, ranked, relevance, shown, top
 
 
 @explain_options
@@ -45,4 +45,4 @@ def relevance_string(*, k: int = 10) -> pl.Expr:
     sign = pl.when(grades < 0).then(pl.lit(".")).when(whole > 9).then(pl.lit(">")).otherwise(whole.cast(pl.String))
     # Nobody judged what stands between two judged documents, or after the last of them.
     signs = sign.str.pad_start(ranks - ranks.shift(1, fill_value=0), "-").str.join("")
-    return signs.str.pad_end(pl.min_horizontal(n_retrieved, k), "-").alias(f"relstring@{k}")
+    return signs.str.pad_end(shown(k), "-").alias(f"relstring@{k}")
