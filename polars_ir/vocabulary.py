@@ -105,8 +105,20 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
         mapped = pl.when((grade > 0) | grade.is_in([float(g) for g in gains])).then(grade)
         grade = mapped.replace_strict({float(g): float(x) for g, x in gains.items()}, return_dtype=pl.Float64)
     # A NaN stays one, so that it shows.
-    value = pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0)
+    value = aligned(pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0), gains)
     return value if dcg == "log2" else 2.0**value - 1.0
+
+
+def aligned(expression: pl.Expr, gains: Gains | None) -> pl.Expr:
+    """What is made of gains, in a form that goes with other columns also where the gains are aggregated themselves.
+
+    Polars 1.44 takes the wrong rows where a condition on `relevance / relevance.max()` selects from a plain column;
+    shifted by nothing, it does not. That takes time, so only for gains whose expression nobody knows here.
+
+    >>> pl.DataFrame({"relevance": [2, 1]}).select(aligned(relevance > 1, None)).to_series().to_list()
+    [True, False]
+    """
+    return expression.shift(0) if isinstance(gains, pl.Expr) else expression
 
 
 def discounted(place: pl.Expr, discount: Discount = "log2") -> pl.Expr:

@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.parameters import PARAMETERS, Parameter
 from polars_ir.registry import measure
-from polars_ir.vocabulary import Gains, gain, if_relevant, rank, ranked, relevance, relevant, top, total
+from polars_ir.vocabulary import Gains, aligned, gain, if_relevant, rank, ranked, relevance, relevant, top, total
 
 #: Gains that are shares of what a document can be worth.
 SHARES = Parameter(
@@ -42,7 +42,7 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
     ('q', 0.701171875)
     """
     value = gain("exp-log2", gains)
-    among = top(k) & (value > 0)
+    among = aligned(top(k) & (value > 0), gains)
     satisfies = ranked(value.clip(upper_bound=2.0**max_rel - 1) / 2.0**max_rel, among)
     still_reading = (1 - satisfies).cum_prod().shift(1, fill_value=1.0)
     return pl.when((value > 0).any()).then(total(satisfies * still_reading / ranked(rank, among)))

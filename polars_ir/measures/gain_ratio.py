@@ -12,6 +12,7 @@ from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
 from polars_ir.vocabulary import (
     Gains,
+    aligned,
     discounted,
     gain,
     hits,
@@ -26,9 +27,9 @@ from polars_ir.vocabulary import (
 )
 
 
-def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def found_gains(value: pl.Expr, gains: Gains | None) -> tuple[pl.Expr, pl.Expr]:
     """The ranks of the retrieved documents that have a gain, in order, and their gains."""
-    found = top() & (value > 0)
+    found = aligned(top() & (value > 0), gains)
     return ranked(rank, found), ranked(value, found)
 
 
@@ -62,7 +63,7 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     ('q', 0.5)
     """
     value = gain(gains=gains)
-    ranks, found = found_gains(value)
+    ranks, found = found_gains(value, gains)
     _, ideal = ideal_gains(value)
     beyond = (ranks.cast(pl.Int64) - n_gains(value)).clip(lower_bound=0)
     missed = at(ranks, ideal.clip(lower_bound=1).cum_sum(), n_gains(value)) + beyond - found.cum_sum()
@@ -101,7 +102,7 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     0.56502
     """
     value = gain(gains=gains)
-    ranks, found = found_gains(value)
+    ranks, found = found_gains(value, gains)
     places, ideal = ideal_gains(value)
     cumulated, of_ideal = (found / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
     n, n_found = n_gains(value), (top() & (value > 0)).sum()
@@ -124,7 +125,7 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     0.56502
     """
     value = gain(gains=gains)
-    ranks, found = found_gains(value)
+    ranks, found = found_gains(value, gains)
     places, ideal = ideal_gains(value)
     falls = (ideal != ideal.shift(-1)).fill_null(True)
     of_ideal = (ideal / discounted(places)).cum_sum()
