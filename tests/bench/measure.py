@@ -29,7 +29,8 @@ def race(contestants: Mapping[str, Callable[[], Figures | None]]) -> dict[str, f
 
     They take turns, so that a noise of some seconds slows all of them. None in place of figures is not compared.
     """
-    agree({name: figures for name, run in contestants.items() if (figures := run()) is not None})
+    if known := {name: figures for name, run in contestants.items() if (figures := run()) is not None}:
+        agree(known)
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(RUNS):
         for name, run in contestants.items():
