@@ -26,7 +26,7 @@ from polars_ir.ranking import Ties, reordered
 from polars_ir.registry import call_of
 from polars_ir.relations import HITS, kind_of_all, related
 from polars_ir.schema import Table
-from polars_ir.vocabulary import ratio, total
+from polars_ir.vocabulary import average
 
 Measures = str | pl.Expr | Iterable[str | pl.Expr]
 Missing = Literal["zero", "skip"]
@@ -236,10 +236,7 @@ def _over_judges(result: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.
     for name, dtype in result.collect_schema().items():
         if name in expressions and not (dtype.is_numeric() or dtype == pl.Boolean):
             raise MeasureError.no_number(name, "judges=")
-    means = (
-        ratio(total(pl.col(name).drop_nulls().cast(pl.Float64)), pl.col(name).count()).alias(name)
-        for name in expressions
-    )
+    means = (average(pl.col(name).cast(pl.Float64)).alias(name) for name in expressions)
     return result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True).agg(*means, pl.col(HITS).any())
 
 

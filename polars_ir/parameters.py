@@ -46,6 +46,11 @@ def positive(value: Any) -> bool:
     return number(value) and 0 < value <= LARGEST
 
 
+def not_negative(value: Any) -> bool:
+    """Whether a value is a finite number of 0 or more."""
+    return number(value) and value >= 0
+
+
 def one_of(meaning: str, *choices: str) -> Parameter:
     """A parameter that is one of some words."""
     return Parameter(meaning, f"one of {', '.join(map(repr, choices))}", lambda v: isinstance(v, str) and v in choices)

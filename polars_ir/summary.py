@@ -17,7 +17,7 @@ from polars_ir.conversion import give_back
 from polars_ir.errors import ColumnError, OptionError, explain_options
 from polars_ir.registry import CATALOG
 from polars_ir.schema import Table, per_query_table
-from polars_ir.vocabulary import ratio, total
+from polars_ir.vocabulary import average, ratio, total
 
 #: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
 ALL = "polars_ir: all"
@@ -157,7 +157,7 @@ def _average(measure: str) -> pl.Expr:
     kind = _kind(measure)
     if kind == "sum":
         return total(pl.col(measure).cast(pl.Float64).drop_nulls())
-    return _mean(_logged(measure)).exp() if kind == "geometric" else _mean(_value(measure))
+    return average(_logged(measure)).exp() if kind == "geometric" else average(_value(measure))
 
 
 def _kind(measure: str) -> str:
@@ -175,14 +175,9 @@ def _logged(measure: str) -> pl.Expr:
     return _value(measure).clip(lower_bound=FLOOR).log()
 
 
-def _mean(value: pl.Expr) -> pl.Expr:
-    """The mean of a measure over the queries it is defined for."""
-    return ratio(total(value.drop_nulls()), value.count())
-
-
 def _std(value: pl.Expr) -> pl.Expr:
     """The standard deviation of the sample."""
-    squares = (value - _mean(value)) ** 2
+    squares = (value - average(value)) ** 2
     return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt()
 
 
@@ -191,7 +186,7 @@ def _interval(measure: str, z: float) -> dict[str, pl.Expr]:
     kind = _kind(measure)
     value = _logged(measure) if kind == "geometric" else _value(measure)
     half = z * (_std(value) / value.count().sqrt())
-    low, high = _mean(value) - half, _mean(value) + half
+    low, high = average(value) - half, average(value) + half
     if kind == "sum":
         return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
     return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}

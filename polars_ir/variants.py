@@ -16,7 +16,7 @@ from polars_ir.judging import Pair, collect_checked, pair_up, relate
 from polars_ir.naming import is_cost
 from polars_ir.schema import ROLES, find
 from polars_ir.summary import measures_of
-from polars_ir.vocabulary import ratio, total
+from polars_ir.vocabulary import average, ratio, total
 
 #: The columns that `robustness` makes.
 MADE = ("run", "measure", "mean", "worst", "n_variants")
@@ -92,7 +92,7 @@ def robustness(per_query: Any, by: str | Any) -> Any:
 def _mean_and_worst(measure: str) -> dict[str, pl.Expr]:
     value = pl.col(measure).cast(pl.Float64)
     return {
-        "mean": ratio(total(value.drop_nulls()), value.count()),
+        "mean": average(value),
         "worst": value.max() if is_cost(measure) else value.min(),
         "n_variants": value.count(),
     }

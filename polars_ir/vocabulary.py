@@ -187,6 +187,15 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     return pl.when(denominator > 0).then(numerator / denominator)
 
 
+def average(values: pl.Expr) -> pl.Expr:
+    """The mean of the values that there are, added up in the order they have; null where there is none.
+
+    >>> pl.DataFrame({"v": [0.5, None, 1.0]}).select(average(pl.col("v"))).item()
+    0.75
+    """
+    return ratio(total(values.drop_nulls()), values.count())
+
+
 def if_relevant(value: pl.Expr, rel: float = 1) -> pl.Expr:
     """`value` where the query has a relevant document, null (undefined) where it has none.
 

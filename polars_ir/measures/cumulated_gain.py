@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.parameters import Parameter, number, one_of
+from polars_ir.parameters import Parameter, not_negative, one_of
 from polars_ir.registry import measure
 from polars_ir.vocabulary import (
     Discount,
@@ -34,10 +34,6 @@ IDEAL = one_of(
     "R",
     "k",
 )
-
-
-def _weight(value: object) -> bool:
-    return number(value) and value >= 0  # type: ignore[operator]  # a number by then
 
 
 def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
@@ -169,7 +165,7 @@ def ndcg(
     "Q",
     source="Sakai 2006, https://doi.org/10.1145/1148170.1148261",
     parameters={
-        "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", _weight)
+        "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", not_negative)
     },
 )
 def q_measure(

@@ -27,7 +27,7 @@ from polars_ir.continuations import (
     patiently,
     place,
 )
-from polars_ir.parameters import Parameter, number, positive
+from polars_ir.parameters import Parameter, not_negative, number, positive
 from polars_ir.registry import measure
 from polars_ir.vocabulary import Discounted
 
@@ -37,7 +37,7 @@ NERR = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
 MIN_REL = Parameter(
     "The grade that gains nothing, as lower ones do not either; below `max_rel`.",
     "a number of 0 or more",
-    lambda v: number(v) and v >= 0,
+    not_negative,
 )
 GOAL = Parameter(
     "How much the reader wants to gain in all; one document gains at most 1.", "a number above 0", positive
