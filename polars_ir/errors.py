@@ -46,6 +46,10 @@ class InputTypeError(IRError):
         return cls(f"{role} must be a table; got the path {str(value)!r}. Read it first: ir.{reader}({str(value)!r}).")
 
     @classmethod
+    def lazy(cls, what: str) -> InputTypeError:
+        return cls(f"{what} reads the values of all queries; got a LazyFrame. Collect it first: per_query.collect().")
+
+    @classmethod
     def several_tables(cls, role: str, names: Sequence[object]) -> InputTypeError:
         return cls(
             f"{role} must be one table here; got a dict of several: {_quoted(names)}. A run can be a dict of systems "
@@ -128,6 +132,21 @@ class ColumnError(IRError):
     @classmethod
     def no_measure(cls, columns: Sequence[str]) -> ColumnError:
         return cls(f"per_query has no measure, which is a numeric or Boolean column; it has {_quoted(columns)}.")
+
+    @classmethod
+    def measure_not_there(cls, measure: object, measures: Sequence[str]) -> ColumnError:
+        return cls(
+            f"per_query has no measure {measure!r}.{nearest(str(measure), measures)} It has {_quoted(measures)}; "
+            "evaluate makes others."
+        )
+
+    @classmethod
+    def one_system(cls, what: str, columns: Sequence[str], systems: Sequence[str] = ()) -> ColumnError:
+        there = f"per_query has only {systems[0]!r}" if systems else f"per_query has no 'run', but {_quoted(columns)}"
+        return cls(
+            f"{what} needs several systems; {there}. Evaluate them together, ir.evaluate({{'a': run, 'b': other}}, "
+            "qrels, ...), or give a dict of per-query frames by system."
+        )
 
     @classmethod
     def clash(cls, name: str) -> ColumnError:

@@ -138,10 +138,32 @@ def labelled_table(frame: object) -> Table:
 
 
 def per_query_table(per_query: object) -> Table:
-    """The result of `evaluate` again: `query_id`, `run` where there is one, and measures in numeric columns."""
+    """The result of `evaluate` again: `query_id`, `run` where there is one, and measures in numeric columns.
+
+    A dict of such frames by system is one frame with a column `run`.
+    """
+    if isinstance(per_query, Mapping) and not isinstance(next(iter(per_query.values()), {}), Mapping):
+        per_query = _of_each_system(per_query)
     frame = to_polars("per_query", per_query, column="score")
     names = _find_all("per_query", frame, required=("query_id",), optional=("run",))
     return _table("per_query", frame, names, check=False)
+
+
+def _of_each_system(per_query: Mapping[Any, Any]) -> pl.LazyFrame | pl.DataFrame:
+    """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
+    tables = {str(system): per_query_table(frame) for system, frame in per_query.items()}
+    for system, table in tables.items():
+        if "run" in table.dtypes:
+            raise ColumnError.systems_in_a_system(system, table.names["run"])
+    first = next(iter(tables.values()))
+    for system, table in tables.items():
+        if (dtype := table.dtypes["query_id"]) != first.dtypes["query_id"]:
+            wanted = f"{first.dtypes['query_id']}, as in the first per_query"
+            raise DtypeError.of_column(f"per_query {system!r}", table.names["query_id"], wanted, dtype, "Cast one.")
+    query = {"query_id": first.names["query_id"]}
+    named = [table.all_columns().with_columns(run=pl.lit(system)).rename(query) for system, table in tables.items()]
+    together = pl.concat(named, how="diagonal_relaxed")
+    return together.collect() if all(table.eager for table in tables.values()) else together
 
 
 def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:

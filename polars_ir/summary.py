@@ -8,13 +8,16 @@ by its name: `GMAP` has a geometric mean, `NumQ` a sum.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from statistics import NormalDist
 from typing import Any, overload
 
 import polars as pl
 
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, OptionError, explain_options
+from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_options
+from polars_ir.naming import parse
 from polars_ir.registry import CATALOG
 from polars_ir.schema import Table, per_query_table
 from polars_ir.vocabulary import average, ratio, total
@@ -132,17 +135,41 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
     return give_back(pl.concat(rows).select(columns), per_query)
 
 
-def measures_of(per_query: Any) -> tuple[Table, list[str]]:
-    """A per-query frame, and which of its columns are measures."""
+def measures_of(
+    per_query: Any,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    *,
+    without: Any = None,
+) -> tuple[Table, list[str]]:
+    """A per-query frame, and which of its columns are measures: those asked for, or all numbers but `without`."""
     table = per_query_table(per_query)
-    measures = [
+    others = [without] if isinstance(without, str) else without
+    left_out = {*table.keys, *(others if isinstance(others, (list, tuple, set)) else ())}
+    numbers = [
         name
         for name, dtype in table.dtypes.items()
-        if name not in table.keys and (dtype.is_numeric() or dtype == pl.Boolean)
+        if name not in left_out and (dtype.is_numeric() or dtype == pl.Boolean)
     ]
-    if not measures:
-        raise ColumnError.no_measure(table.columns)
-    return table, measures
+    if not numbers:
+        raise ColumnError.no_measure([name for name in table.columns if name not in left_out])
+    if measures is None:
+        return table, numbers
+    asked = [measures] if isinstance(measures, (str, pl.Expr)) else list(measures)
+    found = list(dict.fromkeys(_column_of(measure, numbers) for measure in asked))
+    if not found:
+        raise MeasureError.none_given()
+    return table, found
+
+
+def _column_of(measure: str | pl.Expr, columns: Sequence[str]) -> str:
+    """The column of a measure, given by any of its names or by the expression it was computed with."""
+    name = measure.meta.output_name() if isinstance(measure, pl.Expr) else measure
+    if name not in columns and isinstance(name, str):
+        with suppress(MeasureError):
+            name = parse(name).meta.output_name()
+    if name not in columns:
+        raise ColumnError.measure_not_there(measure if isinstance(measure, str) else name, columns)
+    return name
 
 
 def _by_system(table: Table) -> tuple[list[str], pl.lazyframe.group_by.LazyGroupBy]:

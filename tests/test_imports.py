@@ -46,7 +46,92 @@ ALLOWED = {
         "schema",
         "vocabulary",
     },
-    "summary": {"errors", "conversion", "registry", "schema", "vocabulary"},
+    "extras": {"errors"},
+    "summary": {
+        "errors",
+        "attributes",
+        "conversion",
+        "extras",
+        "intervals",
+        "naming",
+        "registry",
+        "schema",
+        "vocabulary",
+    },
+    "intervals": {"errors"},
+    "pairing": {"errors", "attributes", "checks", "summary"},
+    "significance": {"errors", "intervals", "randomisation"},
+    "randomisation": set(),
+    "comparison": {"errors", "conversion", "extras", "intervals", "naming", "pairing", "randomisation", "significance"},
+    "power": {"errors", "conversion", "extras", "pairing"},
+    "risk": {"errors", "conversion", "extras", "naming", "pairing"},
+    "rank_order": {"errors"},
+    "correlation": {"errors", "conversion", "extras", "naming", "pairing", "rank_order", "summary"},
+    "slices": {
+        "errors",
+        "attributes",
+        "conversion",
+        "extras",
+        "intervals",
+        "naming",
+        "pairing",
+        "significance",
+        "summary",
+    },
+    "explanation": {
+        "errors",
+        "conversion",
+        "evaluation",
+        "judging",
+        "naming",
+        "ranking",
+        "registry",
+        "relations",
+        "schema",
+        "vocabulary",
+    },
+    "difference": {
+        "errors",
+        "conversion",
+        "evaluation",
+        "explanation",
+        "judging",
+        "naming",
+        "registry",
+        "relations",
+        "schema",
+    },
+    "judging_next": {
+        "errors",
+        "bounds",
+        "conversion",
+        "evaluation",
+        "judging",
+        "naming",
+        "ranking",
+        "registry",
+        "relations",
+        "schema",
+        "vocabulary",
+    },
+    "difficulty": {"errors", "conversion", "naming", "schema", "summary", "vocabulary"},
+    "overlap": {"errors", "conversion", "schema"},
+    "gate": {"errors", "comparison", "conversion", "extras", "intervals", "naming", "pairing", "power"},
+    "plots": {
+        "errors",
+        "attributes",
+        "comparison",
+        "conversion",
+        "evaluation",
+        "extras",
+        "intervals",
+        "naming",
+        "pairing",
+        "schema",
+        "slices",
+        "summary",
+    },
+    "tables": {"errors", "comparison", "conversion", "extras", "naming", "pairing", "summary"},
     "attributes": {"errors", "checks", "conversion", "schema"},
     "abstaining": {
         "errors",
@@ -95,9 +180,20 @@ ALLOWED = {
     },
 }
 
+#: What parts import that is not always there; they are themselves imported in functions only.
+WITH_EXTRAS = {
+    "significance": {"numpy", "scipy", "statsmodels"},
+    "randomisation": {"numpy"},
+    "intervals": {"numpy", "scipy"},
+    "rank_order": {"numpy", "scipy"},
+    "plots": {"altair"},
+    "tables": {"great_tables"},
+}
+
 #: The order of the layers, the lowest first; a part may import lower ones only.
 LAYERS = [
     {"errors"},
+    {"extras", "intervals", "randomisation", "rank_order"},
     {"checks", "conversion"},
     {"schema", "vocabulary", "greedy"},
     {"parameters", "continuations"},
@@ -106,7 +202,9 @@ LAYERS = [
     {"judging", "naming", "files", "expected", "bounds"},
     {"relations", "attributes"},
     {"datasets", "evaluation", "summary", "validation"},
-    {"abstaining", "variants"},
+    {"abstaining", "variants", "pairing", "significance", "difficulty", "explanation", "judging_next", "overlap"},
+    {"comparison", "power", "risk", "correlation", "slices", "difference"},
+    {"gate", "plots", "tables"},
     {"namespace"},
     {"pandas", "cli"},
     {"__init__", "__main__"},
@@ -131,8 +229,12 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def imported_at_the_top(tree: ast.Module) -> Iterator[str]:
     """What is imported outside functions: whenever the module is."""
     for node in tree.body:
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _is_for_type_checkers(node):
             yield from imported(node)
+
+
+def _is_for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 EVERY = pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(SOURCE)) for path in MODULES])
@@ -160,7 +262,13 @@ def test_every_part_is_in_the_map_and_in_the_layers():
 @EVERY
 def test_polars_is_the_only_other_package_that_is_imported_at_once(path):
     names = {name.split(".")[0] for name in imported_at_the_top(ast.parse(path.read_text("utf-8")))}
-    assert names - sys.stdlib_module_names <= {"polars", "polars_ir"}
+    assert names - sys.stdlib_module_names - {"polars", "polars_ir"} <= WITH_EXTRAS.get(part_of(path), set())
+
+
+@EVERY
+def test_what_needs_an_extra_is_imported_when_it_is_used(path):
+    names = {name.split(".")[1] for name in imported_at_the_top(ast.parse(path.read_text("utf-8"))) if "." in name}
+    assert names & WITH_EXTRAS.keys() <= (WITH_EXTRAS.keys() if part_of(path) in WITH_EXTRAS else set())
 
 
 @EVERY

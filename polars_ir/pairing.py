@@ -1,0 +1,147 @@
+"""Systems side by side: what each of them scored on the same queries, aligned by the queries' ids.
+
+Conventions: a query that one system lacks counts as 0 for it (`missing="zero"`) or is left out of what that system is
+part of (`"skip"`), as in `evaluate`. A null is a query for which a measure is undefined; the pair is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.attributes import column_for, with_attributes
+from polars_ir.checks import check_duplicates
+from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, nearest
+from polars_ir.summary import measures_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What several systems scored on the same queries.
+
+    `values` holds an array per measure with a row per query and a column per system; NaN where there is no value.
+    `answered` tells, in the same shape, whether the system had a row for the query at all. `queries` has the query's
+    id, under the name it came with, and the columns of `slices`.
+    """
+
+    systems: tuple[str, ...]
+    queries: pl.DataFrame
+    values: Mapping[str, Floats]
+    answered: Booleans
+    slices: tuple[str, ...] = ()
+
+    def each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
+        """The values that name a slice, and the scores of its queries; without slices, everything at once."""
+        if not self.slices:
+            yield {}, self
+            return
+        rows = self.queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
+        found = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
+        for *names, places in found.iter_rows():
+            values = {measure: array[places] for measure, array in self.values.items()}
+            part = Scores(self.systems, self.queries[places], values, self.answered[places])
+            yield dict(zip(self.slices, names, strict=True)), part
+
+    def index(self, system: str, option: str = "baseline") -> int:
+        """The column of a system; an error that names the nearest ones where there is none of that name."""
+        if system not in self.systems:
+            there = ", ".join(map(repr, self.systems))
+            near = nearest(str(system), self.systems)
+            raise OptionError(f"{option} must be one of the systems, {there}; got {system!r}.{near}")
+        return self.systems.index(system)
+
+    def pairs(self, baseline: str | None) -> list[tuple[int, int]]:
+        """The columns of (system, baseline) to compare: every other one with the baseline, or each with each."""
+        columns = range(len(self.systems))
+        if baseline is not None:
+            against = self.index(baseline)
+            return [(column, against) for column in columns if column != against]
+        return [(column, other) for other in columns for column in columns if other < column]
+
+
+def scores_of(
+    per_query: Any,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    *,
+    missing: str = "zero",
+    by: Any = None,
+    what: str,
+) -> Scores:
+    """The scores of the systems of a per-query frame; `what` is the function that asks, for messages."""
+    if missing not in ("zero", "skip"):
+        raise OptionError.value("missing", missing, ("zero", "skip"))
+    table, names = measures_of(per_query, measures, without=[by] if isinstance(by, str) else by)
+    if not table.eager:
+        raise InputTypeError.lazy(what)
+    if "run" not in table.dtypes:
+        raise ColumnError.one_system(what, table.columns)
+    rows = table.all_columns().collect()
+    check_duplicates("per_query", rows, table.keys, table.names)
+    _check_ids(rows, table.keys, table.names)
+    slices: list[str] = []
+    queries = rows.select(pl.col("query_id").unique().sort())
+    if by is not None:
+        attributed, slices = with_attributes(table, by, "by")
+        queries = _queries(attributed.collect(), slices, table.names["query_id"])
+    _check_numbers(rows, names, table.names)
+    systems = rows["run"].unique(maintain_order=True).to_list()
+    if len(systems) < 2:
+        raise ColumnError.one_system(what, table.columns, systems)
+    grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")
+    filled = grid.join(
+        rows.select("run", "query_id", *names, pl.lit(True).alias("polars_ir: answered")),
+        on=["run", "query_id"],
+        how="left",
+        maintain_order="left",
+    )
+    answered = pl.col("polars_ir: answered").fill_null(False)
+    there = pl.lit(True) if missing == "zero" else answered
+    shape = (queries.height, len(systems))
+    columns = filled.select(
+        answered, *(pl.when(answered).then(pl.col(n).cast(pl.Float64)).otherwise(0.0).alias(n) for n in names)
+    )
+    undefined = columns.select(pl.when(there).then(pl.col(n)).fill_null(float("nan")).alias(n) for n in names)
+    return Scores(
+        tuple(systems),
+        queries.rename({"query_id": table.names["query_id"]}),
+        {name: undefined[name].to_numpy().reshape(shape) for name in names},
+        columns["polars_ir: answered"].to_numpy().reshape(shape),
+        tuple(slices),
+    )
+
+
+def _queries(rows: pl.DataFrame, slices: list[str], name: str) -> pl.DataFrame:
+    """Every query with its slice; an error for one that is in several."""
+    found = rows.select("query_id", *(pl.col(column_for(column)).alias(column) for column in slices)).unique()
+    several = found.filter(pl.col("query_id").is_duplicated())
+    if several.height:
+        remedy = "A query must be in the same slice for every system."
+        shown = several.sort("query_id").rename({"query_id": name} if name not in slices else {})
+        raise DataError.rows("per_query", "of queries in several slices", remedy, several.height, shown)
+    return found.sort("query_id")
+
+
+def _check_ids(rows: pl.DataFrame, keys: list[str], names: Mapping[str, str]) -> None:
+    for key in keys:
+        bad = rows.with_row_index("row").filter(pl.col(key).is_null())
+        if bad.height:
+            remedy = f"Leave them out: per_query.filter(pl.col({names[key]!r}).is_not_null())."
+            raise DataError.rows("per_query", f"whose {names[key]!r} is null", remedy, bad.height, bad)
+
+
+def _check_numbers(rows: pl.DataFrame, measures: list[str], names: Mapping[str, str]) -> None:
+    for measure in measures:
+        if rows.schema[measure].is_float() and (bad := rows.filter(~pl.col(measure).is_finite())).height:
+            remedy = "Leave the queries out, or make the values null, which means undefined."
+            shown = bad.select(pl.col("run").alias(names["run"]), pl.col("query_id").alias(names["query_id"]), measure)
+            raise DataError.rows("per_query", f"whose {measure!r} is NaN or infinite", remedy, bad.height, shown)
