@@ -117,6 +117,15 @@ def assert_same(left: pl.DataFrame, right: pl.DataFrame) -> None:
     assert_frame_equal(left, right, check_exact=True)
 
 
+@nothing_in_common
+@of_every_measure
+def test_no_judgment_gives_no_row(name):
+    run, qrels = collection_of(KIND[name], 1)
+    found = ir.evaluate(run, qrels.head(0), expressions(name))
+    assert found.is_empty()
+    assert found.schema == ir.evaluate(run, qrels, expressions(name)).schema
+
+
 @with_grades
 @of_every_measure
 def test_values_are_within_the_bounds(name, grades):

@@ -31,7 +31,8 @@ def interpolated(recalls: pl.Expr, rel: float, rounding: str) -> pl.Expr:
     documents = documents.round(mode="half_away_from_zero") if rounding == "nearest" else (documents + 0.9).floor()
     # No document is needed for a recall of 0: as high as from the first relevant one on.
     place = documents.clip(lower_bound=1).cast(pl.Int64) - 1
-    return from_each_on.gather(place.filter(place < hits(None, rel)))
+    # Polars forgets the type of what is gathered where there is no query at all; adding 0 restores it.
+    return from_each_on.gather(place.filter(place < hits(None, rel))) + 0.0
 
 
 @measure(
