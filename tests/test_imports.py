@@ -157,6 +157,7 @@ ALLOWED = {
         "validation",
     },
     "pandas": {"namespace"},
+    "trec_eval": {"errors", "evaluation", "files", "naming", "summary", "vocabulary"},
     "cli": {"errors", "schema", "files", "datasets", "evaluation", "summary"},
     "__main__": {"cli"},
     "__init__": {
@@ -206,7 +207,8 @@ LAYERS = [
     {"comparison", "power", "risk", "correlation", "slices", "difference"},
     {"gate", "plots", "tables"},
     {"namespace"},
-    {"pandas", "cli"},
+    {"pandas", "trec_eval"},
+    {"cli"},
     {"__init__", "__main__"},
 ]
 

@@ -1,4 +1,4 @@
-"""The four readers: runs and judgments, read now or scanned later.
+"""The readers: runs and judgments, read now or scanned later, and the name of a run.
 
 Conventions: a file is opened once to see that it is there and, for a scan, to look at its first lines; every problem
 that shows is a `FileError` with file, line and text. What a scan can only meet later fails inside Polars, with file
@@ -10,8 +10,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.errors import explain_options
-from polars_ir.files import tables, texts
-from polars_ir.files.sources import Format, Role, Source, one_format, resolve
+from polars_ir.files import tables, texts, trec
+from polars_ir.files.sources import Format, Role, Source, one_format, resolve, stem
 
 
 @explain_options
@@ -207,6 +207,13 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     >>> folder.cleanup()
     """
     return _scan("qrels", source, format)
+
+
+def tag_of(run: Source) -> str:
+    """The name a run gives itself: the tag in the first line of a TREC file; of another file its own name."""
+    (file, *_) = resolve(run)
+    is_trec = one_format([file], "run", None) == "trec"
+    return trec.tag(trec.run(file).first_lines()) if is_trec else stem(file)
 
 
 def _read(role: Role, source: Source, format: Format | None) -> pl.DataFrame:

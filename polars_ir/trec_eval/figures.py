@@ -1,0 +1,80 @@
+"""The figures of trec_eval, as aggregations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_ir.errors import MeasureError
+from polars_ir.naming import parse, taken_apart
+from polars_ir.trec_eval.measures import MEASURES
+from polars_ir.trec_eval.options import WRONG_FILE, Options, TrecEvalError
+from polars_ir.vocabulary import relevance
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A line of the output: the measure's name, what is printed before the value, and the aggregation."""
+
+    measure: str
+    printed: str
+    expression: pl.Expr
+
+
+def figures_of(options: Options) -> list[Figure]:
+    """The lines for a topic or the summary, in trec_eval's order."""
+    return [
+        Figure(name, printed, _expression(name, text, options))
+        for name in MEASURES
+        if name in options.measures and name != "runid"
+        for printed, text in _printed(name, options.measures[name])
+    ]
+
+
+def _printed(name: str, given: str | None) -> Iterator[tuple[str, str]]:
+    """The names that a measure is printed under, each with the name that `parse` reads."""
+    usual = MEASURES[name]
+    if usual is None:
+        yield (name, name) if given is None else (f"{name}_{given}", f"{name}.{given}")
+    elif not usual:
+        yield name, name
+    else:
+        fractions = "." in usual
+        try:
+            numbers = sorted({(float if fractions else int)(n) for n in (given or usual).split(",")})
+        except ValueError:
+            raise TrecEvalError(
+                f"{name}: cutoffs must be numbers, as in {name}.{usual[:9]}; got {given!r}.", WRONG_FILE
+            ) from None
+        for number in numbers:
+            text = f"{name}_{number:.2f}" if fractions else f"{name}_{number}"
+            yield text, f"{name}_{number}" if fractions else text
+
+
+def _expression(name: str, text: str, options: Options) -> pl.Expr:
+    """The aggregation of a measure at the level of relevance that was asked for."""
+    try:
+        return parse(text) if name == "relstring" else _measure(name, text, options)
+    except MeasureError as error:
+        raise TrecEvalError(f"cannot initialize measure {text!r}: {error}", WRONG_FILE) from None
+
+
+def _measure(name: str, text: str, options: Options) -> pl.Expr:
+    spec, arguments = taken_apart(text)
+    given = dict(arguments)
+    if isinstance(spec.parameters.get("rel"), int):
+        given["rel"] = options.level
+    if name == "utility":
+        given["n_docs"] = options.n_docs or None
+    if name == "rbp" and "gains" not in given:
+        given["gains"] = (
+            pl.when(relevance.max() > 1).then(relevance / relevance.max()).otherwise(relevance).alias("share")
+        )
+    expression = spec.function(**given)
+    if name == "rbp_resid" and options.strict:
+        all_judged = (pl.col("rank").is_not_null() & (relevance >= 0)).sum() == pl.col("n_retrieved").first()
+        beyond = pl.lit(given["p"]) ** pl.col("n_retrieved").first()
+        return expression - pl.when(all_judged).then(beyond).otherwise(0.0)
+    return expression

@@ -1,0 +1,198 @@
+"""`polars-ir trec_eval`: the output of trec_eval 10, to the byte."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from polars_ir.trec_eval import main
+from polars_ir.trec_eval.measures import COUNTS
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+RUNS = ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"]
+OFFICIAL = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"]
+SETS = ["utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"]
+
+QRELS = "q1 0 d1 0\nq1 0 d2 2\nq1 0 d3 1\nq2 0 d1 1\nq3 0 d9 1\n"
+RUN = "q1 Q0 d1 1 0.9 mine\nq1 Q0 d2 2 0.8 mine\nq1 Q0 d7 3 0.7 mine\nq2 Q0 d1 1 0.5 mine\nq9 Q0 d1 1 0.5 mine\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return [str(tmp_path / "qrels"), str(tmp_path / "run")]
+
+
+@pytest.fixture
+def printed(capsys, files):
+    """What trec_eval prints for options, with its fields apart."""
+
+    def run(*options, status=0):
+        assert main([*options, *files]) == status
+        return [tuple(line.split("\t")) for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def test_the_output_is_that_of_trec_eval_to_the_byte(capsys, files):
+    assert main(["-q", "-m", "map", "-m", "num_ret", "-m", "P.2,1", *files]) == 0
+    assert capsys.readouterr().out == (
+        "num_ret               \tq1\t3\n"
+        "map                   \tq1\t0.2500\n"
+        "P_1                   \tq1\t0.0000\n"
+        "P_2                   \tq1\t0.5000\n"
+        "num_ret               \tq2\t1\n"
+        "map                   \tq2\t1.0000\n"
+        "P_1                   \tq2\t1.0000\n"
+        "P_2                   \tq2\t0.5000\n"
+        "num_ret               \tall\t4\n"
+        "map                   \tall\t0.6250\n"
+        "P_1                   \tall\t0.5000\n"
+        "P_2                   \tall\t0.5000\n"
+    )
+
+
+def line(measure, topic, value):
+    """A line of trec_eval, from 12 digits of the value."""
+    if measure in COUNTS or measure in ("runid", "relstring"):
+        return f"{measure:<22}\t{topic}\t{value}\n"
+    return f"{measure:<22}\t{topic}\t{float(value):6.4f}\n"
+
+
+def same(found, wanted, value):
+    """Whether a line is the wanted one; half a unit of the last place may have been rounded either way."""
+    if found == wanted:
+        return True
+    half = abs(abs(float(value) * 1e4 % 1) - 0.5) < 1e-7
+    return half and found.split("\t")[:2] == wanted.split("\t")[:2] and _near(found, wanted)
+
+
+def _near(found, wanted):
+    return abs(float(found.split("\t")[2]) - float(wanted.split("\t")[2])) < 1.1e-4
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("measures", ["all_trec", "official", "set"])
+def test_the_output_on_real_runs_is_that_of_trec_eval(name, measures, capsys):
+    asked = {"official": [*OFFICIAL, "iprec_at_recall", "P"], "set": [*OFFICIAL[:5], *SETS]}.get(measures)
+    with gzip.open(DATA / "expected" / f"{name}.trec_eval-10.tsv.gz", "rt") as lines:
+        rows = [row.rstrip("\n").split("\t") for row in lines]
+    roots = {"P": "P_", "iprec_at_recall": "iprec_at_recall_"}
+    if asked:
+        rows = [row for row in rows if any(row[0] == a or row[0].startswith(roots.get(a, "none")) for a in asked)]
+    options = ["-q", "-m", measures, "--strict", str(DATA / "qrels.txt.gz"), str(DATA / f"{name}.run.gz")]
+    assert main(options) == 0
+    found = capsys.readouterr().out.splitlines(keepends=True)
+    wanted = [line(*row) for row in rows]
+    assert len(found) == len(wanted)
+    assert [
+        pair for pair, row in zip(zip(found, wanted, strict=True), rows, strict=True) if not same(*pair, row[2])
+    ] == []
+    assert sum(f != w for f, w in zip(found, wanted, strict=True)) < 5
+
+
+def test_without_a_measure_the_official_ones_are_printed(printed):
+    found = printed()
+    assert [name.strip() for name, *_ in found[:10]] == OFFICIAL
+    assert found[0] == ("runid                 ", "all", "mine")
+    assert [name.strip() for name, *_ in found[-9:]] == [f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
+
+
+def test_topics_that_the_run_lacks_count_with_c_and_not_without(printed):
+    assert printed("-m", "num_q", "-m", "P.1") == [
+        ("num_q                 ", "all", "2"),
+        ("P_1                   ", "all", "0.5000"),
+    ]
+    assert printed("-c", "-m", "num_q", "-m", "P.1")[1] == ("P_1                   ", "all", "0.3333")
+
+
+def test_the_relevance_string_of_a_topic_that_the_run_lacks_is_empty(printed):
+    found = printed("-q", "-c", "-m", "relstring")
+    assert [value for _, _, value in found] == ["'02-'", "'1'", "''"]
+
+
+OPTIONS = {
+    "the level of relevance": (["-l", "2", "-m", "num_rel"], "1"),
+    "the summary is left out": (["-n", "-m", "map"], None),
+    "the first documents": (["-M", "1", "-m", "num_ret"], "2"),
+    "judged documents only": (["-J", "-m", "num_ret"], "3"),
+    "long options": (["--strict", "-c", "-m", "num_q"], "3"),
+    "documents in the collection": (["-N", "100", "-m", "utility.0,0,0,1"], "97.5000"),
+    "gains": (["-m", "ndcg.1=1,2=4"], "0.7725"),
+    "persistence": (["-m", "rbp.p=0.5"], "0.3750"),
+    "beta": (["-m", "set_F.0.5"], "0.6875"),
+}
+
+
+@pytest.mark.parametrize(("options", "value"), OPTIONS.values(), ids=OPTIONS)
+def test_an_option_does_what_it_does_in_trec_eval(options, value, printed):
+    assert [figure for _, _, figure in printed(*options)] == ([] if value is None else [value])
+
+
+def test_parameters_stand_in_the_name(printed):
+    names = ["ndcg.1=1,2=4", "rbp.p=0.5", "set_F.0.5", "iprec_at_recall..10,.2", "relstring.2", "success.3"]
+    found = printed("-q", "-n", *(option for name in names for option in ("-m", name)))
+    assert [name.strip() for name, topic, _ in found if topic == "q1"] == [
+        "iprec_at_recall_0.10",
+        "iprec_at_recall_0.20",
+        "relstring_2",
+        "ndcg_1=1,2=4",
+        "success_3",
+        "set_F_0.5",
+        "rbp_p=0.5",
+    ]
+
+
+def test_the_first_parameters_of_a_measure_hold(printed):
+    assert [name.strip() for name, *_ in printed("-m", "P.3", "-m", "P.5,1", "-m", "P")] == ["P_3"]
+
+
+def test_several_judges(tmp_path, capsys):
+    (tmp_path / "qrels").write_text("q1 a d1 1\nq1 b d1 0\nq1 b d2 1\n")
+    (tmp_path / "run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n")
+    files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
+    assert main(["-R", "qrels_jg", "-m", "map_avgjg", *files]) == 0
+    assert capsys.readouterr().out == "map_avgjg             \tall\t0.7500\n"
+
+
+WRONG = {
+    "no files": ([], 1, "two files"),
+    "an unknown option": (["-x", "a", "b"], 1, "-x"),
+    "an unknown measure": (["-m", "mapp", "a", "b"], 1, "illegal measure 'mapp'. Did you mean 'map'"),
+    "an unknown format": (["-R", "trec", "a", "b"], 2, "-R must be one of qrels"),
+    "a level that is no number": (["-l", "high", "a", "b"], 1, "-l must be a whole number; got 'high'"),
+    "a file that is not there": (["no qrels", "no run"], 2, "no such file"),
+    "a cutoff that is no number": (["-m", "P.five", "a", "b"], 2, "cutoffs must be numbers"),
+    "a cutoff below 1": (["-m", "P.0", "a", "b"], 2, "k must be"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "status", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_told_with_the_status_of_trec_eval(arguments, status, message, capsys):
+    assert main(arguments) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+
+
+def test_nothing_in_common_ends_with_status_7(tmp_path, capsys):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "run").write_text("q2 Q0 d1 1 2 t\n")
+    assert main([str(tmp_path / "qrels"), str(tmp_path / "run")]) == 7
+    assert "no topic has both" in capsys.readouterr().err
+
+
+def test_a_topic_that_the_run_lacks_ends_a_strict_run_with_status_4(printed):
+    assert printed("--strict", "-q", "-m", "num_ret", status=4) == [
+        ("num_ret               ", "q1", "3"),
+        ("num_ret               ", "q2", "1"),
+    ]
+
+
+def test_a_bad_line_is_told_with_file_and_number(tmp_path, files, capsys):
+    bad = tmp_path / "bad"
+    bad.write_text("q1 Q0 d1 1 high t\n")
+    assert main([files[0], str(bad)]) == 2
+    assert "bad, line 1" in capsys.readouterr().err
