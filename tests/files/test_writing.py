@@ -1,0 +1,136 @@
+"""What is written reads back equal, and a write that fails changes nothing."""
+
+import gzip
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+
+RUN = pl.DataFrame(
+    {"query_id": ["q2", "q1", "q1"], "doc_id": ["d1", "d1", 'd"2'], "score": [1e-7, 0.1 + 0.2, float("inf")]}
+)
+QRELS = pl.DataFrame({"query_id": ["q2", "q1", "q1"], "doc_id": ["d1", "d3", "d2"], "relevance": [1, -1, 2]})
+ENDINGS = [".run", ".run.gz", ".run.zst", ".parquet", ".csv", ".csv.gz", ".tsv", ".arrow", ".ndjson", ".jsonl.zst"]
+
+IDS = st.text(st.characters(blacklist_categories=["Z", "C"]), min_size=1).filter(lambda id: not id[0] == "#")
+RUNS = st.dictionaries(IDS, st.dictionaries(IDS, st.floats(allow_nan=False), min_size=1), min_size=1)
+
+
+def ids(frame, *columns):
+    return frame.select("query_id", "doc_id", *columns).sort("query_id", "doc_id")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_run_reads_back_equal(ending, lazy, tmp_path):
+    run = RUN.head(2) if "json" in ending else RUN  # JSON has no infinity
+    ir.write_run(run.lazy() if lazy else run, tmp_path / f"a{ending}")
+    assert_frame_equal(ids(ir.read_run(tmp_path / f"a{ending}"), "score"), ids(run, "score"), check_exact=True)
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, ".txt"])
+def test_judgments_read_back_equal(ending, tmp_path):
+    ir.write_qrels(QRELS, tmp_path / f"a{ending}")
+    assert_frame_equal(ids(ir.read_qrels(tmp_path / f"a{ending}"), "relevance"), ids(QRELS, "relevance"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(run=RUNS)
+def test_any_ids_and_scores_read_back_equal(run, tmp_path):
+    wanted = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+    frame = pl.DataFrame(wanted, schema=RUN.schema, orient="row")
+    for ending in (".run", ".csv"):
+        ir.write_run(frame, tmp_path / f"a{ending}")
+        found = ir.read_run(tmp_path / f"a{ending}")
+        assert_frame_equal(ids(found, "score"), ids(frame, "score"), check_exact=True)
+
+
+def test_a_run_is_written_in_the_order_of_its_ranking(tmp_path):
+    ir.write_run(RUN, tmp_path / "a.run", tag="mine")
+    assert (tmp_path / "a.run").read_text().splitlines() == [
+        'q1 Q0 d"2 1 inf mine',
+        "q1 Q0 d1 2 0.30000000000000004 mine",
+        "q2 Q0 d1 1 1e-7 mine",
+    ]
+
+
+def test_a_compressed_file_is_compressed(tmp_path):
+    ir.write_run(RUN, tmp_path / "a.run.gz")
+    assert gzip.decompress((tmp_path / "a.run.gz").read_bytes()).startswith(b"q1 Q0")
+
+
+def test_several_systems_are_written_to_a_file_each(tmp_path):
+    ir.write_run({"a": RUN, "b": RUN.head(1)}, tmp_path / "{run}.run.gz")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.run.gz", "b.run.gz"]
+    found = ir.read_run(tmp_path / "*.run.gz")
+    assert found.group_by("run").len().sort("run").rows() == [("a", 3), ("b", 1)]
+
+
+def test_several_systems_are_a_column_of_a_table(tmp_path):
+    ir.write_run({"a": RUN, "b": RUN.head(1)}, tmp_path / "both.parquet")
+    assert ir.read_run(tmp_path / "both.parquet")["run"].value_counts().sort("run").rows() == [("a", 3), ("b", 1)]
+
+
+def test_beir_is_written_under_beirs_names(tmp_path):
+    ir.write_qrels(QRELS, tmp_path / "test.tsv", format="beir")
+    assert (tmp_path / "test.tsv").read_text().splitlines()[0] == "query-id\tcorpus-id\tscore"
+    assert_frame_equal(ids(ir.read_qrels(tmp_path / "test.tsv"), "relevance"), ids(QRELS, "relevance"))
+
+
+def test_subtopics_read_back_equal(tmp_path):
+    qrels = QRELS.with_columns(subtopic=pl.Series(["1", "2", "1"]))
+    ir.write_qrels(qrels, tmp_path / "a.txt", format="subtopics")
+    found = ir.read_qrels(tmp_path / "a.txt", format="subtopics")
+    assert_frame_equal(ids(found, "subtopic", "relevance"), ids(qrels, "subtopic", "relevance"))
+
+
+def test_integer_ids_and_dicts_are_written(tmp_path):
+    ir.write_run(pl.DataFrame({"qid": [1], "docno": [7], "sim": [2]}), tmp_path / "a.run")
+    ir.write_qrels({"1": {"7": 1}}, tmp_path / "a.qrels")
+    assert (tmp_path / "a.run").read_text() == "1 Q0 7 1 2 polars_ir\n"
+    assert (tmp_path / "a.qrels").read_text() == "1 0 7 1\n"
+
+
+def spoilt(**columns):
+    return RUN.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+
+WRONG = {
+    "an id with a blank": (spoilt(doc_id=["a b", "c", "d"]), "a.run", {}, ["1 row", "no fields of a TREC file", "a b"]),
+    "an id with a newline": (spoilt(doc_id=["a\nb", "c", "d"]), "a.run", {}, ["no fields of a TREC file"]),
+    "an empty id": (spoilt(doc_id=["", "c", "d"]), "a.run", {}, ["no fields of a TREC file"]),
+    "a query that looks like a comment": (spoilt(query_id=["#1", "c", "d"]), "a.run", {}, ["begins with #"]),
+    "a tag with a blank": (RUN, "a.run", {"tag": "my run"}, ["no fields of a TREC file", "my run"]),
+    "a folder that is not there": (RUN, "no/a.run", {}, ["a.run", "can not be written"]),
+    "a score that is null": (spoilt(score=[None, 1.0, 2.0]), "a.run", {}, ["whose 'score' is null"]),
+    "an infinite score in JSON": (RUN, "a.jsonl", {}, ["1 row", "infinite", "JSON"]),
+    "an unknown format": (RUN, "a.run", {"format": "treck"}, ["format must be one of 'trec'", "'treck'"]),
+    "a table that is compressed twice": (RUN, "a.parquet.gz", {}, ["leave out .gz"]),
+    "systems without a file each": ({"a": RUN, "b": RUN}, "a.run", {}, ["one system", "{run}"]),
+    "a file each without systems": (RUN, "{run}.run", {}, ["no column of systems"]),
+}
+
+
+@pytest.mark.parametrize(("run", "path", "options", "parts"), WRONG.values(), ids=WRONG)
+def test_a_write_that_fails_says_why_and_leaves_the_old_file(run, path, options, parts, tmp_path):
+    old = tmp_path / path
+    if old.parent.exists():
+        old.write_text("what was there")
+    with pytest.raises(ir.IRError) as error:
+        ir.write_run(run, old, **options)
+    assert all(part in str(error.value) for part in parts), str(error.value)
+    assert [path.read_text() for path in tmp_path.rglob("*")] == (["what was there"] if old.parent.exists() else [])
+
+
+def test_a_plan_that_fails_leaves_the_old_file(tmp_path):
+    (tmp_path / "bad.csv").write_text("query_id,doc_id,score\nq,d,1\n" + "q,d,high\n" * 2000)
+    (tmp_path / "a.parquet").write_text("what was there")
+    bad = pl.scan_csv(tmp_path / "bad.csv", infer_schema_length=1)
+    with pytest.raises(pl.exceptions.PolarsError):
+        ir.write_run(bad, tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").read_text() == "what was there"
+    assert len(list(tmp_path.iterdir())) == 2
