@@ -16,7 +16,7 @@ RUN = pl.DataFrame(
 QRELS = pl.DataFrame({"query_id": ["q2", "q1", "q1"], "doc_id": ["d1", "d3", "d2"], "relevance": [1, -1, 2]})
 ENDINGS = [".run", ".run.gz", ".run.zst", ".parquet", ".csv", ".csv.gz", ".tsv", ".arrow", ".ndjson", ".jsonl.zst"]
 
-IDS = st.text(st.characters(blacklist_categories=["Z", "C"]), min_size=1).filter(lambda id: not id[0] == "#")
+IDS = st.text(st.characters(blacklist_categories=["Z", "C"]), min_size=1).filter(lambda name: name[0] != "#")
 RUNS = st.dictionaries(IDS, st.dictionaries(IDS, st.floats(allow_nan=False), min_size=1), min_size=1)
 
 
