@@ -25,6 +25,7 @@ from polars_ir.measures.relevance_string import relevance_string
 from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
 from polars_ir.summary import mean, summarize
+from polars_ir.trec_eval.results import read_trec_eval
 from polars_ir.validation import validate
 from polars_ir.variants import p_mrr, robustness
 from polars_ir.vocabulary import (
@@ -74,6 +75,7 @@ __all__ = [
     "ratio",
     "read_qrels",
     "read_run",
+    "read_trec_eval",
     "relevance",
     "relevance_string",
     "relevant",
