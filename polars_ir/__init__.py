@@ -13,6 +13,18 @@ from importlib.metadata import version
 
 from polars_ir import datasets, namespace, pandas
 from polars_ir.abstaining import abstention, confidence
+from polars_ir.analysis.difference import diff
+from polars_ir.analysis.difficulty import hardest, unanswered
+from polars_ir.analysis.explanation import explain
+from polars_ir.analysis.judging_next import judge_next
+from polars_ir.analysis.overlap import overlap
+from polars_ir.comparison.correlation import rank_correlation
+from polars_ir.comparison.drifting import drift
+from polars_ir.comparison.gate import gate
+from polars_ir.comparison.power import power
+from polars_ir.comparison.risk import geo_risk, risk
+from polars_ir.comparison.slices import worst_slices
+from polars_ir.comparison.systems import compare
 from polars_ir.continuations import cumulated, gained, place
 from polars_ir.conversion import from_lists
 from polars_ir.errors import IRError, IRWarning
@@ -25,6 +37,7 @@ from polars_ir.measures.relevance_string import relevance_string
 from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
 from polars_ir.summary import mean, summarize
+from polars_ir.tables.table import table
 from polars_ir.trec_eval.results import read_trec_eval
 from polars_ir.validation import validate
 from polars_ir.variants import p_mrr, robustness
@@ -52,26 +65,37 @@ __all__ = [
     "IRWarning",
     "abstention",
     "catalog",
+    "compare",
     "confidence",
     "cumulated",
     "datasets",
+    "diff",
+    "drift",
     "evaluate",
+    "explain",
     "from_lists",
     "gain",
     "gained",
+    "gate",
+    "geo_risk",
+    "hardest",
     "hits",
     "ideal_rank",
     "if_relevant",
     "judge",
+    "judge_next",
     "mean",
     "measure",
     "n_relevant",
     "n_retrieved",
     "or_zero",
+    "overlap",
     "p_mrr",
     "parse",
     "place",
+    "power",
     "rank",
+    "rank_correlation",
     "ratio",
     "read_qrels",
     "read_run",
@@ -79,12 +103,16 @@ __all__ = [
     "relevance",
     "relevance_string",
     "relevant",
+    "risk",
     "robustness",
     "scan_qrels",
     "scan_run",
     "summarize",
+    "table",
     "top",
+    "unanswered",
     "validate",
+    "worst_slices",
     "write_qrels",
     "write_run",
 ]

@@ -13,8 +13,9 @@ from polars_ir.conversion import give_back
 from polars_ir.errors import ColumnError, DtypeError, explain_options
 from polars_ir.judging import BAD_RUN
 from polars_ir.naming import is_cost
+from polars_ir.samples import ALL
 from polars_ir.schema import find, run_table
-from polars_ir.summary import ALL, measures_of
+from polars_ir.summary import measures_of
 from polars_ir.vocabulary import ratio, total
 
 #: How many points a curve has: none of the queries is left out, a tenth, up to nine.

@@ -12,10 +12,13 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir import datasets
+from polars_ir.comparison import verdicts
+from polars_ir.comparison.gate import gate
 from polars_ir.errors import FileError, IRError, IRWarning, OptionError
 from polars_ir.evaluation import evaluate
-from polars_ir.files import read_qrels, read_run
-from polars_ir.files.sources import stem
+from polars_ir.files import read_qrels, read_run, tables
+from polars_ir.files.sources import resolve, stem
+from polars_ir.files.unreadable import FAILURES, unreadable
 from polars_ir.schema import find
 from polars_ir.summary import mean
 
@@ -30,24 +33,36 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".ndjson": pl.DataFrame.write_ndjson,
 }
 
+#: How such a file is read again: tables that know their types, and texts with a separator.
+TABLES = {".parquet": "parquet", ".arrow": "ipc", ".ndjson": "ndjson"}
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0 for a result, 2 for wrong use or input."""
+    """Run the command line; returns the exit status.
+
+    That is 0 for a result, 1 for a change that does not pass the gate, 2 for wrong use or input.
+    """
     options = _parser().parse_args(arguments)
+    status = 0
     try:
         with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
             warnings.simplefilter("always", IRWarning)
-            frame = _demo() if options.command == "demo" else _evaluate(options)
+            frame = COMMANDS[options.command](options)
         for notice in noticed:
             print(f"polars-ir: warning: {notice.message}", file=sys.stderr)
-        _write(frame, options)
+        if options.command == "gate":
+            status = 0 if verdicts.ships(frame) else 1
+            print(options.render(frame))
+        else:
+            _write(frame, options)
     except BrokenPipeError:
         # The reader has seen enough; what is left in the buffer must not be written at exit.
         sys.stdout = None
     except (IRError, OSError) as error:
         print(f"polars-ir: {error}", file=sys.stderr)
         return 2
-    return 0
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,17 +73,30 @@ def _parser() -> argparse.ArgumentParser:
     evaluation = commands.add_parser("evaluate", help="evaluate runs against judgments")
     evaluation.add_argument("qrels", help="judgments: TREC, BEIR, Parquet, CSV, IPC or NDJSON")
     evaluation.add_argument("runs", nargs="+", metavar="run", help="runs, in the same formats")
-    evaluation.add_argument(
-        "-m", "--measure", action="append", required=True, help="a measure, such as nDCG@10; repeat"
+    gating = commands.add_parser("gate", help="whether a change may ship: no measure drops more than it may")
+    gating.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
+    gating.add_argument("old", help="the same for the system as it was")
+    gating.add_argument("--max-drop", type=float, default=0.01, help="how much a mean may drop (%(default)s)")
+    gating.add_argument(
+        "--alpha", type=float, default=0.05, help="how often a change that costs so much may pass (%(default)s)"
     )
-    evaluation.add_argument("--missing", choices=["zero", "skip"], default="zero", help="judged queries a run lacks")
+    gating.add_argument("--qrels", help="judgments to evaluate both runs against")
+    formats = gating.add_mutually_exclusive_group()
+    gating.set_defaults(render=verdicts.as_text)
+    for name, render in (("--json", verdicts.as_json), ("--markdown", verdicts.as_markdown)):
+        formats.add_argument(name, dest="render", action="store_const", const=render, help=render.__doc__)
+    for command in (evaluation, gating):
+        command.add_argument(
+            "-m", "--measure", action="append", required=True, help="a measure, such as nDCG@10; repeat"
+        )
+        command.add_argument("--missing", choices=["zero", "skip"], default="zero", help="queries a run lacks")
     for command in (demo, evaluation):
         command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")
         command.add_argument("-o", "--output", type=Path, help=f"write to a file ({', '.join(WRITERS)})")
     return parser
 
 
-def _demo() -> pl.DataFrame:
+def _demo(_: argparse.Namespace) -> pl.DataFrame:
     pydocs = datasets.load("pydocs")
     return evaluate(pydocs.runs, pydocs.qrels, DEMO_MEASURES)
 
@@ -92,6 +120,46 @@ def _read_named(run: str, name: str) -> pl.DataFrame:
     if find("run", "run", frame.columns):
         return frame
     return frame.select(pl.lit(name).alias("run"), pl.all())
+
+
+def _gate(options: argparse.Namespace) -> pl.DataFrame:
+    if options.qrels is None:
+        new, old = _read_per_query(options.new), _read_per_query(options.old)
+    else:
+        qrels = read_qrels(options.qrels)
+        new, old = (
+            evaluate(read_run(run), qrels, options.measure, missing=options.missing)
+            for run in (options.new, options.old)
+        )
+    found: pl.DataFrame = gate(
+        new, old, options.measure, max_drop=options.max_drop, alpha=options.alpha, missing=options.missing
+    )
+    return found
+
+
+def _read_per_query(name: str) -> pl.DataFrame:
+    """What `evaluate --per-query` wrote to a file."""
+    path, *others = resolve(name)
+    if others:
+        raise FileError(f"{name}: figures of one system are in one file; this stands for {len(others) + 1}.")
+    if path.suffix in TABLES:
+        return tables.read([path], TABLES[path.suffix])
+    if path.suffix not in SEPARATORS:
+        raise FileError(
+            f"{name}: unknown ending; figures per query are read from {', '.join(WRITERS)}. Runs go with --qrels."
+        )
+    separator = SEPARATORS[path.suffix]
+    try:
+        columns = pl.read_csv(path, separator=separator, n_rows=0).columns
+        # Ids stay as they are written: 007 is not 7.
+        ids = [found for role in ("query_id", "run") if (found := find(name, role, columns))]
+        types = dict.fromkeys(ids, pl.String)
+        return pl.read_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None)
+    except FAILURES as error:
+        raise unreadable(path, error, separator) from None
+
+
+COMMANDS = {"demo": _demo, "evaluate": _evaluate, "gate": _gate}
 
 
 def _write(per_query: pl.DataFrame, options: argparse.Namespace) -> None:

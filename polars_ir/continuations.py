@@ -114,11 +114,7 @@ def expected_gain(
     if not min_rel < max_rel:
         raise MeasureError.parameter(name, "max_rel", f"above min_rel, {min_rel!r}", max_rel)
     depth = DEPTH if k is None else int(k)
-    grade, highest = gain().clip(min_rel, max_rel) - min_rel, float(max_rel - min_rel)
-    if dcg == "exp-log2":
-        grade, highest = 2.0**grade - 1.0, 2.0**highest - 1.0
-    # The highest gain as a column: Polars divides by a constant by multiplying with its reciprocal.
-    value = grade / (0 * grade + highest)
+    value = share(min_rel=min_rel, max_rel=max_rel, dcg=dcg)
     # A product, since a cast would read numbers out of strings; typed, for Polars 1 to know the type of True * 1.0.
     chance = continuation * pl.lit(1.0, pl.Float64)
     documents = ranked(pl.struct(rank.cast(pl.Float64).alias("place"), value.alias("gained")), (value > 0) & top(depth))
@@ -136,6 +132,15 @@ def expected_gain(
         expected = walked()
     # Not `list.agg`, which gives the values to other queries in Polars 1.
     return pl.when((value > 0).any()).then(in_order.list.eval(expected).list.first().fill_null(0.0))
+
+
+def share(*, min_rel: float, max_rel: float, dcg: Discounted = "log2", **_: object) -> pl.Expr:
+    """What a document gains, as a share of what one of the highest grade does."""
+    grade, highest = gain().clip(min_rel, max_rel) - min_rel, float(max_rel - min_rel)
+    if dcg == "exp-log2":
+        grade, highest = 2.0**grade - 1.0, 2.0**highest - 1.0
+    # The highest gain as a column: Polars divides by a constant by multiplying with its reciprocal.
+    return grade / (0 * grade + highest)
 
 
 #: The document of a list, and what it gains.

@@ -14,11 +14,24 @@ from typing import Any
 import polars as pl
 
 from polars_ir.abstaining import abstention, confidence
+from polars_ir.analysis.difference import diff
+from polars_ir.analysis.difficulty import hardest, unanswered
+from polars_ir.analysis.explanation import explain
+from polars_ir.analysis.judging_next import judge_next
+from polars_ir.comparison.correlation import rank_correlation
+from polars_ir.comparison.drifting import drift
+from polars_ir.comparison.gate import gate
+from polars_ir.comparison.power import power
+from polars_ir.comparison.risk import geo_risk, risk
+from polars_ir.comparison.slices import worst_slices
+from polars_ir.comparison.systems import compare
 from polars_ir.errors import explain_options, nearest
 from polars_ir.evaluation import evaluate
+from polars_ir.extras import require
 from polars_ir.judging import judge
 from polars_ir.registry import CATALOG, Measure
 from polars_ir.summary import mean, summarize
+from polars_ir.tables.table import table
 from polars_ir.validation import validate
 from polars_ir.variants import p_mrr, robustness
 
@@ -46,15 +59,40 @@ class IRNamespace:
         # Polars keeps a namespace on its frame, so that holding the frame itself would be a cycle of references.
         self._frame = frame.clone() if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) else frame
 
+    # Of a run.
     judge = bound(judge)
     evaluate = bound(evaluate)
     validate = bound(validate)
+    confidence = bound(confidence)
+    p_mrr = bound(p_mrr)
+    explain = bound(explain)
+    diff = bound(diff)
+    judge_next = bound(judge_next)
+
+    # Of the per-query frame.
     mean = bound(mean)
     summarize = bound(summarize)
-    confidence = bound(confidence)
+    compare = bound(compare)
+    power = bound(power)
+    risk = bound(risk)
+    geo_risk = bound(geo_risk)
+    gate = bound(gate)
+    rank_correlation = bound(rank_correlation)
+    worst_slices = bound(worst_slices)
+    drift = bound(drift)
+    hardest = bound(hardest)
+    unanswered = bound(unanswered)
     abstention = bound(abstention)
     robustness = bound(robustness)
-    p_mrr = bound(p_mrr)
+    table = bound(table)
+
+    @property
+    def plot(self) -> Any:
+        """Charts of the frame: `per_query.ir.plot.forest(baseline="bm25")`; `polars_ir.plots` has them all."""
+        require("plot", ".ir.plot")
+        from polars_ir.plots import PlotNamespace
+
+        return PlotNamespace(self._frame)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         measures = {spec.function.__name__: spec.function for spec in CATALOG.values()}

@@ -26,6 +26,9 @@ P = ParamSpec("P")
 #: A function that returns a measure's expression.
 Measure = Callable[..., pl.Expr]
 
+#: What the value of a query is a share of, by the measure's parameters; None where it is no share of a count.
+OutOf = Callable[..., pl.Expr | None]
+
 #: How the values of queries become one.
 Average = Literal["arithmetic", "geometric", "sum"]
 
@@ -50,6 +53,9 @@ class Spec:
     at: str
     monotone: bool
     average: Average
+    out_of: OutOf | None
+    gain: Measure | None
+    discount: Measure | None
 
     @property
     def meaning(self) -> str:
@@ -91,15 +97,9 @@ class Call:
 
 #: Methods of `.ir` that are no measures.
 METHODS = (
-    "judge",
-    "evaluate",
-    "validate",
-    "mean",
-    "summarize",
-    "confidence",
-    "abstention",
-    "robustness",
-    "p_mrr",
+    *("judge", "evaluate", "validate", "confidence", "p_mrr", "explain", "diff", "judge_next"),
+    *("mean", "summarize", "compare", "power", "risk", "geo_risk", "gate", "rank_correlation", "worst_slices", "drift"),
+    *("hardest", "unanswered", "abstention", "robustness", "table", "plot"),
 )
 
 #: Every measure by its canonical name, in the order of definition.
@@ -123,6 +123,9 @@ def measure(
     at: str = "k",
     monotone: bool = False,
     average: Average = "arithmetic",
+    out_of: OutOf | None = None,
+    gain: Measure | None = None,
+    discount: Measure | None = None,
 ) -> Callable[[Callable[P, pl.Expr]], Callable[P, pl.Expr]]:
     """Make a function that returns an aggregation of the judged relation a measure.
 
@@ -148,6 +151,12 @@ def measure(
         `evaluate` are exact.
     average
         How `mean` puts the values of queries together.
+    out_of
+        For a ratio of counts, a function from the parameters to its denominator, over the columns of counts that
+        `evaluate` makes (`NumRel`): what a query counts in a micro average.
+    gain, discount
+        What a document is worth, and what that is divided by at its rank, as functions of the measure's parameters:
+        columns of `explain`. Without them a relevant document is worth 1, and nothing divides it.
 
     Examples
     --------
@@ -178,9 +187,9 @@ def measure(
         if function.__name__ in METHODS or (known and known.ours and not _is_ours(function)):
             raise MeasureError.taken(name, function.__name__)
         highest = bounds[1] if best is None else best
-        spec = Spec(name, named, bounds, highest, source, also or {}, parameters or {}, at, monotone, average)
-        CATALOG[name] = spec
-        named.__doc__ = documentation(spec)
+        facts = (bounds, highest, source, also or {}, parameters or {}, at, monotone, average, out_of, gain, discount)
+        CATALOG[name] = Spec(name, named, *facts)
+        named.__doc__ = documentation(CATALOG[name])
         return named
 
     return register

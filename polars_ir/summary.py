@@ -1,67 +1,86 @@
 """Means over queries: of every measure, and with their spread.
 
-Conventions: a null is a query for which a measure is undefined, and left out. Queries are added up in the order of
-their ids, so that a mean is the same to the last bit whatever the order of the rows. How a measure is averaged is known
-by its name: `GMAP` has a geometric mean, `NumQ` a sum.
+Conventions: a null is a query for which a measure is undefined, and left out.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import repeat
 from statistics import NormalDist
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import polars as pl
 
+from polars_ir.averages import averaged, denominators, ends, interval_of, mean_of, std_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_options
+from polars_ir.errors import ColumnError, InputTypeError, MeasureError, OptionError, explain_options
+from polars_ir.extras import require
 from polars_ir.naming import parse
-from polars_ir.registry import CATALOG
+from polars_ir.samples import Sample, named_in, sample_of
 from polars_ir.schema import Table, per_query_table
-from polars_ir.vocabulary import average, ratio, total
 
-#: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
-ALL = "polars_ir: all"
+#: The intervals of a mean that there are.
+INTERVALS = ("normal", "t", "percentile", "BCa")
 
-#: The lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
-FLOOR = 1e-5
+#: The columns that `summarize` makes.
+MADE = ("measure", "mean", "std", "low", "high", "n_queries")
 
-#: The measure in the name of a column: `GMAP` in `GMAP(rel=2) low`.
-MEASURE = re.compile(r"[^(@ ]+")
+Interval = Literal["normal", "t", "percentile", "BCa"]
 
 
 @overload
-def mean(per_query: pl.LazyFrame) -> pl.LazyFrame: ...
+def mean(
+    per_query: pl.LazyFrame, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...
+) -> pl.LazyFrame: ...
 @overload
-def mean(per_query: pl.DataFrame) -> pl.DataFrame: ...
+def mean(
+    per_query: pl.DataFrame, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...
+) -> pl.DataFrame: ...
 @overload
-def mean(per_query: Any) -> Any: ...
+def mean(per_query: Any, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...) -> Any: ...
 @explain_options
-def mean(per_query: Any) -> Any:
+def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro") -> Any:
     """The mean of every measure over the queries: one row per system.
+
+    The macro average is sum(w * value) / sum(w), where w is 1 without weights. The micro average pools the counts of
+    all queries: of hits / R it is sum(hits) / sum(R), which is the mean whose weights are the denominators. Precision,
+    recall, F, success and the shares of judged documents have one.
 
     Null values, of queries for which a measure is undefined, are left out of its mean. Counts are averaged like
     everything else; trec_eval prints their sums. Measures of the catalogue that are averaged otherwise have their own
     mean: `GMAP` and `GMbpref` the geometric one, exp(mean(log(max(value, 1e-5)))), and `NumQ` the sum, the number of
-    queries.
+    queries; of weights, their sum.
 
     Parameters
     ----------
     per_query
         What `evaluate` returned: a query column, `run` where there are several, and measures in numeric or Boolean
         columns; others are left out.
+    by
+        Slices of the queries, each with means of its own: columns of `per_query`, by name, or a frame with a query
+        column and the columns to slice by.
+    weights
+        What a query counts, such as how often it is asked: a column of `per_query`, by name, or a frame with a query
+        column and one other. Numbers from 0 on; a query of weight 0 is left out.
+    average
+        `"macro"`, where queries count alike or by weight, or `"micro"`, where the documents they are about do. A
+        micro average needs the counts beside the measures: `ir.evaluate(run, qrels, ["R@100", "NumRel"])`; the
+        frame may hold nothing else.
 
     Returns
     -------
     The kind of the input
-        `run` (if there is one) and a Float64 column per measure.
+        The columns of the slices, in whose order the rows are; `run` (if there is one) and a Float64 column per
+        measure, null where no query has a value. A micro average has no column for the counts it is out of.
 
     Raises
     ------
     IRError
-        For a frame without a query column or without a measure.
+        For a frame without a query column or without a measure; NaN and infinite values; a query without a slice or a
+        weight, or with several; a micro average of what is no ratio of counts, or without these.
 
     Examples
     --------
@@ -69,26 +88,78 @@ def mean(per_query: Any) -> Any:
     >>> run, qrels = {"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}
     >>> ir.mean(ir.evaluate(run, qrels, ["RR", "P@1"])).rows()
     [(0.75, 0.5)]
+    >>> recalls = ir.evaluate({"q1": ["d1"], "q2": ["d1"]}, {"q1": ["d1"], "q2": ["d1", "d2", "d3"]}, ["R", "NumRel"])
+    >>> ir.mean(recalls, average="micro").item()  # 2 of 4 relevant documents
+    0.5
     """
-    table, measures = measures_of(per_query)
-    system, queries = _by_system(table)
-    means = queries.agg(_average(measure).alias(measure) for measure in measures)
-    return give_back(means.select(*system, *measures), per_query)
+    if average not in ("macro", "micro"):
+        raise OptionError.value("average", average, ("macro", "micro"))
+    table, measures = measures_of(per_query, without=named_in(by, weights))
+    sample = sample_of(table, measures, by, weights)
+    weight_of = dict.fromkeys(measures, sample.weight)
+    if average == "micro":
+        counts = denominators(measures, table.columns)
+        times = 1.0 if sample.weight is None else pl.col(sample.weight)
+        pooled = [(count * times).alias(f"polars_ir: out of {measure}") for measure, count in counts.items()]
+        sample = replace(sample, rows=sample.rows.with_columns(pooled))
+        weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
+    means = sample.groups().agg(mean_of(measure, weight).alias(measure) for measure, weight in weight_of.items())
+    return give_back(sample.named(means, weight_of), per_query)
 
 
 @overload
-def summarize(per_query: pl.LazyFrame, *, confidence: float = ...) -> pl.LazyFrame: ...
+def summarize(
+    per_query: pl.LazyFrame,
+    *,
+    confidence: float = ...,
+    interval: Interval = ...,
+    by: Any = ...,
+    weights: Any = ...,
+    resamples: int = ...,
+    seed: int = ...,
+) -> pl.LazyFrame: ...
 @overload
-def summarize(per_query: pl.DataFrame, *, confidence: float = ...) -> pl.DataFrame: ...
+def summarize(
+    per_query: pl.DataFrame,
+    *,
+    confidence: float = ...,
+    interval: Interval = ...,
+    by: Any = ...,
+    weights: Any = ...,
+    resamples: int = ...,
+    seed: int = ...,
+) -> pl.DataFrame: ...
 @overload
-def summarize(per_query: Any, *, confidence: float = ...) -> Any: ...
+def summarize(
+    per_query: Any,
+    *,
+    confidence: float = ...,
+    interval: Interval = ...,
+    by: Any = ...,
+    weights: Any = ...,
+    resamples: int = ...,
+    seed: int = ...,
+) -> Any: ...
 @explain_options
-def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
+def summarize(
+    per_query: Any,
+    *,
+    confidence: float = 0.95,
+    interval: Interval = "normal",
+    by: Any = None,
+    weights: Any = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Any:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     The interval is mean -/+ z * std / sqrt(n), z being the quantile of the normal distribution: queries are taken as a
-    sample of all that could be asked, and enough of them (some 30) for their mean to be normal. That of a geometric
-    mean is of the logarithms.
+    sample of all that could be asked, and enough of them (some 30) for their mean to be normal. For fewer take that of
+    the t distribution; a bootstrap needs no distribution, but some 20 queries to draw from. The interval of a geometric
+    mean is of the logarithms; a sum has none.
+
+    With weights, std is sqrt(n / (n - 1) * sum(w * (x - mean)^2) / sum(w)), and in the place of std / sqrt(n) is
+    sqrt(n / (n - 1) * sum((w * (x - mean))^2)) / sum(w). With equal ones both are what they are without.
 
     Parameters
     ----------
@@ -96,43 +167,91 @@ def summarize(per_query: Any, *, confidence: float = 0.95) -> Any:
         What `evaluate` returned.
     confidence
         How sure the interval is to hold the mean of all queries; between 0 and 1.
+    interval
+        `"normal"`, `"t"`, or a bootstrap over queries: `"percentile"`, `"BCa"` (bias-corrected and accelerated). All
+        but the first need SciPy (`pip install 'polars_ir[stats]'`) and the values in memory.
+    by
+        Slices of the queries, as in `mean`.
+    weights
+        What a query counts, as in `mean`; a bootstrap draws a query with its weight.
+    resamples
+        How often a bootstrap draws.
+    seed
+        What it draws; the same seed gives the same interval.
 
     Returns
     -------
     The kind of the input
-        `run` (if there is one), `measure` (String), `mean`, `std` (of the sample), `low`, `high` (Float64) and
-        `n_queries` (UInt32), which counts the queries with a value. With a single query there is no spread and no
-        interval, but null.
+        The columns of the slices, in whose order the rows are; `run` (if there is one), `measure` (String), `mean`,
+        `std` (of the sample), `low`, `high` (Float64) and `n_queries` (UInt32), which counts the queries with a value,
+        and a weight above 0. With a single query there is no spread and no interval, but null; of values that are all
+        the same there is no BCa interval.
 
     Raises
     ------
     IRError
-        For a frame without a query column or without a measure, or a confidence outside (0, 1).
+        As `mean`; for a confidence outside (0, 1), an unknown interval, and a LazyFrame where values are needed.
+
+    References
+    ----------
+    Efron & Tibshirani 1993, An Introduction to the Bootstrap, https://doi.org/10.1201/9780429246593 (percentile, BCa);
+    Cochran 1977, Sampling Techniques, 3rd ed., 6.3 (the weighted mean as a ratio)
 
     Examples
     --------
     >>> import polars_ir as ir
     >>> run, qrels = {"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}
-    >>> ir.summarize(ir.evaluate(run, qrels, "RR")).select("measure", "mean", "n_queries").rows()
+    >>> per_query = ir.evaluate(run, qrels, "RR")
+    >>> ir.summarize(per_query).select("measure", "mean", "n_queries").rows()
     [('RR', 0.75, 2)]
+    >>> ir.summarize(per_query, weights=pl.DataFrame({"query_id": ["q1", "q2"], "asked": [9, 1]}))["mean"].item()
+    0.55
     """
     if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise OptionError(f"confidence must be between 0 and 1, both excluded; got {confidence!r}.")
-    table, measures = measures_of(per_query)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    system, queries = _by_system(table)
-    rows = [
-        queries.agg(
-            pl.lit(measure).alias("measure"),
-            mean=_average(measure),
-            std=_std(_value(measure)),
-            **_interval(measure, z),
-            n_queries=pl.col(measure).count(),
-        )
-        for measure in measures
+    if interval not in INTERVALS:
+        raise OptionError.value("interval", interval, INTERVALS)
+    table, measures = measures_of(per_query, without=named_in(by, weights))
+    sample = sample_of(table, measures, by, weights)
+    if interval == "normal":
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        rows = pl.concat(_summary(sample, measure, **interval_of(measure, z, sample.weight)) for measure in measures)
+    elif table.eager:
+        require("stats", f"ir.summarize(interval={interval!r})")
+        options = {"kind": interval, "confidence": confidence, "resamples": resamples, "seed": seed}
+        rows = pl.concat(_with_interval(sample, measure, options) for measure in measures)
+    else:
+        raise InputTypeError.lazy(f"interval={interval!r}")
+    return give_back(sample.named(rows, MADE), per_query)
+
+
+def _summary(sample: Sample, measure: str, **others: pl.Expr) -> pl.LazyFrame:
+    """A row per slice and system for a measure, with other aggregations."""
+    return sample.groups().agg(
+        pl.lit(measure).alias("measure"),
+        mean=mean_of(measure, sample.weight),
+        std=std_of(measure, sample.weight),
+        **others,
+        n_queries=averaged(measure, sample.weight).count(),
+    )
+
+
+def _with_interval(sample: Sample, measure: str, options: Mapping[str, Any]) -> pl.LazyFrame:
+    """The summary of a measure, with intervals that expressions can not have."""
+    from polars_ir.statistics.intervals import interval as interval_of_mean
+
+    value = averaged(measure, sample.weight)
+    lists = {"values": value.drop_nulls()}
+    if sample.weight is not None:
+        lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
+    rows = _summary(sample, measure, **lists).collect()
+    weights = rows["weights"] if sample.weight is not None else repeat(None)
+    found = [
+        interval_of_mean(v.to_numpy(), weights=None if w is None else w.to_numpy(), **options)
+        for v, w in zip(rows["values"], weights, strict=False)
     ]
-    columns = [*system, "measure", "mean", "std", "low", "high", "n_queries"]
-    return give_back(pl.concat(rows).select(columns), per_query)
+    low, high = (pl.Series(n, [end and end[i] for end in found], pl.Float64) for i, n in enumerate(["low", "high"]))
+    return rows.lazy().with_columns(low, high).with_columns(**ends(measure, pl.col("low"), pl.col("high")))
 
 
 def measures_of(
@@ -170,50 +289,3 @@ def _column_of(measure: str | pl.Expr, columns: Sequence[str]) -> str:
     if name not in columns:
         raise ColumnError.measure_not_there(measure if isinstance(measure, str) else name, columns)
     return name
-
-
-def _by_system(table: Table) -> tuple[list[str], pl.lazyframe.group_by.LazyGroupBy]:
-    """The key of the systems, if there are several, and the queries of each, always in the same order."""
-    system = [key for key in table.keys if key == "run"]
-    queries = table.all_columns().sort(table.keys).with_columns(pl.lit(True).alias(ALL))
-    return system, queries.group_by(*system, ALL, maintain_order=True)
-
-
-def _average(measure: str) -> pl.Expr:
-    """What stands for a measure over all queries."""
-    kind = _kind(measure)
-    if kind == "sum":
-        return total(pl.col(measure).cast(pl.Float64).drop_nulls())
-    return average(_logged(measure)).exp() if kind == "geometric" else average(_value(measure))
-
-
-def _kind(measure: str) -> str:
-    """How a measure is averaged: as the catalogue says, if it knows it."""
-    found = MEASURE.match(measure)
-    spec = CATALOG.get(found[0]) if found else None
-    return spec.average if spec else "arithmetic"
-
-
-def _value(measure: str) -> pl.Expr:
-    return pl.col(measure).cast(pl.Float64)
-
-
-def _logged(measure: str) -> pl.Expr:
-    return _value(measure).clip(lower_bound=FLOOR).log()
-
-
-def _std(value: pl.Expr) -> pl.Expr:
-    """The standard deviation of the sample."""
-    squares = (value - average(value)) ** 2
-    return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt()
-
-
-def _interval(measure: str, z: float) -> dict[str, pl.Expr]:
-    """The ends of the confidence interval; a geometric mean has them on the scale of logarithms, a sum has none."""
-    kind = _kind(measure)
-    value = _logged(measure) if kind == "geometric" else _value(measure)
-    half = z * (_std(value) / value.count().sqrt())
-    low, high = average(value) - half, average(value) + half
-    if kind == "sum":
-        return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
-    return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}

@@ -1,5 +1,6 @@
 """`polars-ir`: the functions from the command line."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.cli import DEMO_MEASURES, WRITERS, main
+from polars_ir.comparison.gate import gate
 
 QRELS = "q1 0 d2 1\nq2 0 d1 2\nq3 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.5 a\nq2 Q0 d1 1 0.7 a\n"
@@ -121,7 +123,120 @@ def test_a_run_given_twice_is_an_error(evaluating, folder, capsys):
     assert "each run can be given once" in line
 
 
-@pytest.mark.parametrize("arguments", [[], ["evaluate"], ["evaluate", "qrels", "run"], ["evalute"]])
+OLD = pl.DataFrame({"run": "a", "query_id": ["01", "02", "03", "04"], "AP": [0.5, 0.5, 0.5, 0.5]})
+NEW = OLD.with_columns(run=pl.lit("b"), AP=pl.Series([0.75, 1.0, 0.75, 1.0]))
+
+
+@pytest.fixture
+def gating(folder) -> list[str]:
+    """The arguments that compare the figures of two systems."""
+    for name, frame in (("new", NEW), ("old", OLD)):
+        frame.write_csv(folder / f"{name}.csv")
+    return ["gate", str(folder / "new.csv"), str(folder / "old.csv"), "-m", "map"]
+
+
+def test_a_change_that_does_no_harm_passes_the_gate(gating, capsys):
+    assert main(gating) == 0
+    # The differences 0.25, 0.5, 0.25, 0.5: 0.375 -/+ 2.3534 * 0.1443 / 2.
+    assert capsys.readouterr() == (
+        (
+            "AP: no worse: 0.8750 against 0.5000 on 4 queries, difference +0.3750, between +0.2052 and +0.5448; "
+            "0.01 may be lost\nships: 1 of 1 measures passed\n"
+        ),
+        "",
+    )
+
+
+def test_a_change_for_the_worse_has_status_1(gating, capsys):
+    gating[1:3] = reversed(gating[1:3])
+    assert main([*gating, "--max-drop", "0.2"]) == 1
+    assert capsys.readouterr() == (
+        (
+            "AP: worse: 0.5000 against 0.8750 on 4 queries, difference -0.3750, between -0.5448 and -0.2052; "
+            "0.2 may be lost\ndoes not ship: 0 of 1 measures passed\n"
+        ),
+        "",
+    )
+
+
+def test_the_gate_speaks_json(gating, capsys):
+    assert main([*gating, "--json", "--alpha", "0.1"]) == 0
+    wanted = gate(NEW, OLD, "AP", alpha=0.1)
+    assert json.loads(capsys.readouterr().out) == {"ships": True, "measures": wanted.to_dicts()}
+
+
+def test_the_gate_speaks_markdown(gating, capsys):
+    assert main([*gating, "--markdown"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "**ships: 1 of 1 measures passed**",
+        "",
+        "| measure | verdict | new | old | difference | low | high | may drop | queries | note |",
+        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
+        "| AP | no worse | 0.8750 | 0.5000 | +0.3750 | 0.2052 | 0.5448 | 0.01 | 4 |  |",
+    ]
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_the_gate_reads_what_evaluate_writes(folder, ending, capsys):
+    output = str(folder / f"figures{ending}")
+    run = ["evaluate", str(folder / "qrels.txt"), str(folder / "first.run"), "-m", "RR"]
+    assert main([*run, "--per-query", "-o", output]) == 0
+    assert main(["gate", output, output, "-m", "RR"]) == 0
+    assert capsys.readouterr().out.endswith("ships: 1 of 1 measures passed\n")
+
+
+def test_the_gate_evaluates_runs_if_judgments_are_given(folder, capsys):
+    files = [str(folder / name) for name in ("second.run", "first.run")]
+    assert main(["gate", *files, "--qrels", str(folder / "qrels.txt"), "-m", "RR", "--json"]) == 1
+    row = json.loads(capsys.readouterr().out)["measures"][0]
+    # RR of the second run is 1, 0 and 0, of the first one 1/2, 1 and 0.
+    assert (row["mean"], row["old_mean"], row["n_queries"]) == (pytest.approx(1 / 3), 0.5, 3)
+
+
+def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
+    NEW.with_columns(query_id=pl.Series(["1", "02", "03", "04"])).write_csv(folder / "new.csv")
+    assert main([*gating, "--missing", "skip", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["measures"][0]["n_missing"] == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({1: "nwe.csv"}, "there is no such file"),
+        (
+            {1: "first.run"},
+            "figures per query are read from .parquet, .arrow, .csv, .tsv, .ndjson. Runs go with --qrels.",
+        ),
+        ({1: "*.csv"}, "figures of one system are in one file; this stands for 2."),
+        ({4: "RR"}, "new: per_query has no measure 'RR'"),
+        ({5: "--alpha=0.7"}, "alpha must be between 0 and 0.5, both excluded; got 0.7."),
+        ({5: "--max-drop=nan"}, "max_drop must be 0 or more"),
+    ],
+)
+def test_wrong_input_of_the_gate_has_status_2(gating, folder, changes, words, capsys):
+    arguments = dict(enumerate(gating)) | changes
+    if 1 in changes:
+        arguments[1] = str(folder / changes[1])
+    assert words in failing(list(arguments.values()), capsys)
+
+
+def test_figures_that_can_not_be_read_are_an_error_of_the_file(gating, folder, capsys):
+    (folder / "new.csv").write_text("query_id,AP\nq1,0.5,0.5\n")
+    assert "new.csv, line 2: the header names 2 columns; this row has 3 fields." in failing(gating, capsys)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["evaluate"],
+        ["evaluate", "qrels", "run"],
+        ["evalute"],
+        ["gate", "new", "old"],
+        ["gate", "new", "old", "-m", "AP", "--max-drop", "little"],
+        ["gate", "new", "old", "-m", "AP", "--json", "--markdown"],
+    ],
+)
 def test_wrong_use_has_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as error:
         main(arguments)

@@ -6,7 +6,19 @@ import polars as pl
 
 from polars_ir.parameters import PARAMETERS, Parameter
 from polars_ir.registry import measure
-from polars_ir.vocabulary import Gains, aligned, gain, if_relevant, rank, ranked, relevance, relevant, top, total
+from polars_ir.vocabulary import (
+    Gains,
+    aligned,
+    discounted,
+    gain,
+    if_relevant,
+    rank,
+    ranked,
+    relevance,
+    relevant,
+    top,
+    total,
+)
 
 #: Gains that are shares of what a document can be worth.
 SHARES = Parameter(
@@ -21,11 +33,18 @@ def chance_of_reading(p: float) -> pl.Expr:
     return p ** (rank.cast(pl.Float64) - 1)
 
 
+def satisfaction(value: pl.Expr, max_rel: int) -> pl.Expr:
+    """How likely a document satisfies the reader, by its exponential gain."""
+    return value.clip(upper_bound=2.0**max_rel - 1) / 2.0**max_rel
+
+
 @measure(
     "ERR",
     source="Chapelle et al. 2009, https://doi.org/10.1145/1645953.1646033; gdeval 1.3",
     also={"gdeval": "err", "ir_measures": "ERR"},
     monotone=True,
+    gain=lambda *, gains, max_rel, **_: satisfaction(gain("exp-log2", gains), max_rel),
+    discount=lambda **_: discounted(rank, "rank"),
 )
 def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: Gains | None = None) -> pl.Expr:
     """Expected reciprocal rank: the mean of 1 / the rank at which a reader is satisfied.
@@ -43,7 +62,7 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
     """
     value = gain("exp-log2", gains)
     among = aligned(top(k) & (value > 0), gains)
-    satisfies = ranked(value.clip(upper_bound=2.0**max_rel - 1) / 2.0**max_rel, among)
+    satisfies = ranked(satisfaction(value, max_rel), among)
     still_reading = (1 - satisfies).cum_prod().shift(1, fill_value=1.0)
     return pl.when((value > 0).any()).then(total(satisfies * still_reading / ranked(rank, among)))
 
@@ -54,6 +73,8 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
     also={"trec_eval": "rbp(p=0.9)", "ir_measures": "RBP", "trectools": "get_rbp(k=1000)"},
     parameters={"gains": SHARES},
     monotone=True,
+    gain=lambda *, rel, gains, **_: pl.when(relevant(rel)).then(1.0 if gains is None else gain(gains=gains)),
+    discount=lambda *, p, **_: 1 / chance_of_reading(p),
 )
 def rank_biased_precision(
     *, k: int | None = None, rel: float = 1, p: float = 0.8, gains: Gains | None = None

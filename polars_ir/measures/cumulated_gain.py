@@ -36,6 +36,16 @@ IDEAL = one_of(
 )
 
 
+def graded_gain(*, dcg: Discounted, rel: float | None, gains: Gains | None, **_: object) -> pl.Expr:
+    """What a document is worth to the measures here, of their parameters."""
+    return gain(dcg, gains, rel)
+
+
+def graded_discount(*, discount: Discount, **_: object) -> pl.Expr:
+    """What divides it at its rank."""
+    return discounted(rank, discount)
+
+
 def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount = "log2") -> pl.Expr:
     """The gains of the first `k` documents of an order, each divided by the discount of its place, added up."""
     return total(ranked(value / discounted(order, discount), top(k, of=order), by=order))
@@ -65,6 +75,8 @@ def best_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount,
     source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c)",
     also={"trec_eval": "dcg", "ranx": "dcg dcg_burges(dcg='exp-log2')"},
     monotone=True,
+    gain=graded_gain,
+    discount=graded_discount,
 )
 def dcg(
     *,
@@ -133,6 +145,8 @@ def ideal_dcg(
         "trectools": "get_ndcg(k=1000,denominator='R')",
     },
     parameters={"denominator": IDEAL},
+    gain=graded_gain,
+    discount=graded_discount,
 )
 def ndcg(
     *,
@@ -167,6 +181,7 @@ def ndcg(
     parameters={
         "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", not_negative)
     },
+    gain=graded_gain,
 )
 def q_measure(
     *,

@@ -27,6 +27,11 @@ from polars_ir.vocabulary import (
 )
 
 
+def by_grade(*, gains: Gains | None) -> pl.Expr:
+    """What a document is worth to the measures here, of their parameters."""
+    return gain(gains=gains)
+
+
 def found_gains(value: pl.Expr, gains: Gains | None) -> tuple[pl.Expr, pl.Expr]:
     """The ranks of the retrieved documents that have a gain, in order, and their gains."""
     found = aligned(top() & (value > 0), gains)
@@ -48,7 +53,7 @@ def at(places: pl.Expr, values: pl.Expr, n_values: pl.Expr) -> pl.Expr:
     return values.gather(pl.min_horizontal(places, n_values).cast(pl.Int64) - 1)
 
 
-@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"})
+@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"}, gain=by_grade)
 def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     """Normalised gain: the gain of each document, discounted by the gain that the ranking has missed so far.
 
@@ -88,7 +93,7 @@ def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
     return ratio(total(1 / (2 + above).log(2)), n_relevant(rel))
 
 
-@measure("ndcg_rel", source=f"{TREC_EVAL} (m_ndcg_rel.c)", also={"trec_eval": "ndcg_rel"})
+@measure("ndcg_rel", source=f"{TREC_EVAL} (m_ndcg_rel.c)", also={"trec_eval": "ndcg_rel"}, gain=by_grade)
 def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     """Mean nDCG over the ranks of the documents that have a gain.
 
@@ -110,7 +115,7 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     return ratio(total(cumulated / at(ranks, of_ideal, n)) + not_retrieved, n)
 
 
-@measure("Rndcg", source=f"{TREC_EVAL} (m_Rndcg.c)", also={"trec_eval": "Rndcg"})
+@measure("Rndcg", source=f"{TREC_EVAL} (m_Rndcg.c)", also={"trec_eval": "Rndcg"}, gain=by_grade)
 def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     """Mean nDCG at the ranks where the gain of the ideal ranking falls to a lower level, and at the end of the ranking.
 

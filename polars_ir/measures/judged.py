@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.measures.precision_recall import TREC_EVAL, places
 from polars_ir.registry import measure
 from polars_ir.vocabulary import judged_elsewhere, length, or_zero, ratio, relevance, shown, top
 
 
-@measure("Judged", source="ir_measures, https://ir-measur.es", also={"ir_measures": "Judged"})
+@measure(
+    "Judged",
+    source="ir_measures, https://ir-measur.es",
+    also={"ir_measures": "Judged"},
+    out_of=lambda k: pl.min_horizontal(places(k), places(None)),
+)
 def judged(*, k: int | None = None) -> pl.Expr:
     """Judged: the share of the first k documents that has a judgment.
 
@@ -25,7 +30,11 @@ def judged(*, k: int | None = None) -> pl.Expr:
 
 
 @measure(
-    "unj", best=0.0, source=f"{TREC_EVAL} (m_unj.c)", also={"trec_eval": "unj", "trectools": "UNJ get_unjudged(k=10)"}
+    "unj",
+    best=0.0,
+    source=f"{TREC_EVAL} (m_unj.c)",
+    also={"trec_eval": "unj", "trectools": "UNJ get_unjudged(k=10)"},
+    out_of=places,
 )
 def unjudged(*, k: int | None = None) -> pl.Expr:
     """Unjudged: the share of the first k places that holds a document without a judgment for this query.
@@ -48,6 +57,7 @@ def unjudged(*, k: int | None = None) -> pl.Expr:
     best=0.0,
     source="Thakur et al. 2021 (BEIR), https://arxiv.org/abs/2104.08663",
     also={"BEIR": "Hole", "MTEB": "Hole"},
+    out_of=places,
 )
 def hole(*, k: int | None = None) -> pl.Expr:
     """Hole: the share of the first k places that holds a document without a judgment for any query.

@@ -8,10 +8,20 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.parameters import Parameter, positive
-from polars_ir.registry import measure
+from polars_ir.registry import CATALOG, canonical_name, measure
 from polars_ir.vocabulary import hits, if_relevant, length, n_relevant, or_zero, ratio
 
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
+
+
+def places(k: int | None) -> pl.Expr:
+    """What a precision is out of, in the result of `evaluate`: the cutoff or, without one, the documents retrieved."""
+    return pl.col("NumRet") if k is None else pl.lit(k)
+
+
+def relevant_documents(rel: float) -> pl.Expr:
+    """What a recall is out of, in the result of `evaluate`."""
+    return pl.col(canonical_name(CATALOG["NumRel"], {"rel": rel}))
 
 
 @measure(
@@ -29,6 +39,7 @@ TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
         "trectools": "get_precision(k=1000)",
     },
     monotone=True,
+    out_of=lambda k, **_: places(k),
 )
 def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Precision: the share of the first k documents that is relevant.
@@ -58,6 +69,7 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "torchmetrics": "RetrievalRecall retrieval_recall",
         "recommenders": "recall_at_k(k=10)",
     },
+    out_of=lambda rel, **_: relevant_documents(rel),
 )
 def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Recall: the share of the relevant documents that is among the first k.
@@ -82,6 +94,7 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "BEIR": "R_cap recall_cap",
         "MTEB": "R_cap",
     },
+    out_of=lambda k, rel: pl.min_horizontal(places(k), relevant_documents(rel)),
 )
 def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Capped recall: the hits among the first k, out of the most there can be.
@@ -98,7 +111,12 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant(or_zero(ratio(hits(k, rel), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
-@measure("F", source="van Rijsbergen 1979, Information Retrieval, chapter 7", also={"ranx": "f1", "RecTools": "F1Beta"})
+@measure(
+    "F",
+    source="van Rijsbergen 1979, Information Retrieval, chapter 7",
+    also={"ranx": "f1", "RecTools": "F1Beta"},
+    out_of=lambda k, rel, beta: beta**2 * relevant_documents(rel) + places(k),
+)
 def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
     """F measure: the weighted harmonic mean of precision and recall among the first k.
 
@@ -128,6 +146,7 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
         "torchmetrics": "RetrievalHitRate retrieval_hit_rate",
     },
     monotone=True,
+    out_of=lambda **_: pl.lit(1),
 )
 def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy.
@@ -160,6 +179,7 @@ def multiple_of_relevant(multiple: float, rel: float) -> pl.Expr:
         "trectools": "get_rprec",
     },
     parameters={"multiple": Parameter("How many times R the cutoff is.", "a number above 0", positive)},
+    out_of=lambda rel, multiple: relevant_documents(rel) if multiple == 1 else None,
 )
 def r_precision(*, rel: float = 1, multiple: float = 1) -> pl.Expr:
     """R-precision: precision among the first R documents, R being how many are relevant.

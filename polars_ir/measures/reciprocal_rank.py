@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.registry import measure
-from polars_ir.vocabulary import if_relevant, or_zero, rank, relevant, top
+from polars_ir.vocabulary import discounted, if_relevant, or_zero, rank, relevant, top
 
 
 @measure(
@@ -23,6 +23,7 @@ from polars_ir.vocabulary import if_relevant, or_zero, rank, relevant, top
         "trectools": "get_reciprocal_rank(k=1000)",
     },
     monotone=True,
+    discount=lambda **_: discounted(rank, "rank"),
 )
 def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Reciprocal rank of the first relevant document.

@@ -26,6 +26,7 @@ from polars_ir.continuations import (
     inverse_square,
     patiently,
     place,
+    share,
 )
 from polars_ir.parameters import Parameter, not_negative, number, positive
 from polars_ir.registry import measure
@@ -56,6 +57,7 @@ CONTINUATION = Parameter(
     "CWL",
     source=CWL,
     parameters={"continuation": CONTINUATION, "min_rel": MIN_REL},
+    gain=share,
 )
 def user_model(
     *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
@@ -85,6 +87,7 @@ def user_model(
     "SDCG",
     source=f"Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; {CWL}",
     also={"ir_measures": "SDCG"},
+    gain=share,
     parameters={"min_rel": MIN_REL},
     monotone=True,
 )
@@ -109,6 +112,7 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
     "BPM",
     source=f"Zhang et al. 2017, https://doi.org/10.1145/3077136.3080841; {CWL}",
     also={"ir_measures": "BPM"},
+    gain=share,
     parameters={"T": GOAL, "min_rel": MIN_REL},
 )
 def bejeweled_player(
@@ -137,6 +141,7 @@ def bejeweled_player(
     "INSQ",
     source=f"Moffat et al. 2012, https://doi.org/10.1145/2407085.2407092; {CWL}",
     also={"ir_measures": "INSQ"},
+    gain=share,
     parameters={"T": GOAL, "min_rel": MIN_REL},
     monotone=True,
 )
@@ -160,6 +165,7 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
     "INST",
     source=f"Moffat et al. 2015, https://doi.org/10.1145/2838931.2838938; {CWL}",
     also={"ir_measures": "INST"},
+    gain=share,
     parameters={"T": INST_GOAL, "min_rel": MIN_REL},
 )
 def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
@@ -182,6 +188,7 @@ def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
     "NERR8",
     source=f"{NERR} (equation 8)",
     also={"ir_measures": "NERR8"},
+    gain=share,
     parameters={"min_rel": MIN_REL},
 )
 def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
@@ -203,6 +210,7 @@ def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
     "NERR9",
     source=f"{NERR} (equation 9)",
     also={"ir_measures": "NERR9"},
+    gain=share,
     parameters={"min_rel": MIN_REL},
 )
 def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
@@ -224,6 +232,7 @@ def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
     "NERR10",
     source=f"{NERR} (equation 10)",
     also={"ir_measures": "NERR10"},
+    gain=share,
     parameters={"min_rel": MIN_REL},
 )
 def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
@@ -245,6 +254,7 @@ def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl
     "NERR11",
     source=f"{NERR} (equation 11)",
     also={"ir_measures": "NERR11"},
+    gain=share,
     parameters={"T": GOAL, "min_rel": MIN_REL},
 )
 def nearly_err_11(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803

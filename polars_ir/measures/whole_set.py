@@ -8,7 +8,14 @@ import operator
 
 import polars as pl
 
-from polars_ir.measures.precision_recall import TREC_EVAL, f_measure, precision, recall
+from polars_ir.measures.precision_recall import (
+    TREC_EVAL,
+    f_measure,
+    places,
+    precision,
+    recall,
+    relevant_documents,
+)
 from polars_ir.parameters import Parameter, number, whole
 from polars_ir.registry import measure
 from polars_ir.vocabulary import hits, n_relevant, n_retrieved
@@ -26,7 +33,13 @@ N_DOCS = Parameter(
 )
 
 
-@measure("SetP", source=f"{TREC_EVAL} (m_set_P.c)", also={"trec_eval": "set_P", "ir_measures": "SetP"}, monotone=True)
+@measure(
+    "SetP",
+    source=f"{TREC_EVAL} (m_set_P.c)",
+    also={"trec_eval": "set_P", "ir_measures": "SetP"},
+    monotone=True,
+    out_of=lambda **_: places(None),
+)
 def set_precision(*, rel: float = 1) -> pl.Expr:
     """Set precision: the share of the retrieved documents that is relevant.
 
@@ -41,7 +54,12 @@ def set_precision(*, rel: float = 1) -> pl.Expr:
     return precision(rel=rel)
 
 
-@measure("SetR", source=f"{TREC_EVAL} (m_set_recall.c)", also={"trec_eval": "set_recall", "ir_measures": "SetR"})
+@measure(
+    "SetR",
+    source=f"{TREC_EVAL} (m_set_recall.c)",
+    also={"trec_eval": "set_recall", "ir_measures": "SetR"},
+    out_of=relevant_documents,
+)
 def set_recall(*, rel: float = 1) -> pl.Expr:
     """Set recall: the share of the relevant documents that is retrieved.
 
@@ -56,7 +74,12 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
     return recall(rel=rel)
 
 
-@measure("SetF", source=f"{TREC_EVAL} (m_set_F.c)", also={"trec_eval": "set_F", "ir_measures": "SetF"})
+@measure(
+    "SetF",
+    source=f"{TREC_EVAL} (m_set_F.c)",
+    also={"trec_eval": "set_F", "ir_measures": "SetF"},
+    out_of=lambda rel, beta: beta**2 * relevant_documents(rel) + places(None),
+)
 def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
     """Set F measure: the weighted harmonic mean of set precision and set recall.
 

@@ -34,7 +34,7 @@ def ours(data: Collection, measures: list[str] = MEASURES) -> Figures:
 
 def pytrec_eval(data: Collection, *, reuse: bool = True) -> Figures:
     """Nested dicts, then trec_eval's C; one evaluator for all systems or one for each."""
-    import pytrec_eval as tool  # noqa: PLC0415  # a peer need not be installed
+    import pytrec_eval as tool
 
     qrels = nested(data.qrels, "relevance")
     make = partial(tool.RelevanceEvaluator, qrels, TREC_EVAL)
@@ -48,7 +48,7 @@ def pytrec_eval(data: Collection, *, reuse: bool = True) -> Figures:
 
 def ir_measures(data: Collection) -> Figures:
     """From pandas frames, which it turns into dicts; making those frames is not timed."""
-    import ir_measures as tool  # noqa: PLC0415
+    import ir_measures as tool
 
     run, qrels = data.pandas
     means = tool.calc_aggregate([tool.parse_measure(name) for name in MEASURES], qrels, run)
@@ -57,7 +57,7 @@ def ir_measures(data: Collection) -> Figures:
 
 def ranx(data: Collection) -> Figures:
     """From nested dicts: ranx 0.3 refuses the string dtype of pandas 3, and its `from_df` makes dicts too."""
-    import ranx as tool  # noqa: PLC0415
+    import ranx as tool
 
     names = ["ndcg@10", "map", "mrr@10", "recall@100", "precision@10"]
     qrels, run = tool.Qrels(nested(data.qrels, "relevance")), tool.Run(nested(data.run, "score"))

@@ -52,13 +52,15 @@ class Scores:
             part = Scores(self.systems, self.queries[places], values, self.answered[places])
             yield dict(zip(self.slices, names, strict=True)), part
 
-    def index(self, system: str, option: str = "baseline") -> int:
+    def index(self, system: object, option: str = "baseline") -> int:
         """The column of a system; an error that names the nearest ones where there is none of that name."""
-        if system not in self.systems:
+        name = str(system)
+        if name not in self.systems:
             there = ", ".join(map(repr, self.systems))
-            near = nearest(str(system), self.systems)
-            raise OptionError(f"{option} must be one of the systems, {there}; got {system!r}.{near}")
-        return self.systems.index(system)
+            raise OptionError(
+                f"{option} must be one of the systems, {there}; got {system!r}.{nearest(name, self.systems)}"
+            )
+        return self.systems.index(name)
 
     def pairs(self, baseline: str | None) -> list[tuple[int, int]]:
         """The columns of (system, baseline) to compare: every other one with the baseline, or each with each."""
@@ -85,7 +87,7 @@ def scores_of(
         raise InputTypeError.lazy(what)
     if "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
-    rows = table.all_columns().collect()
+    rows = table.all_columns().with_columns(pl.col("run").cast(pl.String)).collect()
     check_duplicates("per_query", rows, table.keys, table.names)
     _check_ids(rows, table.keys, table.names)
     slices: list[str] = []
@@ -94,7 +96,9 @@ def scores_of(
         attributed, slices = with_attributes(table, by, "by")
         queries = _queries(attributed.collect(), slices, table.names["query_id"])
     _check_numbers(rows, names, table.names)
+    # In a dict somebody put the systems in order; the rows of a frame have none that means anything.
     systems = rows["run"].unique(maintain_order=True).to_list()
+    systems = systems if isinstance(per_query, Mapping) else sorted(systems)
     if len(systems) < 2:
         raise ColumnError.one_system(what, table.columns, systems)
     grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")

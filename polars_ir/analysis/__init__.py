@@ -1,0 +1,1 @@
+"""Where values and differences come from: documents, queries, and judgments that are missing."""

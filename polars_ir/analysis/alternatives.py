@@ -1,0 +1,123 @@
+"""What a measure would be were a ranking, or its judgments, a little different: many such alternatives at once.
+
+Conventions: an alternative is a row with the ids of the rankings it is about, and the relation of these is repeated for
+it. How many rows that makes at a time is limited, by taking the alternatives in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import polars as pl
+
+from polars_ir.conversion import holds_systems, to_polars
+from polars_ir.errors import MeasureError, OptionError
+from polars_ir.evaluation import Measures, evaluate, resolve
+from polars_ir.judging import Pair
+from polars_ir.ranking import Ties, reordered
+from polars_ir.registry import call_of, kind_of
+from polars_ir.relations import related
+
+#: The most rows that the alternatives of one part make.
+MOST_ROWS = 4_000_000
+
+#: Whether a row is one that `evaluate` measures: of a judged document or, if the measure reads the run, of any.
+MEASURED = "polars_ir: measured"
+
+#: From here on the decimals of a difference of two values are those of rounding.
+DECIMALS = 15
+
+#: A run in any form as Polars frames.
+Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
+
+
+def one_measure(measure: Measures, what: str) -> pl.Expr:
+    """The measure that `what` was asked for; an error for several, and for one that is not of a query's documents."""
+    expressions = resolve(measure)
+    if len(expressions) > 1:
+        raise MeasureError(f"{what} takes one measure; got {', '.join(map(repr, expressions))}. Call it for each.")
+    (expression,) = expressions.values()
+    if (kind := kind_of(expression)) == "preferences":
+        raise OptionError.not_for_kind(what, kind)
+    if "judged_elsewhere" in expression.meta.root_names():
+        name = expression.meta.output_name()
+        raise MeasureError(
+            f"{what} takes each query by itself; {name!r} reads the judgments of others. Take Judged or unj."
+        )
+    return expression
+
+
+def cutoff_of(measure: pl.Expr) -> int | None:
+    """How many documents of a ranking the measure reads, as far as is known."""
+    call = call_of(measure)
+    k = call.arguments.get("k") if call else None
+    return int(k) if isinstance(k, Integral) else None
+
+
+def frames_of(run: Any) -> Frames:
+    """A run in any form as a Polars frame, or one for each system."""
+    if isinstance(run, Mapping) and holds_systems(run):
+        return {str(system): to_polars("run", one, column="score") for system, one in run.items()}
+    return to_polars("run", run, column="score")
+
+
+def check_measure(run: Frames, qrels: Any, measure: pl.Expr, **options: Any) -> None:
+    """Raise what `evaluate` would, and a `MeasureError` for a measure that is no number; nothing is computed."""
+    plan = {s: frame.lazy() for s, frame in run.items()} if isinstance(run, dict) else run.lazy()
+    name = measure.meta.output_name()
+    dtype = evaluate(plan, qrels, measure, **options).lazy().collect_schema()[name]
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise MeasureError(f"the measure {name!r} must be a number to be taken apart; it is {dtype}.")
+
+
+def relation_of(
+    run: Frames, qrels: Any, measure: pl.Expr, *, ties: Ties = "doc_id", judged_only: bool = False
+) -> tuple[Pair, pl.LazyFrame]:
+    """The relation with all documents, judged or not, and whether the measure is one of them all (`MEASURED`)."""
+    expressions = {measure.meta.output_name(): measure}
+    pair, relation = related(
+        run, qrels, expressions, kind_of(measure), ties, None, unjudged=True, judged_only=judged_only
+    )
+    of_all = not set(measure.meta.root_names()).isdisjoint(pair.extra_columns)
+    # A query nobody judged a document of has a row without document and rank.
+    measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
+    return pair, reordered(relation, pair.keys, ties).with_columns(measured.alias(MEASURED))
+
+
+def values_of(
+    measure: pl.Expr,
+    relation: pl.DataFrame,
+    alternatives: pl.DataFrame,
+    *,
+    on: Sequence[str],
+    by: Sequence[str],
+    changed: Callable[[pl.LazyFrame], pl.LazyFrame],
+) -> pl.DataFrame:
+    """The measure, as `value`, for every alternative, which is joined `on` some ids and `changed` into what it means.
+
+    `by` is what makes one ranking under one alternative.
+    """
+    value = measure.cast(pl.Float64).alias("value")
+    parts = [
+        changed(part.lazy().join(relation.lazy(), on=on)).group_by(by).agg(value)
+        for part in _parts(alternatives, relation, on)
+    ]
+    # One after the other: their rows are not to be in memory together.
+    values = pl.concat([part.collect(engine="in-memory") for part in parts])
+    if values["value"].is_nan().any():
+        raise MeasureError(
+            f"the measure {measure.meta.output_name()!r} is NaN for some rankings it would be compared with, by values "
+            "that are NaN or infinite or by a division by 0. Fill them, or leave those rows out; divide by ir.ratio."
+        )
+    return values
+
+
+def _parts(alternatives: pl.DataFrame, relation: pl.DataFrame, on: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The alternatives in parts, none of which makes many more rows than `MOST_ROWS`."""
+    size, part = "polars_ir: size", "polars_ir: part"
+    sizes = relation.group_by(on).agg(pl.len().cast(pl.Int64).alias(size))
+    sized = alternatives.join(sizes, on=on, maintain_order="left")
+    numbered = sized.select(*alternatives.columns, (pl.col(size).cum_sum() // MOST_ROWS).alias(part))
+    yield from numbered.partition_by(part, include_key=False, maintain_order=True) or [alternatives]

@@ -1,0 +1,140 @@
+"""`diff`: which queries, and in them which documents, make the difference between two runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from polars_ir.analysis.alternatives import DECIMALS, Frames, check_measure, frames_of
+from polars_ir.analysis.explanation import explainable, explained
+from polars_ir.conversion import Frame, give_back, to_polars
+from polars_ir.errors import ColumnError, InputTypeError, OptionError, explain_options
+from polars_ir.evaluation import Measures, evaluate
+from polars_ir.parameters import whole
+from polars_ir.ranking import Ties
+from polars_ir.schema import find, run_table
+
+#: The two runs, as systems of one call.
+SIDES = ("a", "b")
+
+
+@explain_options
+def diff(
+    run_a: Any,
+    run_b: Any,
+    qrels: Any,
+    measure: Measures,
+    *,
+    n_queries: int | None = 10,
+    ties: Ties = "doc_id",
+    judged_only: bool = False,
+) -> Any:
+    """The queries in which two runs differ most, and the documents that make the difference there.
+
+    The contributions of `explain`, side by side. The differences of the documents of a query add up to the difference
+    of its values. All queries are evaluated, and only the ones that are shown explained; a LazyFrame is collected for
+    that. For a cost (`Fallout`) a positive difference says that `run_a` is the worse one.
+
+    Parameters
+    ----------
+    run_a, run_b
+        Two runs of one system each, in any form that `evaluate` takes.
+    qrels
+        The judgments.
+    measure
+        One measure that `explain` takes.
+    n_queries
+        How many queries to show, those that differ most; None: all that differ.
+    ties, judged_only
+        As in `explain`.
+
+    Returns
+    -------
+    The kind of run_a
+        A row per query and document that contributes more in one run than in the other, queries by falling size of
+        their difference, and documents in them likewise: the query column under its name in run_a, `query_difference`
+        (value_a - value_b), `value_a`, `value_b` (Float64), `doc_id`, `relevance` (the grade; null if unjudged),
+        `rank_a`, `rank_b` (UInt32; null if not retrieved), `contribution_a`, `contribution_b` (Float64; 0 if not
+        retrieved) and `difference` (contribution_a - contribution_b). Without a difference it has no row.
+
+    Raises
+    ------
+    IRError
+        For a run of several systems, and for what `evaluate` or `explain` does not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> a, b = {"q": ["d1", "d2"], "r": ["d5"]}, {"q": ["d3", "d1"], "r": ["d5"]}
+    >>> found = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
+    >>> found.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
+    [('q', 0.5, 'd2', 2, None, 0.5)]
+    """
+    expression = explainable(measure, ties, "diff")
+    if n_queries is not None and not whole(n_queries):
+        raise OptionError(
+            f"n_queries must be a whole number of queries, 1 or more, or None for all; got {n_queries!r}."
+        )
+    if qrels is None:
+        raise OptionError("diff needs qrels, by which both runs are measured; got None.")
+    runs: Frames = {side: _of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
+    options: dict[str, Any] = {"ties": ties, "judged_only": judged_only}
+    check_measure(runs, qrels, expression, **options)
+    query, name = run_table(runs, check=False).names["query_id"], expression.meta.output_name()
+    values = evaluate(runs, qrels, expression, **options).lazy().rename({query: "query_id"}).collect()
+    of_a, of_b = (values.filter(run=side).select("query_id", pl.col(name).cast(pl.Float64)) for side in SIDES)
+    queries = (
+        of_a.rename({name: "value_a"})
+        .join(of_b.rename({name: "value_b"}), on="query_id")
+        .select(
+            "query_id",
+            (pl.col("value_a") - pl.col("value_b")).round(DECIMALS).alias("query_difference"),
+            "value_a",
+            "value_b",
+        )
+    )
+    most = queries.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
+    most = most.filter(pl.col("query_difference") != 0).head(n_queries or most.height)
+    judgments = to_polars("qrels", qrels, column="relevance")
+    documents = explained(runs, judgments, expression, most["query_id"], **options).rename({query: "query_id"})
+    found = most.join(_side_by_side(documents), on="query_id").filter(pl.col("difference") != 0)
+    order = {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
+    by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
+    return give_back(found.sort(by_size, descending=list(order.values())).rename({"query_id": query}).lazy(), run_a)
+
+
+def _side_by_side(documents: pl.DataFrame) -> pl.DataFrame:
+    """The documents of two systems, with what each of them contributes to the one and to the other."""
+    on = ["query_id", "doc_id"]
+    of_a, of_b = (
+        documents.filter(run=side).select(*on, "relevance", pl.col("rank", "contribution").name.suffix(f"_{side}"))
+        for side in SIDES
+    )
+    contribution_a, contribution_b = (pl.col(f"contribution_{side}").fill_null(0.0) for side in SIDES)
+    return of_a.join(of_b, on=on, how="full", coalesce=True).select(
+        *on,
+        pl.coalesce("relevance", "relevance_right").alias("relevance"),
+        "rank_a",
+        "rank_b",
+        contribution_a,
+        contribution_b,
+        (contribution_a - contribution_b).round(DECIMALS).alias("difference"),
+    )
+
+
+def _of_one_system(table: str, run: Any) -> Frame:
+    """A run as a Polars frame, without its column of systems; an error if these are several."""
+    frame = frames_of(run)
+    if isinstance(frame, dict):
+        raise InputTypeError.several_tables(table, list(frame))
+    system = find(table, "run", frame.collect_schema().names())
+    if system is None:
+        return frame
+    systems = frame.lazy().select(pl.col(system).unique()).collect()[system].sort()
+    if len(systems) > 1:
+        raise ColumnError(
+            f"{table} must be of one system; its column {system!r} has {len(systems)}: "
+            f"{', '.join(map(repr, systems.head(5)))}. Take one: {table}.filter(pl.col({system!r}) == {systems[0]!r})."
+        )
+    return frame.drop(system)

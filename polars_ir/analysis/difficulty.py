@@ -1,0 +1,186 @@
+"""Which queries are hard: those that systems do worst on, and those that no system answers.
+
+Conventions: a null is a query for which a measure is undefined, which says nothing of how hard it is. Worst is lowest,
+but highest for measures whose best value is the lowest (`Hole`), if their names are in the catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+import polars as pl
+
+from polars_ir.checks import check_duplicates, guard
+from polars_ir.conversion import give_back
+from polars_ir.errors import DataError, MeasureError, OptionError, explain_options
+from polars_ir.naming import is_cost
+from polars_ir.schema import Table
+from polars_ir.summary import measures_of
+from polars_ir.vocabulary import average, ratio, total
+
+#: The rows that a per-query frame has for a system and a query.
+ROWS = "polars_ir: rows"
+
+
+@overload
+def hardest(per_query: pl.LazyFrame, measure: str | pl.Expr, *, n: int | None = ...) -> pl.LazyFrame: ...
+@overload
+def hardest(per_query: pl.DataFrame, measure: str | pl.Expr, *, n: int | None = ...) -> pl.DataFrame: ...
+@overload
+def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = ...) -> Any: ...
+@explain_options
+def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Any:
+    """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
+
+    A large `std` tells that it is a matter of the system, and `best_run` which one knows the way; a small one that the
+    query is hard for all of them. Queries with the same mean come in the order of their ids. A query for which the
+    measure is undefined (null) for every system is not among them, and rows that are missing do not count as 0:
+    `evaluate` adds those (`missing="zero"`).
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, for one system or several; or a dict of such frames by system.
+    measure
+        The measure to go by.
+    n
+        How many queries; `None` for all.
+
+    Returns
+    -------
+    The kind of per_query
+        The query column, `measure` (String), `mean`, `std` (of the sample of systems; null for one system), `worst`,
+        `best` (Float64), `best_run` (the only system with the best value; null where several have it, and where
+        `per_query` has no column of systems), and `n_systems` (UInt32), which counts the systems with a value.
+
+    Raises
+    ------
+    IRError
+        For a measure that is not there, an `n` below 1, two rows of one query and system, or a value that is NaN.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> runs = {"a": {"q1": ["d1"], "q2": ["d7", "d2"]}, "b": {"q1": ["d1"], "q2": ["d2"]}}
+    >>> per_query = ir.evaluate(runs, {"q1": ["d1"], "q2": ["d2"]}, "RR")
+    >>> ir.hardest(per_query, "RR").select("query_id", "mean", "worst", "best", "best_run").rows()
+    [('q2', 0.75, 0.5, 1.0, 'b'), ('q1', 1.0, 1.0, 1.0, None)]
+    """
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise OptionError(f"n must be a number of queries, 1 or more, or None for all; got {n!r}.")
+    table, (name,) = measures_of(per_query, [measure])
+    value = pl.col(name)
+    worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
+    run = pl.col("run") if "run" in table.dtypes else pl.lit(None, pl.String)
+    spread = total(((value - average(value)) ** 2).drop_nulls())
+    found = (
+        _queries(table, [name])
+        .agg(
+            pl.lit(name).alias("measure"),
+            mean=average(value),
+            std=ratio(spread, value.count().cast(pl.Int64) - 1).sqrt(),
+            worst=worst,
+            best=best,
+            best_run=pl.when((value == best).sum() == 1).then(run.filter(value == best).first()),
+            n_systems=value.count(),
+        )
+        .filter(pl.col("n_systems") > 0)
+        .sort("mean", "query_id", descending=[is_cost(name), False])
+    )
+    return give_back(_named(found if n is None else found.head(n), table), per_query)
+
+
+@overload
+def unanswered(
+    per_query: pl.LazyFrame, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = ...
+) -> pl.LazyFrame: ...
+@overload
+def unanswered(
+    per_query: pl.DataFrame, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = ...
+) -> pl.DataFrame: ...
+@overload
+def unanswered(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = ...) -> Any: ...
+@explain_options
+def unanswered(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None) -> Any:
+    """The queries for which no system has anything to show: every value of a measure is 0 or less.
+
+    A query for which a measure is undefined (null) for every system is not unanswered by it. Measures whose best value
+    is the lowest (`Hole`) tell nothing of this, and are left out.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, for one system or several; or a dict of such frames by system.
+    measures
+        The measures to go by; by default all of which more is better.
+
+    Returns
+    -------
+    The kind of per_query
+        A row per measure and unanswered query: the query column, `measure` (String), and `n_systems` (UInt32), which
+        counts the systems with a value. Measures in the order asked for, queries in that of their ids.
+
+    Raises
+    ------
+    IRError
+        For a measure that is not there or of which less is better, two rows of one query and system, or a value that is
+        NaN.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["Success@10", "R@100"])
+    >>> ir.unanswered(per_query).group_by("measure", maintain_order=True).len().rows()
+    [('Success@10', 13), ('R@100', 9)]
+    """
+    table, asked = measures_of(per_query, measures)
+    costs = [name for name in asked if is_cost(name)]
+    names = [name for name in asked if name not in costs]
+    if not names or (costs and measures is not None):
+        raise MeasureError(
+            f"less is better of {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure of "
+            "which more is better, as 'Success@10'."
+        )
+    queries = _queries(table, names)
+    found = [
+        queries.agg(pl.lit(name).alias("measure"), best=pl.col(name).max(), n_systems=pl.col(name).count()).filter(
+            pl.col("best") <= 0
+        )
+        for name in names
+    ]
+    return give_back(_named(pl.concat(found).drop("best"), table), per_query)
+
+
+def _queries(table: Table, measures: Sequence[str]) -> pl.lazyframe.group_by.LazyGroupBy:
+    """The systems of each query, always in the same order, with numbers in the measures."""
+    rows = _checked(table, measures).sort("query_id", *(key for key in table.keys if key == "run"))
+    return rows.group_by("query_id", maintain_order=True)
+
+
+def _checked(table: Table, measures: Sequence[str]) -> pl.LazyFrame:
+    """The measures as numbers; an error, or a plan that fails, for a row that repeats another, has a NaN or no id."""
+    rows = table.select(*table.keys, *measures).with_columns(pl.col(name).cast(pl.Float64) for name in measures)
+    no_number = [~pl.col(name).is_finite().fill_null(True) for name in measures]
+    wrong = pl.any_horizontal(pl.col(table.keys).is_null(), *no_number)
+    if not table.eager:
+        counted = rows.with_columns(pl.len().over(table.keys).alias(ROWS))
+        message = (
+            "per_query has two rows of one query and system, an id that is null, or a value that is NaN or infinite"
+        )
+        return guard(counted, ROWS, wrong | (pl.col(ROWS) > 1), message).filter(pl.col(ROWS) == 1).drop(ROWS)
+    frame = rows.collect(engine="in-memory")
+    check_duplicates("per_query", frame, table.keys, table.names)
+    if (bad := frame.filter(wrong)).height:
+        remedy = "Leave the rows out; a value that is undefined is null."
+        shown = bad.rename({key: table.names[key] for key in table.keys})
+        raise DataError.rows(
+            "per_query", "with an id that is null or a value that is NaN or infinite", remedy, bad.height, shown
+        )
+    return frame.lazy()
+
+
+def _named(found: pl.LazyFrame, table: Table) -> pl.LazyFrame:
+    """The result with the query column under the name it came with."""
+    return found.rename({"query_id": table.names["query_id"]})

@@ -1,0 +1,252 @@
+"""`explain`: where the value of a query comes from, document by document.
+
+Conventions: what a document contributes is the value of the ranking down to it, less that of the ranking down to the
+document above; below there, as many documents follow as were retrieved, and nobody judged them. So the contributions
+add up to the value of any measure that is 0 where nothing judged is retrieved: each is the term of a measure that is a
+sum over ranks (nDCG, AP, RBP, ERR), 1/k at each hit of P@k, and all of the value at the first hit of RR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.analysis.alternatives import (
+    DECIMALS,
+    MEASURED,
+    Frames,
+    check_measure,
+    cutoff_of,
+    frames_of,
+    one_measure,
+    relation_of,
+    values_of,
+)
+from polars_ir.conversion import Frame, give_back, to_polars
+from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, explain_options, nearest
+from polars_ir.evaluation import Measures
+from polars_ir.judging import Pair, collect_checked
+from polars_ir.ranking import Ties, place
+from polars_ir.registry import call_of
+from polars_ir.schema import ROLES, TEXT, find
+from polars_ir.vocabulary import relevant
+
+#: The rank that a ranking is taken down to.
+DOWN_TO = "polars_ir: down to"
+
+
+@explain_options
+def explain(
+    run: Any,
+    qrels: Any,
+    measure: Measures,
+    *,
+    query_id: Any,
+    ties: Ties = "doc_id",
+    judged_only: bool = False,
+) -> Any:
+    """The ranking of a query, with what each document contributes to a measure.
+
+    A document contributes the value of the ranking down to it less the value down to the one above, unjudged documents
+    following. The contributions add up to what `evaluate` gives, for every measure that is 0 where nothing judged is
+    retrieved. They can be negative where a document lowers the value, and for a cost (`Fallout`) they are what a
+    document costs.
+
+    Parameters
+    ----------
+    run
+        The run, in any form that `evaluate` takes; of a LazyFrame the rows of these queries are read at once.
+    qrels
+        The judgments, of documents or of their subtopics; None where the run has a relevance column of its own.
+    measure
+        One measure: a name, an expression of this package, or an aggregation of your own. One that reads the
+        judgments of other queries (`Hole`) can not be explained.
+    query_id
+        The judged query, or several.
+    ties, judged_only
+        As in `evaluate`; tied documents must have an order, so that `ties="expected"` can not be explained.
+
+    Returns
+    -------
+    The kind of the run
+        A row per retrieved document, in the order of the ranks, then one per relevant document that was not retrieved,
+        by falling grade: `run` (if there are several), the query column under its name in the run, `rank` (UInt32,
+        null if not retrieved), `doc_id`, `relevance` (its grade, the highest of its subtopics; null if unjudged),
+        `gain` (what it is worth to the measure: for most 1 if relevant, else 0), `discount` (what that is divided by
+        at this rank; null for a measure without one), `contribution`, `value` (of the ranking down to this rank; null
+        if not retrieved), all Float64, and `ideal_relevance` (the grade at this rank of the ideal ranking, grades
+        falling). Contribution and value are null where the measure is undefined, as where no document is relevant.
+
+    Raises
+    ------
+    IRError
+        For a query that was not judged, a measure that is not 0 for a ranking without judged documents (`yaap`,
+        `NumRel`), and whatever `evaluate` does not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> run, qrels = {"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d2": 1, "d3": 0, "d4": 2, "d8": 1, "d9": 1}}
+    >>> found = ir.explain(run, qrels, "AP", query_id="q")
+    >>> found.select("rank", "doc_id", "relevance", "contribution", "ideal_relevance").rows()[:4]
+    [(1, 'd1', None, 0.0, 2), (2, 'd2', 1, 0.125, 1), (3, 'd3', 0, 0.0, 1), (4, 'd4', 2, 0.125, 1)]
+    >>> found.filter(ir.rank.is_null())["doc_id"].to_list()
+    ['d9', 'd8']
+    >>> found["contribution"].sum() == ir.evaluate(run, qrels, "AP")["AP"].item()
+    True
+    """
+    expression = explainable(measure, ties, "explain")
+    asked, frames = _ids(query_id), frames_of(run)
+    judgments = None if qrels is None else to_polars("qrels", qrels, column="relevance")
+    if judgments is not None:
+        _check_judged(asked, judgments, frames)
+    elif not isinstance(frames, dict):
+        _check_judged(asked, frames, frames)
+    return give_back(explained(frames, judgments, expression, asked, ties=ties, judged_only=judged_only).lazy(), run)
+
+
+def explainable(measure: Measures, ties: Ties, what: str) -> pl.Expr:
+    """The one measure to explain; an error for what can not be explained, whatever the data. `what` asks for it."""
+    if ties == "expected":
+        raise OptionError(f"{what} goes with one order of tied documents; ties='expected' is the mean over all orders.")
+    return one_measure(measure, what)
+
+
+def explained(
+    run: Frames, qrels: Frame | None, measure: pl.Expr, asked: pl.Series, *, ties: Ties, judged_only: bool
+) -> pl.DataFrame:
+    """The explanation of some judged queries."""
+    judgments = None if qrels is None else _of_queries("qrels", qrels, asked)
+    some = _of_run(run, asked, labelled=qrels is None)
+    check_measure(some, judgments, measure, ties=ties, judged_only=judged_only)
+    pair, plan = relation_of(some, judgments, measure, ties=ties, judged_only=judged_only)
+    keys, relation = pair.keys, collect_checked(pair, plan)
+    retrieved = pl.col("rank").is_not_null()
+    # A document that was not retrieved is worth looking at if it had something to give, and stands at no rank.
+    documents = _documents(measure, relation, pair).filter(retrieved | (pl.col("gain") > 0))
+    documents = documents.with_columns(pl.col("rank").fill_null(0).alias(DOWN_TO)).sort(*keys, DOWN_TO)
+    values = _values(measure, relation.filter(MEASURED), keys)
+    value, above = pl.col("value"), pl.col("value").shift(1).over(keys)
+    found = documents.join_asof(values, on=DOWN_TO, by=keys, check_sortedness=False).with_columns(
+        contribution=pl.when(retrieved).then(value - above.fill_null(0.0)).otherwise(value).round(DECIMALS),
+        value=pl.when(retrieved).then(value),
+    )
+    names = ("rank", "doc_id", "relevance", "gain", "discount", "contribution", "value", "ideal_relevance")
+    order = {**dict.fromkeys(keys, False), "rank": False, "relevance": True, "doc_id": True}
+    ordered = found.sort(list(order), descending=list(order.values()), nulls_last=True)
+    return ordered.select(*keys, *names).rename({"query_id": pair.run.names["query_id"]})
+
+
+def _values(measure: pl.Expr, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The value of each ranking down to the ranks at which it can change, and of the empty one; null if undefined."""
+    k = cutoff_of(measure)
+    counts = pl.col("rank").is_not_null() if k is None else pl.col("rank") <= k
+    ends = relation.filter(counts).select(*keys, pl.col("rank").alias(DOWN_TO))
+    empty = relation.select(*keys, pl.lit(0, ends.schema[DOWN_TO]).alias(DOWN_TO))
+    read = [column for column in relation.columns if column in {*keys, *measure.meta.root_names()}]
+    down_to = pl.col("polars_ir: rank") <= pl.col(DOWN_TO)
+    # What the rank tells is of the ranking; everything else is of the document, and stays.
+    of_rank = [column for column in ("rank", "n_higher", "n_tied") if column in read]
+    values = values_of(
+        measure,
+        relation.select(*read, pl.col("rank").alias("polars_ir: rank")),
+        pl.concat([empty, ends]).unique(),
+        on=keys,
+        by=[*keys, DOWN_TO],
+        changed=lambda rows: rows.with_columns(pl.when(down_to).then(column).alias(column) for column in of_rank),
+    ).sort(*keys, DOWN_TO)
+    value = pl.col("value").fill_null(0.0)
+    values = values.with_columns(value=pl.when(pl.col("value").last().over(keys).is_not_null()).then(value))
+    start = values.filter((pl.col(DOWN_TO) == 0) & (value.round(DECIMALS) != 0))
+    if start.height:
+        raise MeasureError(
+            f"{measure.meta.output_name()!r} is not a sum over the documents of a ranking: without any judged document "
+            f"retrieved it is {start['value'][0]:.4g}, not 0. Explain a measure that is, such as nDCG, AP or RBP."
+        )
+    return values
+
+
+def _documents(measure: pl.Expr, relation: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+    """A row per document of each ranking, with what it is worth to the measure and what stands there at best."""
+    keys, call = pair.keys, call_of(measure)
+    arguments: Mapping[str, Any] = call.arguments if call else {}
+    gain, discount = relevant(arguments.get("rel") or 1).cast(pl.Float64), pl.lit(None, pl.Float64)
+    if call and call.spec.gain:
+        gain = call.spec.gain(**arguments)
+    if call and call.spec.discount:
+        discount = call.spec.discount(**arguments)
+    documents = relation.filter(pl.col("doc_id").is_not_null())
+    if pair.qrels and pair.qrels.per:
+        subtopics = documents.group_by(*keys, "doc_id")
+        documents = subtopics.agg(pl.col("relevance").max(), pl.col("rank").first())
+    documents = documents.with_columns(gain.fill_null(0.0).over(keys).alias("gain")).with_columns(
+        discount=pl.when(pl.col("rank").is_not_null()).then(discount),
+    )
+    judged = documents.filter(pl.col("relevance").is_not_null())
+    ideal = judged.select(*keys, rank=place("relevance").over(keys), ideal_relevance="relevance")
+    return documents.join(ideal, on=[*keys, "rank"], how="left")
+
+
+def _ids(query_id: Any) -> pl.Series:
+    """The queries asked for; a `pl.Series` of any one or several ids."""
+    several = isinstance(query_id, Iterable) and not isinstance(query_id, (str, bytes))
+    try:
+        ids = pl.Series("query_id", list(query_id) if several else [query_id], strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        raise OptionError(f"query_id must be a query or several, ids of one type; got {query_id!r:.80}.") from None
+    if ids.is_empty() or ids.null_count() or not (ids.dtype.is_integer() or ids.dtype == pl.String):
+        raise OptionError(f"query_id must be the id of a query, or several; got {query_id!r:.80}.")
+    return ids
+
+
+def _of_run(run: Frames, asked: pl.Series, *, labelled: bool) -> Frames:
+    """The rankings of some queries; a system that answers none of them keeps a row of another, so as to be there."""
+    if isinstance(run, dict):
+        return {system: _of_queries("run", frame, asked) for system, frame in run.items()}
+    rows = _of_queries("run", run, asked)
+    system = find("run", "run", rows.columns)
+    if system is None or labelled:
+        return rows
+    others = run.lazy().join(rows.lazy(), on=system, how="anti").unique(system, keep="first", maintain_order=True)
+    return pl.concat([rows, others.collect()])
+
+
+def _of_queries(table: str, frame: Frame, asked: pl.Series) -> pl.DataFrame:
+    """The rows of some queries."""
+    name, ids = _query_column(table, frame)
+    dtype = frame.collect_schema()[name]
+    if dtype != pl.Null and (asked.dtype == pl.String) != isinstance(dtype, TEXT):
+        raise OptionError(
+            f"query_id must be of the type of {table} column {name!r}, {dtype}; got {asked.head(3).to_list()!r}."
+        )
+    return frame.lazy().filter(ids.is_in(asked.implode())).collect()
+
+
+def _query_column(table: str, frame: Frame) -> tuple[str, pl.Expr]:
+    """The name of the query column, and its ids as strings or integers."""
+    schema = frame.collect_schema()
+    name = find(table, "query_id", schema.names())
+    if name is None:
+        raise ColumnError.missing(table, "query_id", ROLES["query_id"], schema.names())
+    return name, pl.col(name).cast(pl.String) if isinstance(schema[name], TEXT) else pl.col(name)
+
+
+def _check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
+    """Raise an error for a query without judgments, with the ids nearest to it."""
+    name, ids = _query_column("qrels", judgments)
+    there = _of_queries("qrels", judgments.lazy().select(name), asked).select(ids).to_series()
+    lacking = asked.filter(~asked.is_in(there.implode()))
+    if lacking.is_empty():
+        return
+    first = lacking.head(1)
+    rankings = run.values() if isinstance(run, dict) else [run]
+    answered = any(_of_queries("run", frame, first).height for frame in rankings)
+    known = judgments.lazy().select(ids.drop_nulls().unique().sort()).collect().to_series()
+    raise OptionError(
+        f"query_id must be of queries with judgments; {first[0]!r} has none"
+        f"{', though the run answers it' if answered else ', and the run does not answer it'}."
+        f"{nearest(str(first[0]), map(str, known))} There are {', '.join(map(repr, known.head(SHOWN))) or 'none'}"
+        f"{', ...' if len(known) > SHOWN else ''}."
+    )

@@ -1,0 +1,160 @@
+"""Queries of a test set that are in a training set, too: what was learnt by heart is no test.
+
+Conventions: ids are the same as they stand; texts are the same after Unicode compatibility composition (NFKC), case
+folding, and the removal of invisible characters, punctuation and surplus blanks. Signs that are no punctuation stay, so
+that `C++` is not `C`. A text of which nothing is left is the same as no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from polars_ir.conversion import Frame, give_back, to_polars
+from polars_ir.errors import ColumnError, DtypeError, InputTypeError, explain_options
+from polars_ir.schema import ROLES, TEXT, WIDE, find
+
+#: The names a column of query texts is recognised by; case, `-` and `_` do not matter.
+TEXTS = ("text", "query", "query_text", "question")
+
+
+@explain_options
+def overlap(train: Any, test: Any) -> Any:
+    """The queries that a test set shares with a training set, by id or by text: a row per pair of such queries.
+
+    Texts are the same if they differ only in case, punctuation, white space and the form of characters (NFKC). Ids are
+    often given anew, so an id that stands for another text in the other set is noted. A test query has several rows
+    where several training queries are like it: `found["query_id"].n_unique()` counts the test queries.
+
+    Parameters
+    ----------
+    train
+        The queries of the training set: a table with a query column, a column of texts (`text`, `query`, `query_text`
+        or `question`), or both; a dict from ids to texts; or a list of ids. A query may be in several rows, as in
+        qrels.
+    test
+        The queries of the test set, likewise.
+
+    Returns
+    -------
+    The kind of test
+        A row per pair, in the order of the test set's ids: the query column of `test`, `train_query_id`, `shared`
+        (String: `"id"`, `"text"`, or `"both"`), `text`, `train_text` (String; null where there is none), and `note`
+        (String), which says of a shared id that the texts under it differ.
+
+    Raises
+    ------
+    IRError
+        For sets that have neither ids nor texts both, two columns that could be either, or ids that are integers in one
+        set and strings in the other, which are never the same.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> train = {"t1": "How do I sort a list?", "t2": "Merge two dicts", "t3": "Read a file"}
+    >>> test = {"q1": "how do I sort a list", "t2": "Reverse a string", "q3": "Parse JSON"}
+    >>> ir.overlap(train, test).select("query_id", "train_query_id", "shared").rows()
+    [('q1', 't1', 'text'), ('t2', 't2', 'id')]
+    """
+    (train_queries, _), (test_queries, name) = _queries("train", train), _queries("test", test)
+    ids = _common_type(train_queries.collect_schema(), test_queries.collect_schema())
+    there = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
+    here = _comparable(test_queries, ids)
+    keys = ("query_id", "normalised")
+    pairs = [here.join(there, left_on=key, right_on=f"train_{key}", coalesce=False) for key in keys]
+    same_id, same_text = (pl.col(key) == pl.col(f"train_{key}") for key in keys)
+    found = pl.concat(pairs).unique().sort("query_id", "text", "train_query_id", "train_text", nulls_last=True)
+    result = found.select(
+        pl.col("query_id").alias(name),
+        "train_query_id",
+        pl.when(same_id & same_text)
+        .then(pl.lit("both"))
+        .when(same_id)
+        .then(pl.lit("id"))
+        .otherwise(pl.lit("text"))
+        .alias("shared"),
+        "text",
+        "train_text",
+        pl.when(same_id & ~same_text).then(pl.lit("the same id stands for another text")).alias("note"),
+    )
+    return give_back(result, test)
+
+
+def normalised(text: pl.Expr) -> pl.Expr:
+    """A text as it is compared with others; null where nothing is left of it.
+
+    >>> pl.select(normalised(pl.lit("  What's a\u00a0STRA\u00dfe?"))).item()
+    'what s a strasse'
+    """
+    # Polars has no case folding; lower case of upper case folds the same letters, and `ß` with `ss`.
+    folded = text.str.normalize("NFKC").str.to_uppercase().str.to_lowercase().str.normalize("NFKC")
+    words = folded.str.replace_all(r"\p{Cf}+", "").str.replace_all(r"[\p{P}\s]+", " ").str.strip_chars()
+    return pl.when(words != "").then(words)
+
+
+def _queries(side: str, given: Any) -> tuple[pl.LazyFrame, str]:
+    """Ids and texts of a set, of type Null where there are none; and what the ids are called."""
+    frame = _frame(side, given)
+    schema = frame.collect_schema()
+    query_id = find(side, "query_id", schema.names())
+    texts = [column for column in schema if column.casefold().replace("-", "_") in TEXTS]
+    if len(texts) > 1:
+        raise ColumnError.ambiguous(side, "text", texts)
+    if query_id is None and not texts:
+        raise ColumnError.missing(side, "query_id", (*ROLES["query_id"], *TEXTS), schema.names())
+    if query_id is not None and not schema[query_id].is_integer():
+        _check_strings(side, query_id, schema[query_id], "strings or integers")
+    for text in texts:
+        _check_strings(side, text, schema[text], "strings")
+    columns = {"query_id": query_id, "text": texts[0] if texts else None}
+    made = {role: pl.lit(None) if name is None else pl.col(name) for role, name in columns.items()}
+    return frame.lazy().select(**made), query_id or "query_id"
+
+
+def _frame(side: str, given: Any) -> Frame:
+    """The queries of a set as a frame, however they are given."""
+    if isinstance(given, Mapping):
+        columns = {"query_id": list(given), "text": list(given.values())}
+    elif isinstance(given, (list, tuple, set, frozenset)):
+        columns = {"query_id": list(given)}
+    else:
+        return to_polars(side, given, column="text")
+    try:
+        return pl.DataFrame(columns, schema=None if given else dict.fromkeys(columns, pl.String))
+    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(f"{side} mixes types among its ids or its texts: {str(error).splitlines()[0]}") from None
+
+
+def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> None:
+    if not isinstance(dtype, (*TEXT, pl.Null)):
+        remedy = f"Cast it: {side}.with_columns(pl.col({name!r}).cast(pl.String))."
+        raise DtypeError.of_column(side, name, wanted, dtype, remedy)
+
+
+def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
+    """The type of ids that both sets' can be cast to; an error where the sets have nothing that can be compared."""
+    if all(pl.Null in (train[column], test[column]) for column in ("query_id", "text")):
+        has = [" and ".join(column for column in side if side[column] != pl.Null) for side in (train, test)]
+        raise ColumnError(
+            f"train and test must both have ids, or both texts; train has {has[0] or 'neither'}, test "
+            f"{has[1] or 'neither'}. Columns are recognised by the names {', '.join((*ROLES['query_id'], *TEXTS))}."
+        )
+    known = [side["query_id"] for side in (train, test) if side["query_id"] != pl.Null]
+    numbers = [dtype for dtype in known if dtype.is_integer()]
+    if not numbers:
+        return pl.String()
+    if len(numbers) < len(known):
+        side = "train" if train["query_id"].is_integer() else "test"
+        raise DtypeError(
+            f"ids must have one type in both sets; they are {train['query_id']} in train and {test['query_id']} in "
+            f"test. Cast those of one: {side}.with_columns(pl.col('query_id').cast(pl.String))."
+        )
+    return pl.Int128() if any(dtype in WIDE for dtype in numbers) else pl.Int64()
+
+
+def _comparable(queries: pl.LazyFrame, ids: pl.DataType) -> pl.LazyFrame:
+    """The different queries of a set, with their texts as they are compared."""
+    distinct = queries.select(pl.col("query_id").cast(ids), pl.col("text").cast(pl.String)).unique()
+    return distinct.with_columns(normalised=normalised(pl.col("text")))

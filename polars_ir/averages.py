@@ -1,0 +1,139 @@
+"""What stands for a measure over all queries: its mean and their spread, of queries that count alike or by weight.
+
+Conventions: values are added up in the order of the rows, and a null is left out. So is a query of weight 0. How a
+measure is averaged is known by its name: `GMAP` has a geometric mean, `NumQ` a sum, which weights multiply; and so is
+what it is a ratio of, which makes its micro average. `weight` is the name of a column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, MeasureError
+from polars_ir.naming import taken_apart
+from polars_ir.registry import CATALOG, Average
+from polars_ir.vocabulary import average, ratio, total
+
+#: The lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
+FLOOR = 1e-5
+
+#: The measure in the name of a column: `GMAP` in `GMAP(rel=2) low`.
+MEASURE = re.compile(r"[^(@ ]+")
+
+
+def kind_of_average(measure: str) -> Average:
+    """How a measure is averaged: as the catalogue says, if it knows it.
+
+    >>> kind_of_average("GMAP(rel=2)"), kind_of_average("mine")
+    ('geometric', 'arithmetic')
+    """
+    found = MEASURE.match(measure)
+    spec = CATALOG.get(found[0]) if found else None
+    return spec.average if spec else "arithmetic"
+
+
+def mean_of(measure: str, weight: str | None = None) -> pl.Expr:
+    """What stands for a measure over all queries."""
+    kind, value = kind_of_average(measure), averaged(measure, weight)
+    if kind == "sum":
+        return total((value if weight is None else value * pl.col(weight)).drop_nulls())
+    mean = _mean(value, weight)
+    return mean.exp() if kind == "geometric" else mean
+
+
+def std_of(measure: str, weight: str | None = None) -> pl.Expr:
+    """The standard deviation of the sample, of the values as they are."""
+    return _std(_counted(measure, weight), weight)
+
+
+def interval_of(measure: str, z: float, weight: str | None = None) -> dict[str, pl.Expr]:
+    """The ends of the confidence interval, `z` standard errors from the mean; a sum has none."""
+    value = averaged(measure, weight)
+    mean, half = _mean(value, weight), z * _standard_error(value, weight)
+    return ends(measure, mean - half, mean + half)
+
+
+def ends(measure: str, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
+    """The ends of an interval of what is averaged, as those of what stands for the measure."""
+    kind = kind_of_average(measure)
+    if kind == "sum":
+        return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
+    return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}
+
+
+def averaged(measure: str, weight: str | None = None) -> pl.Expr:
+    """The values that a mean is made of: of a geometric one, the logarithms."""
+    value = _counted(measure, weight)
+    return value.clip(lower_bound=FLOOR).log() if kind_of_average(measure) == "geometric" else value
+
+
+def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str, pl.Expr]:
+    """What each ratio of counts is out of, for those of the measures that are no such count themselves.
+
+    >>> denominators(["R@5", "NumRel"], ["query_id", "R@5", "NumRel"])["R@5"].meta.output_name()
+    'NumRel'
+    """
+    found = {measure: _denominator(measure) for measure in measures}
+    shares = {measure: count for measure, count in found.items() if count is not None}
+    counts = {name: measure for measure, count in shares.items() for name in count.meta.root_names()}
+    if lacking := [name for name in counts if name not in set(columns)]:
+        raise ColumnError(
+            f"the micro average of {counts[lacking[0]]!r} needs the column {lacking[0]!r}, which per_query does not "
+            f"have. Evaluate it too: ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})."
+        )
+    if others := [measure for measure in found if measure not in shares and measure not in counts]:
+        known = ", ".join(name for name, spec in CATALOG.items() if spec.out_of)
+        raise MeasureError(
+            f"a micro average is one of ratios of counts ({known}); got {', '.join(map(repr, others))}. "
+            f"Leave that out: per_query.drop({others!r})."
+        )
+    return shares
+
+
+def _denominator(measure: str) -> pl.Expr | None:
+    try:
+        spec, given = taken_apart(measure)
+    except MeasureError:
+        return None
+    return spec.out_of(**{**spec.parameters, **given}) if spec.out_of else None
+
+
+def _counted(measure: str, weight: str | None) -> pl.Expr:
+    """The values of the queries that count."""
+    value = pl.col(measure).cast(pl.Float64)
+    return value if weight is None else pl.when(pl.col(weight) > 0).then(value)
+
+
+def _weights(value: pl.Expr, weight: str) -> pl.Expr:
+    """The weights of the queries that have a value."""
+    return pl.when(value.is_not_null()).then(pl.col(weight))
+
+
+def _mean(value: pl.Expr, weight: str | None) -> pl.Expr:
+    if weight is None:
+        return average(value)
+    return ratio(total((value * pl.col(weight)).drop_nulls()), total(_weights(value, weight).drop_nulls()))
+
+
+def _std(value: pl.Expr, weight: str | None) -> pl.Expr:
+    squares = (value - _mean(value, weight)) ** 2
+    if weight is None:
+        return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt()
+    squares = ratio(total((squares * pl.col(weight)).drop_nulls()), total(_weights(value, weight).drop_nulls()))
+    return (_bessel(value) * squares).sqrt()
+
+
+def _standard_error(value: pl.Expr, weight: str | None) -> pl.Expr:
+    """That of a weighted mean is that of its linearisation, as in `intervals.standard_error`."""
+    if weight is None:
+        return _std(value, None) / value.count().sqrt()
+    squares = ((value - _mean(value, weight)) * pl.col(weight)) ** 2
+    return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(_weights(value, weight).drop_nulls())
+
+
+def _bessel(value: pl.Expr) -> pl.Expr:
+    """By what the spread of a sample is below that of all: n / (n - 1); null for one value."""
+    return ratio(value.count(), value.count().cast(pl.Int64) - 1)

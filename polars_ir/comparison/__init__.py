@@ -1,0 +1,1 @@
+"""Per-query frames compared: systems, slices, periods, orders of systems."""

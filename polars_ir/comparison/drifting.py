@@ -1,0 +1,182 @@
+"""Since when a system is worse, or better: each stretch of time against what was before.
+
+Conventions: what is not defined is null, and the row's note says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from polars_ir.attributes import column_for
+from polars_ir.comparison.groups import Measures, Test, checked_options, each_system, measures_in_memory, tested
+from polars_ir.conversion import give_back
+from polars_ir.errors import ColumnError, DtypeError, OptionError, explain_options
+
+#: Where the place of a query's bucket among all is.
+PLACE = "polars_ir: place"
+
+#: The columns of `drift`, behind `run`; buckets have the type they came with.
+COLUMNS: dict[str, Any] = {
+    "measure": pl.String,
+    "bucket": None,
+    "n_queries": pl.UInt32,
+    **dict.fromkeys(["mean", "low", "high"], pl.Float64),
+    "n_reference": pl.UInt32,
+    **dict.fromkeys(["reference_mean", "difference", "statistic", "p", "p_corrected"], pl.Float64),
+    "drifted": pl.Boolean,
+    "note": pl.String,
+}
+
+
+@explain_options
+def drift(
+    per_query: Any,
+    by: Any,
+    *,
+    every: str | None = None,
+    reference: Any = None,
+    measures: Measures = None,
+    test: Test = "t",
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    min_queries: int = 5,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Any:
+    """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
+
+    Each bucket of queries is compared with a reference: by default all earlier buckets, else the first ones, or one.
+    It tells a bucket whose mean is higher or lower; not one in which only the spread changed, nor a slow trend before
+    it has made a difference of its own, and not why: other queries make another mean, too (`worst_slices` looks into a
+    bucket). With the default reference a lasting change is marked until the earlier buckets have taken it in. Whoever
+    looks again with every new bucket makes more tests than `correction` knows of.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, of one system or of several.
+    by
+        When a query was asked: a column of `per_query`, by name, or a frame with a query column and one other; dates,
+        times, or anything that has an order.
+    every
+        How long a bucket is, in Polars' words for dates and times: `"1d"`, `"1w"` (from Monday), `"1mo"`. Without it, a
+        bucket is one value.
+    reference
+        What a bucket is compared with: None, all earlier ones; a whole number, so many first ones; else the one bucket
+        of this value. Buckets of the reference are not tested.
+    measures
+        The measures to look at; without it, all numbers but the column of `by`.
+    test, correction, alpha, min_queries, resamples, seed
+        As in `worst_slices`.
+
+    Returns
+    -------
+    The kind of per_query
+        `run` (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries` (UInt32), `mean`,
+        `low`, `high` (the interval of the mean by t), `n_reference` (UInt32), `reference_mean`, `difference`
+        (mean - reference_mean), `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha)
+        and `note` (String), why there is no test. Measures and systems are in the order they have, buckets in theirs.
+
+    Raises
+    ------
+    IRError
+        For a query without a value of `by`; `every` with other than dates and times; a reference, a measure or an
+        option that is not there; NaN values; a LazyFrame.
+
+    References
+    ----------
+    Welch 1947, https://doi.org/10.1093/biomet/34.1-2.28
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> values = [0.8, 0.9, 0.8, 0.9, 0.9, 0.8, 0.3, 0.4, 0.3]
+    >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
+    >>> found = ir.drift(log, "day", min_queries=3)
+    >>> found.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
+    [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.517, True)]
+    """
+    options = checked_options("ir.drift", test, correction, alpha, min_queries, resamples, seed)
+    table, names = measures_in_memory(per_query, measures, by, "ir.drift")
+    samples, attributes = each_system(table, by)
+    if len(attributes) > 1:
+        raise ColumnError(f"by must give one column of times; got {', '.join(map(repr, attributes))}.")
+    time = _truncated(samples[0][1].schema[column_for(attributes[0])], attributes[0], every)
+    samples = [(system, frame.with_columns(bucket=time)) for system, frame in samples]
+    buckets = pl.concat([frame["bucket"] for _, frame in samples]).unique().sort()
+    places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
+    first = _places_of(reference, buckets)
+    families = [
+        [
+            {"run": system, "measure": measure, **row}
+            for system, frame in samples
+            for row in _each_bucket(frame.join(places, on="bucket"), buckets, measure, first, **options)
+        ]
+        for measure in names
+    ]
+    schema: dict[str, Any] = {"run": pl.String} if "run" in table.dtypes else {}
+    schema |= {**COLUMNS, "bucket": buckets.dtype}
+    found = tested(families, schema, significant="drifted", correction=correction, alpha=alpha)
+    return give_back(found, per_query)
+
+
+def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
+    """The bucket of a query."""
+    time = pl.col(column_for(name))
+    if every is None:
+        return time
+    if dtype not in (pl.Date, pl.Datetime):
+        raise DtypeError.of_column("by", name, "dates or times for every=", dtype, "Convert it: .str.to_date().")
+    try:
+        pl.Series([date(2000, 1, 1)]).cast(dtype).dt.truncate(every)
+    except (pl.exceptions.PolarsError, TypeError, AttributeError):
+        raise OptionError(f"every must be a length of time such as '1d', '1w' or '1mo'; got {every!r}.") from None
+    return time.dt.truncate(every)
+
+
+def _places_of(reference: Any, buckets: pl.Series) -> list[int] | None:
+    """The places of the buckets that all others are compared with; None if each is with those before it."""
+    if reference is None:
+        return None
+    if isinstance(reference, int) and not isinstance(reference, bool):
+        if not 0 < reference < len(buckets):
+            raise OptionError(f"reference must be from 1 to one less than the {len(buckets)} buckets; got {reference}.")
+        return list(range(reference))
+    names = list(map(str, buckets))
+    if str(reference) not in names:
+        raise OptionError.value("reference", str(reference), names)
+    return [names.index(str(reference))]
+
+
+def _each_bucket(
+    frame: pl.DataFrame, buckets: pl.Series, measure: str, reference: list[int] | None, **options: Any
+) -> Iterator[dict[str, Any]]:
+    from polars_ir.statistics.intervals import interval
+    from polars_ir.statistics.unpaired import group_against_rest
+
+    known = frame.drop_nulls(measure)
+    values, places = known[measure].cast(pl.Float64).to_numpy(), known[PLACE]
+    for place, bucket in enumerate(buckets):
+        group = values[(places == place).to_numpy()]
+        compared = places < place if reference is None else places.is_in(reference)
+        rest = values[compared.to_numpy()]
+        found = group_against_rest(group, rest, **options)
+        if reference is None and place == 0:
+            found["note"] = "no earlier bucket"
+        elif reference is not None and place in reference:
+            rest = rest[:0]
+            found = {**dict.fromkeys(found), "mean": found["mean"], "note": "part of the reference"}
+        ends = interval(group, kind="t", confidence=options["confidence"]) or (None, None)
+        yield {
+            "bucket": bucket,
+            **{name: found[name] for name in ("mean", "difference", "statistic", "p", "note")},
+            "reference_mean": found["rest_mean"],
+            "n_queries": len(group),
+            "n_reference": len(rest),
+            "low": ends[0],
+            "high": ends[1],
+        }

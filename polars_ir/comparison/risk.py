@@ -1,0 +1,221 @@
+"""What a change risks: losses against a baseline, which weigh more than wins of the same size.
+
+Conventions: a win is a better value, which is a lower one where the lowest is the best. Queries without a value of both
+systems are left out; a figure that is not defined is null, and the row's note says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from numbers import Real
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.comparison.pairing import Scores, scores_of
+from polars_ir.conversion import give_back
+from polars_ir.errors import OptionError, explain_options
+from polars_ir.extras import require
+from polars_ir.naming import is_cost
+
+if TYPE_CHECKING:
+    from polars_ir.comparison.pairing import Floats
+
+#: The columns of `risk`.
+RISK = {
+    **dict.fromkeys(["run", "baseline", "measure"], pl.String),
+    **dict.fromkeys(["URisk", "TRisk", "p"], pl.Float64),
+    **dict.fromkeys(["wins", "ties", "losses", "n_queries"], pl.UInt32),
+    "note": pl.String,
+}
+
+#: The columns of `geo_risk`.
+GEO_RISK = {
+    **dict.fromkeys(["run", "measure"], pl.String),
+    **dict.fromkeys(["mean", "ZRisk", "GeoRisk"], pl.Float64),
+    "n_queries": pl.UInt32,
+    "note": pl.String,
+}
+
+
+@explain_options
+def risk(
+    per_query: Any,
+    baseline: str,
+    *,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    alpha: float = 1.0,
+    missing: str = "zero",
+) -> Any:
+    """What systems gain over a baseline if losses weigh more than wins: one row per system and measure.
+
+    Each query counts as its difference d to the baseline if that is a win, and as (1 + alpha) d if it is a loss.
+    URisk is the mean over the queries, TRisk that mean by its standard error: Student's t. With alpha = 0, URisk is
+    the difference of the means, and TRisk the t of the paired test.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    baseline
+        The system that the others are compared with.
+    measures
+        Names of the measures, in any spelling; all by default.
+    alpha
+        How much more a loss weighs than a win; 0 or more.
+    missing
+        `"zero"` counts 0 for a system that lacks a query which the other has; `"skip"` leaves the query out.
+
+    Returns
+    -------
+    The kind of per_query
+        `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the change loses
+        more than it gains; a TRisk within -2 and 2 may be chance); `p`, of TRisk by the t distribution, two-sided
+        (Float64); `wins`, `ties`, `losses`, `n_queries` (UInt32); `note` (String): why something is null.
+
+    Raises
+    ------
+    IRError
+        For a single system, a baseline or measure that is not there, or an alpha below 0.
+
+    References
+    ----------
+    Wang, Bennett and Collins-Thompson 2012, https://doi.org/10.1145/2348283.2348385 (URisk, which TREC's gdeval prints
+    with `-baseline` and `-riskAlpha`); Dincer, Macdonald and Ounis 2014, https://doi.org/10.1145/2600428.2609625
+    (TRisk)
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> old = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.5, 0.5]})
+    >>> new = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [1.0, 0.75, 0.25]})
+    >>> found = ir.risk({"old": old, "new": new}, "old")
+    >>> found.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
+    [('new', 0.0833, 0.2774, 0.8075, 2, 1)]
+    """
+    require("stats", "ir.risk")
+    _check(alpha)
+    scores = scores_of(per_query, measures, missing=missing, what="ir.risk")
+    scores.index(baseline)
+    rows = [{**names, **_risk(wins, alpha)} for names, wins in _improvements(scores, baseline)]
+    return give_back(pl.DataFrame(rows, schema=RISK), per_query)
+
+
+def _improvements(scores: Scores, baseline: str) -> Iterator[tuple[dict[str, str], Floats]]:
+    """The names of each measure and system, and by how much better than the baseline it was on each query."""
+    from polars_ir.statistics import significance
+
+    pairs = scores.pairs(baseline)
+    for measure, values in scores.values.items():
+        better = -1 if is_cost(measure) else 1
+        for (run, _), column in zip(pairs, significance.differences([values], pairs).T, strict=True):
+            names = {"run": scores.systems[run], "baseline": baseline, "measure": measure}
+            yield names, better * column[column == column]  # noqa: PLR0124  # NaN, where there is no pair, is not itself
+
+
+def _risk(improvements: Floats, alpha: float) -> dict[str, Any]:
+    from polars_ir.statistics import significance
+
+    wins, losses, n = int((improvements > 0).sum()), int((improvements < 0).sum()), len(improvements)
+    counts = {"wins": wins, "ties": n - wins - losses, "losses": losses, "n_queries": n}
+    if not n:
+        return {**counts, "note": "no query with a value of both systems"}
+    weighed = improvements * (1 + alpha * (improvements < 0))
+    found = significance.outcomes("t", weighed[:, None], tolerance=0, resamples=1, seed=0)[0]
+    note = None
+    if found.p is None:
+        note = "fewer than two queries with a value of both systems" if n < 2 else "all differences are the same"
+    return {"URisk": float(weighed.mean()), "TRisk": found.statistic, "p": found.p, **counts, "note": note}
+
+
+@explain_options
+def geo_risk(
+    per_query: Any,
+    *,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    alpha: float = 1.0,
+    missing: str = "zero",
+) -> Any:
+    """How good and how even systems are, all of them taken together as the baseline: one row per system and measure.
+
+    Of a system's value x on a query, e = (sum of the system) * (sum of the query) / (sum of all) was to be expected,
+    which makes z = (x - e) / sqrt(e), and 0 if e is 0. ZRisk is the sum of z over the queries, those below 0 times
+    1 + alpha; GeoRisk = sqrt(mean * Phi(ZRisk / n)), Phi being the normal distribution function. Both depend on which
+    systems are there.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    measures
+        Names of the measures, in any spelling; all by default.
+    alpha
+        How much more it weighs to be below what was to be expected than above; 0 or more.
+    missing
+        `"zero"` counts 0 for a system that lacks a query which others have; `"skip"` leaves the query out.
+
+    Returns
+    -------
+    The kind of per_query
+        `run`, `measure` (String); `mean`, over the queries that all systems have a value for; `ZRisk`, `GeoRisk`
+        (Float64, higher is better; GeoRisk is 0 or more); `n_queries` (UInt32); `note` (String): why something is
+        null, as for measures whose lowest value is the best, and values below 0.
+
+    Raises
+    ------
+    IRError
+        For a single system, a measure that is not there, or an alpha below 0.
+
+    References
+    ----------
+    Dincer, Macdonald and Ounis 2016, https://doi.org/10.1145/2911451.2911511
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> even = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.5]})
+    >>> uneven = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.9, 0.1]})
+    >>> found = ir.geo_risk({"even": even, "uneven": uneven})
+    >>> found.select("run", "mean", pl.col("ZRisk", "GeoRisk").round(4)).rows()
+    [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
+    """
+    require("stats", "ir.geo_risk")
+    _check(alpha)
+    scores = scores_of(per_query, measures, missing=missing, what="ir.geo_risk")
+    rows = [
+        {"run": system, "measure": measure, **row}
+        for measure, values in scores.values.items()
+        for system, row in zip(scores.systems, _geo_risks(measure, values, alpha), strict=True)
+    ]
+    return give_back(pl.DataFrame(rows, schema=GEO_RISK), per_query)
+
+
+def _geo_risks(measure: str, values: Floats, alpha: float) -> Iterator[dict[str, Any]]:
+    """Of each system, the mean and the risks."""
+    import numpy as np
+
+    complete = values[~np.isnan(values).any(axis=1)]
+    n, note = len(complete), None
+    if not n:
+        note = "no query with a value of all systems"
+    elif is_cost(measure):
+        note = "the lowest value of this measure is its best"
+    elif complete.min() < 0:
+        note = "some values are below 0"
+    if note:
+        for mean in complete.mean(axis=0).tolist() if n else [None] * values.shape[1]:
+            yield {"mean": mean, "n_queries": n, "note": note}
+        return
+    expected = np.outer(complete.sum(axis=1), complete.mean(axis=0) / (complete.mean(axis=0).sum() or 1))
+    z = np.divide(complete - expected, np.sqrt(expected), out=np.zeros_like(expected), where=expected > 0)
+    z_risks = (z * (1 + alpha * (z < 0))).sum(axis=0)
+    for mean, z_risk in zip(complete.mean(axis=0).tolist(), z_risks.tolist(), strict=True):
+        geo_risk = math.sqrt(mean * NormalDist().cdf(z_risk / n))
+        yield {"mean": mean, "ZRisk": z_risk, "GeoRisk": geo_risk, "n_queries": n}
+
+
+def _check(alpha: float) -> None:
+    if not isinstance(alpha, Real) or not 0 <= alpha < math.inf:
+        raise OptionError(f"alpha, the weight of a loss beyond that of a win, must be 0 or more; got {alpha!r}.")

@@ -1,0 +1,131 @@
+"""What chance alone would make of differences: the p of many comparisons at once, by rearranging or redrawing queries.
+
+Conventions: differences have a row per query and a column per comparison, NaN where there is no pair. All columns see
+the same rearrangements, so that one product of matrices serves them all; these depend on the number of queries and the
+seed alone. m random ones, of which b are at least as extreme as what was observed, give p = (b + 1) / (m + 1): what was
+observed is one of the cases, and no p is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: How many numbers an array of rearrangements holds at once; more make it no faster.
+CELLS = 2_000_000
+
+#: Sums that agree to this, relative to what is added up, are taken for the same: SciPy's tolerance.
+ROUNDING = 100 * float(np.finfo(np.float64).eps)
+
+
+def randomisation_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
+    """The two-sided p of each mean difference, if both systems of a pair could as well have changed places.
+
+    It is exact, over all 2^n ways to change signs, where there are no more than `resamples` of them; differences of 0
+    do not count for n, since their sign changes nothing.
+    """
+    filled = np.nan_to_num(differences)
+    unequal = np.count_nonzero(filled, axis=0)
+    is_exact = unequal < resamples.bit_length()
+    p = np.empty(filled.shape[1])
+    for n in np.unique(unequal[is_exact]):
+        columns = is_exact & (unequal == n)
+        by_column = filled.T[columns]
+        signed = by_column[by_column != 0].reshape(len(by_column), n).T
+        p[columns] = _extreme(_all_flips(signed.shape), signed) / 2.0**n
+    if not is_exact.all():
+        rest = filled[:, ~is_exact]
+        p[~is_exact] = (_extreme(_random_flips(rest.shape, resamples, seed), rest) + 1) / (resamples + 1)
+    return p
+
+
+def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats) -> Floats:
+    """How many flips make a sum at least as far from 0 as it is; a flip has a 1 for each difference that is kept."""
+    total = differences.sum(axis=0)
+    limit = np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)
+    counts = np.zeros(differences.shape[1])
+    for flip in flips:
+        # What is kept minus what is turned is twice what is kept minus everything.
+        sums = flip.astype(np.float64) @ differences
+        counts += np.count_nonzero(np.abs(2 * sums - total) >= limit, axis=0)
+    return counts
+
+
+def _all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
+    n = shape[0]
+    step = max(1, CELLS // max(shape))
+    for start in range(0, 2**n, step):
+        numbers = np.arange(start, min(start + step, 2**n))
+        yield (numbers[:, None] >> np.arange(n) & 1).astype(np.uint8)
+
+
+def _random_flips(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    n = shape[0]
+    generator = np.random.default_rng(seed)
+    # A generator gives bytes by fours. Whole ones for each chunk make the flips the same for any size of chunk.
+    step = max(1, CELLS // max(shape) // 32) * 32
+    for start in range(0, resamples, step):
+        bits = np.unpackbits(np.frombuffer(generator.bytes(step * n // 8), np.uint8))
+        yield bits.reshape(step, n)[: resamples - start]
+
+
+def bootstrap_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
+    """The two-sided p of each studentised mean difference, by drawing queries from differences whose mean was made 0.
+
+    NaN where the differences of a column are all the same, and have no spread to be measured with.
+    """
+    p = np.empty(differences.shape[1])
+    patterns, pattern_of = np.unique(~np.isnan(differences), axis=1, return_inverse=True)
+    for number, there in enumerate(patterns.T):
+        columns = pattern_of.ravel() == number
+        p[columns] = _bootstrap_p(differences[there][:, columns], resamples, seed)
+    return p
+
+
+def _bootstrap_p(differences: Floats, resamples: int, seed: int) -> Floats:
+    n = len(differences)
+    if n < 2:
+        return np.full(differences.shape[1], np.nan)
+    mean = differences.mean(axis=0)
+    centred = differences - mean
+    squares = centred**2
+    variance = squares.sum(axis=0) / (n - 1)
+    counts = np.zeros(differences.shape[1])
+    for drawn in _drawn(differences.shape, resamples, seed):
+        means = drawn @ centred / n
+        variances = (drawn @ squares - n * means**2) / (n - 1)
+        # |t of the sample| >= |t observed|, without dividing by the spread of a sample, which can be 0.
+        counts += np.count_nonzero(means**2 * variance * (1 + ROUNDING) >= mean**2 * variances, axis=0)
+    p: Floats = np.where(np.ptp(differences, axis=0) > 0, (counts + 1) / (resamples + 1), np.nan)
+    return p
+
+
+def _drawn(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each query is in a sample of as many, drawn with replacement."""
+    n = shape[0]
+    generator = np.random.default_rng(seed)
+    step = max(1, CELLS // max(shape))
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        places = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
+        yield np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def permuted_ranges(values: Floats, *, resamples: int, seed: int) -> Floats:
+    """The range of the systems' means, from the lowest to the highest, each time systems change places in all queries.
+
+    The values have a row per query and a column per system, none of them NaN.
+    """
+    generator = np.random.default_rng(seed)
+    n = len(values)
+    step = max(1, CELLS // values.size)
+    ranges = []
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        permuted = generator.permuted(np.broadcast_to(values, (rows, *values.shape)), axis=2)
+        ranges.append(np.ptp(permuted.sum(axis=1), axis=1) / n)
+    return np.concatenate(ranges)

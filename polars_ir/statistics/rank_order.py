@@ -1,0 +1,106 @@
+"""How alike two orders of the same systems are: one coefficient a function, over two arrays of scores.
+
+Conventions: a higher score is better, equal scores are a tie, and neither array is all one tie. Arrays of one length
+hold the same systems in the same places. A coefficient comes with its p-value, None where it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+Coefficient = tuple[float, float | None]
+
+
+def levels(scores: Floats) -> Floats:
+    """The scores as shares of the highest, those that agree to 12 digits made the same.
+
+    Sums of the same values in another order differ in their last bits; that is no order of systems.
+    """
+    return (scores / (np.abs(scores).max() or 1.0)).round(12)
+
+
+def kendall(reference: Floats, other: Floats) -> Coefficient:
+    """Kendall's tau-b: pairs of systems in the same order less pairs in the opposite one, corrected for ties."""
+    return _with_p(stats.kendalltau(reference, other))
+
+
+def spearman(reference: Floats, other: Floats) -> Coefficient:
+    """Pearson's r of the ranks, tied systems at the mean of their ranks."""
+    return _with_p(stats.spearmanr(reference, other))
+
+
+def pearson(reference: Floats, other: Floats) -> Coefficient:
+    """Pearson's r of the scores themselves."""
+    return _with_p(stats.pearsonr(reference, other))
+
+
+def tau_ap(reference: Floats, other: Floats) -> Coefficient:
+    """The share of systems above a system of `other` that belong above it, on average over its places but the first.
+
+    Brought from [0, 1] to [-1, 1]. With ties, the mean over all orders of the tied systems.
+    """
+    first, place = stats.rankdata(-other, "min"), stats.rankdata(-other, "ordinal")
+    above = first[np.newaxis, :] < first[:, np.newaxis]
+    right = (above * (np.sign(reference[np.newaxis, :] - reference[:, np.newaxis]) + 1) / 2).sum(axis=1)
+    # A tied system stands at each place of its tie equally often, and in half of the orders on its right side.
+    _, tie = np.unique(other, return_inverse=True)
+    of_tie = (np.bincount(tie, right) / np.bincount(tie))[tie]
+    below = place > 1
+    share = (of_tie + (place - first) / 2)[below] / (place - 1)[below]
+    return float(2 * share.mean() - 1), None
+
+
+def tau_ap_b(reference: Floats, other: Floats) -> Coefficient:
+    """The mean of tau_ap in both directions, each over the pairs that are not tied in the order it goes down."""
+    return (_tau_ap_of_untied(reference, other) + _tau_ap_of_untied(other, reference)) / 2, None
+
+
+def rbo(reference: Floats, other: Floats, persistence: float) -> float:
+    """The overlap of the first d systems, extrapolated behind the last: (1-p)/p sum(p^d overlap(d) / d) + p^n.
+
+    With ties, the mean over all orders of the tied systems.
+    """
+    depth = np.arange(1, len(reference) + 1)
+    overlap = (_share_within(reference, depth) * _share_within(other, depth)).sum(axis=0)
+    weights = persistence**depth
+    return float((1 - persistence) / persistence * (weights * overlap / depth).sum() + weights[-1])
+
+
+def _with_p(found: Any) -> Coefficient:
+    # Spearman's test has no degree of freedom left for two systems.
+    return float(found.statistic), None if np.isnan(found.pvalue) else float(found.pvalue)
+
+
+def _tau_ap_of_untied(reference: Floats, other: Floats) -> float:
+    """tau_ap down the order of `other`, where systems tied with one are not above it."""
+    n_above = stats.rankdata(-other, "min") - 1
+    right = (other[np.newaxis, :] > other[:, np.newaxis]) & (reference[np.newaxis, :] > reference[:, np.newaxis])
+    below = n_above > 0
+    return float(2 * (right.sum(axis=1)[below] / n_above[below]).mean() - 1)
+
+
+def _share_within(scores: Floats, depth: NDArray[np.int64]) -> Floats:
+    """How surely each system is within each depth: the share of its tie's places that are."""
+    first, last = stats.rankdata(-scores, "min"), stats.rankdata(-scores, "max")
+    places = depth[np.newaxis, :] - first[:, np.newaxis] + 1
+    shares: Floats = np.clip(places / (last - first + 1)[:, np.newaxis], 0.0, 1.0)
+    return shares
+
+
+#: The coefficients without a parameter, by the names of their methods.
+COEFFICIENTS: dict[str, Callable[[Floats, Floats], Coefficient]] = {
+    "kendall": kendall,
+    "spearman": spearman,
+    "pearson": pearson,
+    "tau_ap": tau_ap,
+    "tau_ap_b": tau_ap_b,
+}
+
+#: The names of all.
+METHODS = (*COEFFICIENTS, "rbo")

@@ -1,0 +1,198 @@
+"""What a publication table shows: the printed means, which of them are best, their marks, and the note below.
+
+Conventions: one frame of cells holds what every format shows. What prints like the best mean is best, too, so that no
+reader sees two equal figures of which one is marked. Marks are what `compare` found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
+
+import polars as pl
+
+from polars_ir.errors import SHOWN, MeasureError
+from polars_ir.naming import is_cost, taken_apart
+
+#: As wide as a digit, so that numbers of different length have their points one below the other.
+FIGURE_SPACE = "\N{FIGURE SPACE}"
+
+UNDEFINED = "\N{EN DASH}"
+BETTER, WORSE = "\N{DAGGER}", "\N{DOUBLE DAGGER}"
+
+#: What papers call the tests.
+TESTS = {
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "randomisation": "paired randomisation test",
+    "bootstrap": "paired bootstrap test",
+    "tukey": "randomised Tukey HSD",
+}
+
+#: What papers call the corrections; others go by their names in statsmodels.
+CORRECTIONS = {
+    "bonferroni": "Bonferroni",
+    "sidak": "Sidak",
+    "holm": "Holm",
+    "holm-sidak": "Holm-Sidak",
+    "simes-hochberg": "Simes-Hochberg",
+    "hommel": "Hommel",
+    "fdr_bh": "Benjamini-Hochberg",
+    "fdr_by": "Benjamini-Yekutieli",
+}
+
+
+def cells_of(
+    means: pl.DataFrame, compared: pl.DataFrame | None, *, baseline: str | None, digits: int, percent: bool
+) -> pl.DataFrame:
+    """A row per measure and system, in the order of the columns and rows of `means`.
+
+    `run`, `label` (String: the system, with its letter where there are letters), `measure`, `heading` (String), `mean`
+    (Float64), `text`, `marks` (String), `best` (Boolean).
+    """
+    systems = means["run"].to_list()
+    lettered = compared is not None and baseline is None
+    labels = [f"{system} ({letter(i)})" if lettered else system for i, system in enumerate(systems)]
+    return pl.concat(
+        _column(means, measure, digits, percent=percent).with_columns(
+            label=pl.Series(labels, dtype=pl.String),
+            marks=pl.Series(_marks(systems, measure, compared, baseline), dtype=pl.String),
+        )
+        for measure in means.columns[1:]
+    )
+
+
+def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) -> pl.DataFrame:
+    """The means of a measure as they are printed."""
+    times = 100 if percent and _bounded(measure) else 1
+    values = [None if value is None else times * value for value in means[measure]]
+    texts = [UNDEFINED if value is None else f"{value:z.{digits}f}" for value in values]
+    width = max(map(len, texts))
+    best = _best(values, texts, cost=is_cost(measure))
+    return means.select(
+        "run",
+        pl.lit(measure).alias("measure"),
+        pl.lit(f"{measure} (%)" if times == 100 else measure).alias("heading"),
+        mean=pl.Series(values, dtype=pl.Float64),
+        text=pl.Series([text.rjust(width, FIGURE_SPACE) for text in texts]),
+        best=pl.Series([text == best for text in texts]),
+    )
+
+
+def _bounded(measure: str) -> bool:
+    """Whether percent of a measure mean something: not if the catalogue has no upper bound for it."""
+    try:
+        spec, _ = taken_apart(measure)
+    except MeasureError:
+        return True
+    return math.isfinite(spec.bounds[1])
+
+
+def _best(values: Sequence[float | None], texts: Sequence[str], *, cost: bool) -> str | None:
+    """How the best value is printed; None where there is none, or no other system."""
+    defined = [(value, text) for value, text in zip(values, texts, strict=True) if value is not None]
+    if len(values) == 1 or not defined:
+        return None
+    return (min if cost else max)(defined)[1]
+
+
+def letter(place: int) -> str:
+    """The letter of a system by its place from 0: a to z, then aa, ab, ..., as spreadsheets name their columns."""
+    before, last = divmod(place, 26)
+    return (letter(before - 1) if before else "") + ascii_lowercase[last]
+
+
+def _marks(systems: Sequence[str], measure: str, compared: pl.DataFrame | None, baseline: str | None) -> list[str]:
+    """What stands behind each mean: the sign of its relation to the baseline, or the letters of those it beats."""
+    if compared is None:
+        return [""] * len(systems)
+    rows = compared.filter(pl.col("measure") == measure, pl.col("significant"))
+    better = (pl.col("difference") > 0) != is_cost(measure)
+    if baseline is not None:
+        sign = pl.when(better).then(pl.lit(BETTER)).otherwise(pl.lit(WORSE))
+        signs = dict(rows.select("run", sign.alias("sign")).iter_rows())
+        return [signs.get(system, "") for system in systems]
+    winner, loser = pl.when(better).then("run").otherwise("baseline"), pl.when(better).then("baseline").otherwise("run")
+    beaten = set(rows.select(winner.alias("winner"), loser.alias("loser")).iter_rows())
+    return [_letters([i for i, other in enumerate(systems) if (system, other) in beaten]) for system in systems]
+
+
+def _letters(places: Sequence[int]) -> str:
+    """The letters of systems; three or more in a row are a range, without which those of 40 systems fit no page."""
+    spans: list[list[int]] = []
+    for place in places:
+        if spans and place == spans[-1][-1] + 1:
+            spans[-1].append(place)
+        else:
+            spans.append([place])
+    return ",".join(
+        f"{letter(span[0])}\N{EN DASH}{letter(span[-1])}" if len(span) > 2 else ",".join(map(letter, span))
+        for span in spans
+    )
+
+
+def note_on_best(cells: pl.DataFrame) -> Iterator[str]:
+    """What is in bold, where something is."""
+    costs = [measure for measure in cells["measure"].unique(maintain_order=True) if is_cost(measure)]
+    if cells["best"].any():
+        yield f"Bold: the best; of {_first(costs)} the lowest." if costs else "Bold: the best."
+
+
+def note_on_marks(
+    compared: pl.DataFrame, *, baseline: str | None, test: str, correction: str | None, alpha: float
+) -> Iterator[str]:
+    """What the marks mean, by which test, on how many queries; and which comparisons it could not make."""
+    used = compared["n_queries"].unique().sort().to_list()
+    over = f"{used[0]:,} to {used[-1]:,} queries" if len(used) > 1 else queries(used[0])
+    corrected = (
+        f"{CORRECTIONS.get(correction, correction)} correction for each measure" if correction else "no correction"
+    )
+    # Tukey's test is one of all systems at once, and needs none.
+    how = [TESTS[test], f"level {alpha:g}", *([] if test == "tukey" else [corrected]), over]
+    if not compared["significant"].any():
+        yield f"No difference is significant ({', '.join(how)})."
+    elif baseline is None:
+        yield f"Superscripts: systems that this one is significantly better than ({', '.join(how)})."
+    else:
+        yield f"{BETTER} significantly better than {baseline}, {WORSE} significantly worse ({', '.join(how)})."
+    measures = compared.group_by("measure", maintain_order=True)
+    # Behind a semicolon stands why something else is not defined either.
+    reason = pl.col("note").filter(pl.col("p").is_null()).str.split("; ").list.first()
+    untested = measures.agg(reason.value_counts(sort=True), pairs=pl.len())
+    reasons = [
+        f"{why['count']} of {pairs} pairs by {measure} ({why['note']})"
+        for measure, found, pairs in untested.iter_rows()
+        for why in found
+    ]
+    if reasons:
+        yield f"Not tested: {_first(reasons)}."
+
+
+def note_on_queries(rows: pl.DataFrame, measures: Sequence[str], *, missing: str, tested: bool) -> Iterator[str]:
+    """How many queries there are, which systems lack some of them, and where a measure is undefined."""
+    n_queries = rows["query_id"].n_unique()
+    if not tested:
+        yield f"{queries(n_queries).capitalize()}."
+    systems = rows.group_by("run", maintain_order=True)
+    lacking = systems.agg(lacks=n_queries - pl.len().cast(pl.Int64)).filter(pl.col("lacks") > 0)
+    if lacking.height:
+        treated = "count as 0" if missing == "zero" else "are left out"
+        counts = [f"{n} of {system}" for system, n in lacking.iter_rows()]
+        yield f"Queries without an answer {treated}: {_first(counts)}."
+    undefined = systems.agg(pl.col(measures).null_count()).unpivot(index="run").filter(pl.col("value") > 0)
+    if undefined.height:
+        counts = [f"{measure} of {system} for {queries(n)}" for system, measure, n in undefined.iter_rows()]
+        yield f"Undefined and left out: {_first(counts)}."
+
+
+def queries(number: int) -> str:
+    """A number of queries in words."""
+    return f"{number:,} {'query' if number == 1 else 'queries'}"
+
+
+def _first(texts: Sequence[str]) -> str:
+    """The first few, and how many there are besides."""
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")

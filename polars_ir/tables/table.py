@@ -1,0 +1,196 @@
+"""Publication tables: the mean of every system and measure, what is best, and what is significantly better.
+
+Conventions: what a table shows is one frame of cells (`cells`), and how it is written in each format another module's
+affair (`typesetting`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import polars as pl
+
+from polars_ir.checks import check_duplicates, check_values
+from polars_ir.comparison.systems import compare
+from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options, nearest
+from polars_ir.extras import require
+from polars_ir.naming import is_cost
+from polars_ir.summary import mean, measures_of
+from polars_ir.tables.cells import TESTS, cells_of, note_on_best, note_on_marks, note_on_queries
+
+FORMATS = ("gt", "html", "latex", "markdown")
+
+
+@explain_options
+def table(
+    per_query: Any,
+    *,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    baseline: str | None = None,
+    test: str | None = "t",
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    missing: str = "zero",
+    order: str | pl.Expr | None = None,
+    digits: int | None = None,
+    percent: bool = False,
+    title: str | None = None,
+    format: str = "gt",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Any:
+    r"""A publication table: a row per system, a column per measure, the best mean in bold, significance marked.
+
+    With a baseline, a dagger marks what is significantly better than it, and a double dagger what is significantly
+    worse. Without one every system has a letter (a to z, then aa, ab, ...), and a mean carries the letters of the
+    systems that it is significantly better than, three or more in a row as a range, from b to d. Better is higher; for
+    a cost such as `Hole`, lower. A note below names the test, and says how many queries there are and what is missing
+    or undefined.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, or a dict of such frames by system. A single system has no marks.
+    measures
+        Which measures to show, in this order; by default all.
+    baseline
+        The system that the others are compared with; by default each is compared with each.
+    test, correction, alpha, missing, resamples, seed
+        As in `compare`; `test=None` leaves the marks out.
+    order
+        The measure that sorts the systems, the best first; by default they stay as they come.
+    digits
+        Decimal places; by default 4, or 2 in percent. All means that print like the best one are bold.
+    percent
+        Print means times 100. Those of measures without an upper bound, such as counts, stay as they are.
+    title
+        What stands above the table.
+    format
+        `"gt"` is a `great_tables.GT`, for notebooks and further styling (its own `as_latex` knows no bold). The others
+        are texts: `"html"`, `"latex"` (a float that needs no package but booktabs), `"markdown"` (as GitHub reads it).
+
+    Returns
+    -------
+    great_tables.GT or str
+        The data of the `GT` are a String column `run` and a Float64 column per measure, named by its heading.
+
+    Raises
+    ------
+    IRError
+        For a baseline, a measure or an option that there is not, and for what `compare` can not compare.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "R@100"])
+    >>> text = ir.table(per_query, baseline="tfidf", order="nDCG@10", format="markdown")
+    >>> print(text.partition("\n\n")[0])
+    |  | nDCG@10 | R@100 |
+    | --- | --- | --- |
+    | bm25 | **0.3234**<sup>†</sup> | 0.5688 |
+    | chargrams | 0.2794 | **0.6048**<sup>†</sup> |
+    | tfidf | 0.2637 | 0.5605 |
+    """
+    for option, value, choices in (
+        ("test", test, (None, *TESTS)),
+        ("missing", missing, ("zero", "skip")),
+        ("format", format, FORMATS),
+    ):
+        if value not in choices:
+            raise OptionError.value(option, value, choices)
+    if title is not None and not isinstance(title, str):
+        raise OptionError(f"title must be a text; got {title!r:.80}.")
+    places = _places(digits, percent=percent)
+    require("table", "ir.table")
+    from polars_ir.tables import typesetting
+
+    rows, names = _rows(per_query, measures)
+    # Systems may be numbers; printed they are texts.
+    baseline = None if baseline is None else str(baseline)
+    compared = None
+    if rows["run"].n_unique() == 1:
+        _check_alone(baseline, rows["run"][0])
+    elif test is not None:
+        compared = compare(
+            rows,
+            baseline=baseline,
+            measures=names,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            missing=missing,
+            resamples=resamples,
+            seed=seed,
+        )
+    means = _means(rows, names, order, missing)
+    cells = cells_of(means, compared, baseline=baseline, digits=places, percent=percent)
+    notes = [*note_on_best(cells), *note_on_queries(rows, names, missing=missing, tested=compared is not None)]
+    if compared is not None and test is not None:
+        notes = [*note_on_marks(compared, baseline=baseline, test=test, correction=correction, alpha=alpha), *notes]
+    if format == "latex":
+        return typesetting.latex(cells, title, " ".join(notes))
+    if format == "markdown":
+        return typesetting.markdown(cells, title, " ".join(notes))
+    shown = typesetting.great_table(cells, title, " ".join(notes))
+    return shown.as_raw_html() if format == "html" else shown
+
+
+def _places(digits: object, *, percent: bool) -> int:
+    """How many decimal places to print."""
+    if digits is None:
+        return 2 if percent else 4
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
+        raise OptionError(f"digits must be a whole number from 0 to 15; got {digits!r}.")
+    return digits
+
+
+def _check_alone(baseline: str | None, system: str) -> None:
+    """Raise an `OptionError` for a baseline that is not the one system there is."""
+    if baseline is not None and baseline != system:
+        near = nearest(baseline, [system])
+        raise OptionError(f"baseline must be one of the systems, {system!r}; got {baseline!r}.{near}")
+
+
+def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
+    """`run`, `query_id` and the measures as numbers, and what the measures are; one system may be nameless."""
+    table, names = measures_of(per_query, measures)
+    if not table.eager:
+        raise InputTypeError.lazy("ir.table")
+    rows = table.all_columns().collect()
+    check_values("per_query", rows, {key: table.names[key] for key in table.keys})
+    check_duplicates("per_query", rows, table.keys, table.names)
+    run = pl.col("run").cast(pl.String) if "run" in rows.columns else pl.lit("mean")
+    values = rows.select(run.alias("run"), "query_id", *(pl.col(name).cast(pl.Float64) for name in names))
+    if values.is_empty():
+        raise DataError("a table needs at least one query; per_query has no row.")
+    return values, names
+
+
+def _means(rows: pl.DataFrame, names: Sequence[str], order: Any, missing: str) -> pl.DataFrame:
+    """A row per system, in the order of the table, and a column per measure."""
+    systems = rows.select(pl.col("run").unique(maintain_order=True))
+    if missing == "zero":
+        every = systems.join(rows.select(pl.col("query_id").unique()), how="cross")
+        answered = rows.with_columns(pl.lit(True).alias("polars_ir: answered"))
+        zero = pl.col("polars_ir: answered").is_null()
+        filled = every.join(answered, on=["run", "query_id"], how="left")
+        rows = filled.select("run", "query_id", *(pl.when(zero).then(0.0).otherwise(pl.col(n)).alias(n) for n in names))
+    means = systems.join(mean(rows), on="run", how="left", maintain_order="left")
+    if order is None:
+        return means
+    by = _measure_to_sort_by(rows, order, names)
+    return means.sort(by, descending=not is_cost(by), nulls_last=True, maintain_order=True)
+
+
+def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) -> str:
+    """The measure of the table that sorts it, which may be given by any of its names."""
+    if isinstance(order, (str, pl.Expr)):
+        with suppress(ColumnError):
+            return measures_of(rows, order)[1][0]
+    raise OptionError(
+        f"order must be one of the measures, {', '.join(map(repr, names))}; got {order!r:.80}."
+        f"{nearest(str(order), names)}"
+    )

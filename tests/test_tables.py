@@ -1,0 +1,406 @@
+"""Publication tables: what is bold, what is marked, and that every format says the same."""
+
+import random
+import re
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.comparison.systems import compare
+from polars_ir.tables.cells import letter
+from polars_ir.tables.table import table
+
+great_tables = pytest.importorskip("great_tables")
+
+FORMATS = ["html", "latex", "markdown"]
+ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~&#$%{}])")
+
+
+def per_query(**systems: list[float | None]) -> pl.DataFrame:
+    """A per-query frame of one measure, AP, with a query for each value."""
+    return frame("AP", **systems)
+
+
+def frame(measure: str, **systems: list[float | None]) -> pl.DataFrame:
+    rows = [
+        {"run": system, "query_id": f"q{i:03}", measure: value}
+        for system, values in systems.items()
+        for i, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows, schema={"run": pl.String, "query_id": pl.String, measure: pl.Float64})
+
+
+class Cells(HTMLParser):
+    """The cells of a table in HTML: their text, with ** around what is bold and <sup> around marks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.bold = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.bold = "bold" in (dict(attrs).get("style") or "")
+        if tag == "sup":
+            self.rows[-1][-1] += "<sup>"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "sup":
+            self.rows[-1][-1] += "</sup>"
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1] and data.strip():
+            number = data.lstrip()
+            is_bold = self.bold and not self.rows[-1][-1].endswith("<sup>")
+            self.rows[-1][-1] += f"{data.removesuffix(number)}**{number}**" if is_bold else data
+
+
+def grid(text: str, format: str) -> list[list[str]]:
+    """The headings and rows of a table, as Markdown would have them without escapes."""
+    if format == "html":
+        parser = Cells()
+        parser.feed(text[text.index("<thead") : text.index("<tfoot")])
+        return parser.rows
+    if format == "markdown":
+        lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line]
+        return [[ESCAPED.sub(r"\1", cell.strip(" ")) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
+    rows = [line.removesuffix(r"\\").strip() for line in body.splitlines() if line.endswith(r"\\")]
+    return [[plain(cell.strip(" ")) for cell in re.split(r"(?<!\\)&", row)] for row in rows]
+
+
+def plain(cell: str) -> str:
+    """A cell of LaTeX without its commands."""
+    cell = re.sub(r"\\textbf\{([-\d.]+)\}", r"**\1**", cell)
+    cell = re.sub(r"\\textsuperscript\{(.*)\}$", r"<sup>\1</sup>", cell)
+    for command, character in {
+        r"\phantom{0}": "\N{FIGURE SPACE}",
+        r"\ddag{}": "\N{DOUBLE DAGGER}",
+        r"\dag{}": "\N{DAGGER}",
+        r"\textbackslash{}": "\\\\",
+        r"\textless{}": "<",
+        r"\textgreater{}": ">",
+        r"\textasciitilde{}": "~",
+        r"\textasciicircum{}": "^",
+        r"\textbar{}": "|",
+        "{[}": "[",
+        "{]}": "]",
+        "{*}": "*",
+        '{"}': '"',
+        "--": "\N{EN DASH}",
+    }.items():
+        cell = cell.replace(command, character)
+    return ESCAPED.sub(r"\1", cell)
+
+
+def cells(frame: pl.DataFrame, **options: object) -> list[list[str]]:
+    """The rows of a table, without its headings."""
+    return grid(table(frame, format="markdown", **options), "markdown")[1:]
+
+
+def note(frame: pl.DataFrame, **options: object) -> str:
+    return table(frame, format="markdown", **options).splitlines()[-1]
+
+
+LOW, MIDDLE, HIGH = [0.1, 0.2, 0.1, 0.3, 0.2], [0.5, 0.4, 0.6, 0.5, 0.4], [0.9, 0.8, 1.0, 0.7, 0.9]
+
+
+def test_a_dagger_is_better_than_the_baseline_and_a_double_dagger_worse():
+    found = cells(per_query(low=LOW, middle=MIDDLE, high=HIGH), baseline="middle")
+    # Means by hand: 0.9 / 5, 2.4 / 5, 4.3 / 5.
+    assert found == [["low", "0.1800<sup>‡</sup>"], ["middle", "0.4800"], ["high", "**0.8600**<sup>†</sup>"]]
+
+
+def test_letters_are_those_of_the_systems_that_one_is_better_than():
+    found = cells(per_query(low=LOW, middle=MIDDLE, high=HIGH))
+    assert found == [
+        ["low (a)", "0.1800"],
+        ["middle (b)", "0.4800<sup>a</sup>"],
+        ["high (c)", "**0.8600**<sup>a,b</sup>"],
+    ]
+
+
+def test_of_a_cost_the_lowest_is_best_and_better():
+    costs = frame("Hole@10", low=LOW, middle=MIDDLE, high=HIGH)
+    assert cells(costs, baseline="middle") == [
+        ["low", "**0.1800**<sup>†</sup>"],
+        ["middle", "0.4800"],
+        ["high", "0.8600<sup>‡</sup>"],
+    ]
+    assert cells(costs)[0] == ["low (a)", "**0.1800**<sup>b,c</sup>"]
+    assert "of Hole@10 the lowest" in note(costs)
+
+
+def test_what_prints_like_the_best_is_bold_too():
+    close = per_query(a=[0.50004, 0.1], b=[0.5, 0.1], c=[0.4, 0.1])
+    assert [row[1] for row in cells(close, test=None)] == ["**0.3000**", "**0.3000**", "0.2500"]
+    assert [row[1] for row in cells(close, test=None, digits=5)] == ["**0.30002**", "0.30000", "0.25000"]
+
+
+def test_a_rounded_loss_of_nothing_has_no_sign():
+    assert cells(per_query(a=[-0.00001], b=[0.0]), test=None) == [["a", "**0.0000**"], ["b", "**0.0000**"]]
+
+
+def test_percent_are_of_measures_with_an_upper_bound():
+    both = per_query(a=[0.5, 0.25]).with_columns(NumRelRet=pl.Series([7, 8]), mine=pl.Series([0.1, 0.2]))
+    headings, row = grid(table(both, percent=True, format="markdown"), "markdown")
+    assert headings == ["", "AP (%)", "NumRelRet", "mine (%)"]
+    assert row == ["a", "37.50", "7.50", "15.00"]
+
+
+def test_numbers_of_different_length_have_their_points_one_below_the_other():
+    assert [row[1] for row in cells(frame("DCG", a=[1.0], b=[100.0]), test=None, digits=1)] == [
+        "\N{FIGURE SPACE}\N{FIGURE SPACE}1.0",
+        "**100.0**",
+    ]
+
+
+def test_order_sorts_by_a_measure_the_best_first_and_letters_follow():
+    found = cells(per_query(low=LOW, middle=MIDDLE, high=HIGH), order="map")
+    assert [row[0] for row in found] == ["high (a)", "middle (b)", "low (c)"]
+    assert found[0][1] == "**0.8600**<sup>b,c</sup>"
+    costs = frame("Hole@10", high=HIGH, low=LOW)
+    assert [row[0] for row in cells(costs, order="Hole@10", test=None)] == ["low", "high"]
+
+
+def test_an_undefined_mean_is_a_dash_and_comes_last():
+    none = [None, None, None]
+    some = per_query(none=none, good=[0.5, 0.6, 0.7]).with_columns(RR=pl.lit(1.0))
+    found = cells(some, order="AP", measures=["AP"], baseline="good")
+    assert found == [["good", "**0.6000**"], ["none", "\N{FIGURE SPACE}" * 5 + "\N{EN DASH}"]]
+    assert "Not tested: 1 of 1 pairs by AP (fewer than two" in note(some, measures=["AP"], baseline="good")
+    assert "Undefined and left out: AP of none for 3 queries." in note(some, measures=["AP"], baseline="good")
+
+
+@pytest.mark.parametrize(("place", "name"), [(0, "a"), (25, "z"), (26, "aa"), (27, "ab"), (51, "az"), (52, "ba")])
+def test_letters_go_on_after_z(place, name):
+    assert letter(place) == name
+
+
+def test_letters_never_repeat():
+    names = [letter(i) for i in range(800)]
+    assert len(set(names)) == 800
+    assert names[701:703] == ["zz", "aaa"]
+
+
+def many(n_systems: int) -> pl.DataFrame:
+    source = random.Random(3)
+    levels = source.sample(range(n_systems), n_systems)
+    return pl.DataFrame(
+        [
+            {"run": f"s{i:02}", "query_id": q, "AP": levels[i] / 50 + source.gauss(0, 0.05), "RR": source.random()}
+            for i in range(n_systems)
+            for q in range(20)
+        ]
+    )
+
+
+def named_by(superscript: str, names: list[str]) -> list[str]:
+    """The letters that `a,c-e` stands for."""
+    found = []
+    for part in superscript.split(",") if superscript else []:
+        first, _, last = part.partition("\N{EN DASH}")
+        found += names[names.index(first) : names.index(last or first) + 1]
+    return found
+
+
+def test_letters_of_30_systems_are_the_significant_pairs_of_compare():
+    scores = many(30)
+    _, *rows = grid(table(scores, order="AP", format="markdown"), "markdown")
+    system_of = {row[0].split("(")[1].rstrip(")"): row[0].split(" ")[0] for row in rows}
+    assert list(system_of)[24:28] == ["y", "z", "aa", "ab"]
+    shown = {
+        (row[0].split(" ")[0], system_of[beaten], measure)
+        for row in rows
+        for measure, cell in zip(("AP", "RR"), row[1:], strict=True)
+        for beaten in named_by((re.findall("<sup>(.*)</sup>", cell) or [""])[0], list(system_of))
+    }
+    pairs = compare(scores).filter(pl.col("significant")).select("run", "baseline", "measure", "difference").rows()
+    assert shown == {(a, b, measure) if d > 0 else (b, a, measure) for a, b, measure, d in pairs}
+    assert len(shown) > 200
+
+
+def test_three_letters_in_a_row_are_a_range():
+    _, best = cells(many(30), measures="AP", order="AP")[0]
+    assert re.search("\\*\\*<sup>[a-z]\N{EN DASH}ad</sup>$", best)
+
+
+def test_bold_is_the_best_mean_of_pydocs():
+    pydocs = ir.datasets.load("pydocs")
+    scores = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "AP", "R@100"])
+    means = ir.mean(scores)
+    headings, *rows = grid(table(scores, format="markdown"), "markdown")
+    bold = {h: row[0].split(" ")[0] for row in rows for h, c in zip(headings, row, strict=True) if c.startswith("**")}
+    assert bold == {m: means.sort(m)["run"][-1] for m in ("nDCG@10", "AP", "R@100")}
+
+
+STRANGE = {"a_b & 50%": LOW, "[x] {y} #1": MIDDLE, "<i>|~^\\$*`": HIGH}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_names_are_printed_as_they_are(format):
+    odd = frame("my_AP & <b>*", **STRANGE)
+    headings, *rows = grid(table(odd, baseline="a_b & 50%", format=format), format)
+    assert headings == ["", "my_AP & <b>*"]
+    assert [row[0] for row in rows] == list(STRANGE)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_line_break_in_a_name_does_not_break_the_row(format):
+    names = frame("AP", **{"a\nb": LOW, "c": HIGH})
+    assert [len(row) for row in grid(table(names, format=format), format)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("options", [{}, {"baseline": "s03"}, {"percent": True, "digits": 1}, {"test": None}])
+def test_all_formats_say_the_same(options):
+    scores = many(6).with_columns(undefined=pl.lit(None, pl.Float64))
+    shown = {format: grid(table(scores, format=format, **options), format) for format in FORMATS}
+    assert shown["html"] == shown["markdown"]
+    assert shown["latex"] == shown["markdown"]
+    assert [float(row[2].split("<")[0].strip("*")) for row in shown["latex"][1:]] == pytest.approx(
+        [x * (100 if options.get("percent") else 1) for x in ir.mean(scores)["RR"]], abs=0.05
+    )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_note_and_the_title_are_there_and_escaped(format):
+    text = table(per_query(**STRANGE), baseline="a_b & 50%", title="A & B_1 <c>", format=format)
+    title = {"html": "A &amp; B_1 &lt;c&gt;", "latex": r"\caption{A \& B\_1 \textless{}c\textgreater{}}"}
+    assert title.get(format, r"A \& B\_1 \<c\>") in text
+    baseline = {"html": "a_b &amp; 50%", "latex": r"a\_b \& 50\%"}.get(format, r"a\_b \& 50%")
+    assert f"significantly better than {baseline}" in text
+
+
+def test_the_structure_of_latex():
+    text = table(per_query(**STRANGE), title="{ \\ }", format="latex")
+    bare = re.sub(r"\\[{}\\]", "", text)
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
+        ("begin", "table"),
+        ("begin", "tabular"),
+        ("end", "tabular"),
+        ("end", "table"),
+    ]
+    (columns,) = re.findall(r"\\begin\{tabular\}\{(l+)\}", text)
+    assert {len(row) for row in grid(text, "latex")} == {len(columns)}
+    # A bracket or an asterisk at the start of a row would be an option of the line break before it.
+    assert not re.search(r"\\\\\s*[\[*]", text)
+
+
+def test_a_great_table_holds_numbers_and_can_be_extended():
+    shown = table(per_query(low=LOW, high=HIGH), percent=True)
+    assert isinstance(shown, great_tables.GT)
+    # It formats what it holds: 18 and 86 are numbers.
+    assert ">$18.00<" in shown.fmt_currency("AP (%)", rows=[0]).as_raw_html()
+    assert "of my own" in shown.tab_source_note("of my own").as_raw_html()
+
+
+def test_one_system_has_neither_marks_nor_bold():
+    assert cells(per_query(alone=LOW)) == [["alone", "0.1800"]]
+    assert cells(per_query(alone=LOW), baseline="alone") == [["alone", "0.1800"]]
+    assert note(per_query(alone=LOW)) == "5 queries."
+
+
+def test_a_frame_without_systems_is_one():
+    assert cells(per_query(alone=LOW).drop("run")) == [["mean", "0.1800"]]
+
+
+def test_without_a_test_there_are_no_marks():
+    assert cells(per_query(low=LOW, high=HIGH), test=None) == [["low", "0.1800"], ["high", "**0.8600**"]]
+    assert note(per_query(low=LOW, high=HIGH), test=None) == "Bold: the best. 5 queries."
+
+
+def test_a_dict_of_frames_and_pandas_make_the_same_table():
+    pytest.importorskip("pandas")
+    both = per_query(low=LOW, high=HIGH)
+    by_system = {name: both.filter(run=name).drop("run") for name in ("low", "high")}
+    assert cells(by_system) == cells(both)
+    assert cells(both.to_pandas()) == cells(both)
+
+
+def test_systems_may_be_numbers():
+    numbered = per_query(low=LOW, high=HIGH).with_columns(run=pl.when(run="low").then(1).otherwise(2))
+    assert cells(numbered, baseline=1) == [["1", "0.1800"], ["2", "**0.8600**<sup>†</sup>"]]
+    assert cells(numbered, baseline="1") == cells(numbered, baseline=1)
+
+
+def test_a_missing_query_counts_as_0_or_not_and_the_note_says_so():
+    some = per_query(a=LOW, b=HIGH).head(9)
+    # The last value of b, 0.9, is not there: (0.9 + 0.8 + 1.0 + 0.7) / 5, or / 4.
+    assert cells(some)[1][1].startswith("**0.6800**")
+    assert cells(some, missing="skip")[1][1].startswith("**0.8500**")
+    assert "Queries without an answer count as 0: 1 of b." in note(some)
+    assert "Queries without an answer are left out: 1 of b." in note(some, missing="skip")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "paired t-test, level 0.05, Holm correction for each measure, 5 queries"),
+        ({"correction": "fdr_bh", "alpha": 0.01}, "level 0.01, Benjamini-Hochberg correction"),
+        ({"correction": None, "test": "randomisation"}, "paired randomisation test, level 0.05, no correction"),
+        ({"test": "tukey"}, "randomised Tukey HSD, level 0.05, 5 queries"),
+    ],
+)
+def test_the_note_names_the_test(options, words):
+    assert words in note(per_query(low=LOW, middle=MIDDLE, high=HIGH), **options)
+
+
+def test_the_note_says_where_nothing_is_significant():
+    assert note(per_query(a=[0.1, 0.5, 0.3], b=[0.2, 0.4, 0.3])).startswith("No difference is significant (")
+
+
+def test_comparisons_that_can_not_be_made_are_told():
+    same = per_query(a=LOW, b=LOW, c=HIGH)
+    assert "Not tested: 1 of 3 pairs by AP (all differences are 0)." in note(same)
+
+
+def test_the_same_call_makes_the_same_text():
+    scores = many(4)
+    for format in FORMATS:
+        texts = {table(scores, test="randomisation", resamples=200, format=format) for _ in range(2)}
+        assert len(texts) == 1
+
+
+BOTH = per_query(low=LOW, high=HIGH)
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        (BOTH, {"format": "latx"}, ["format must be one of 'gt', 'html', 'latex', 'markdown'", "'latex'"]),
+        (BOTH, {"digits": -1}, ["digits must be a whole number from 0 to 15; got -1"]),
+        (BOTH, {"digits": 2.0}, ["digits must be"]),
+        (BOTH, {"digits": True}, ["digits must be"]),
+        (BOTH, {"baseline": "hihg"}, ["baseline must be one of the systems", "Did you mean 'high'"]),
+        (BOTH.filter(run="low"), {"baseline": "lowe"}, ["baseline must be one of the systems", "Did you mean 'low'"]),
+        (BOTH, {"measures": "nDCG@10"}, ["no measure 'nDCG@10'"]),
+        (BOTH.with_columns(RR=1), {"measures": "AP", "order": "RR"}, ["order must be one of the measures, 'AP'"]),
+        (BOTH, {"order": ["AP"]}, ["order must be one of the measures"]),
+        (BOTH.with_columns(run=pl.lit(None, pl.String)), {"test": None}, ["10 rows whose 'run' is null"]),
+        (BOTH, {"title": 3}, ["title must be a text"]),
+        (BOTH, {"test": "tt"}, ["test must be one of"]),
+        (BOTH, {"missing": "no"}, ["missing must be one of"]),
+        (BOTH.filter(run="low"), {"missing": "no"}, ["missing must be one of"]),
+        (BOTH, {"tets": "t"}, ["Did you mean 'test'"]),
+        (BOTH.lazy(), {}, ["ir.table", "LazyFrame"]),
+        (BOTH.head(0), {}, ["per_query has no row"]),
+        (pl.concat([BOTH, BOTH.head(1)]), {}, ["repeat"]),
+        (per_query(a=[float("nan"), 0.2]), {}, ["1 row whose 'AP' is NaN or infinite"]),
+        (BOTH.select("run", "query_id"), {}, ["no measure"]),
+    ],
+)
+def test_what_can_not_be_is_an_error_that_says_so(given, options, words):
+    with pytest.raises(ir.IRError) as error:
+        table(given, **options)
+    for word in words:
+        assert word in str(error.value)

@@ -1,0 +1,77 @@
+"""Two groups of different queries: SciPy's tests, and what is not defined."""
+
+import numpy as np
+import pytest
+
+stats = pytest.importorskip("scipy.stats")
+pytest.importorskip("statsmodels")
+from polars_ir.statistics.unpaired import group_against_rest  # noqa: E402  # it needs SciPy
+
+EXACT = {"abs": 1e-12, "rel": 1e-12}
+DRAWN = np.random.default_rng(11)
+GROUP, REST = DRAWN.random(12) ** 2, DRAWN.random(30)
+OPTIONS = {"test": "t", "confidence": 0.95, "least": 2, "resamples": 500, "seed": 0}
+
+
+def compared(group, rest, **options):
+    return group_against_rest(np.array(group), np.array(rest), **{**OPTIONS, **options})
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.99])
+def test_t_is_that_of_welch(confidence):
+    found = compared(GROUP, REST, confidence=confidence)
+    wanted = stats.ttest_ind(GROUP, REST, equal_var=False)
+    low, high = wanted.confidence_interval(confidence)
+    assert found.pop("note") is None
+    assert found == pytest.approx(
+        {
+            "mean": GROUP.mean(),
+            "rest_mean": REST.mean(),
+            "difference": GROUP.mean() - REST.mean(),
+            "low": low,
+            "high": high,
+            "statistic": wanted.statistic,
+            "p": wanted.pvalue,
+        },
+        **EXACT,
+    )
+
+
+def test_ranks_are_those_of_mann_and_whitney():
+    found = compared(GROUP, REST, test="mann-whitney")
+    wanted = stats.mannwhitneyu(GROUP, REST)
+    assert (found["statistic"], found["p"]) == pytest.approx((wanted.statistic, wanted.pvalue), **EXACT)
+
+
+def test_a_permutation_test_is_the_one_of_scipy():
+    wanted = stats.permutation_test(
+        (GROUP, REST), lambda a, b: a.mean() - b.mean(), n_resamples=500, rng=np.random.default_rng(0), vectorized=False
+    )
+    found = compared(GROUP, REST, test="permutation")
+    assert (found["statistic"], found["p"]) == pytest.approx((wanted.statistic, wanted.pvalue), **EXACT)
+
+
+def test_few_queries_are_permuted_in_every_way():
+    # Of the 6 ways to choose 2 of 4, one is as low as this, and two-sided as much again.
+    assert compared([0.0, 0.1], [0.8, 0.9], test="permutation")["p"] == pytest.approx(2 / 6, **EXACT)
+
+
+@pytest.mark.parametrize(
+    ("group", "rest", "note"),
+    [
+        ([0.5], [0.1, 0.2], "1 query here; a test needs 2"),
+        ([0.5, 0.6], [], "0 queries to compare with; a test needs 2"),
+        ([0.5, 0.5], [0.2, 0.2], "values do not vary, neither here nor in what they are compared with"),
+        ([0.1 + 0.2, 0.3], [0.2, 0.2], "values do not vary, neither here nor in what they are compared with"),
+    ],
+)
+@pytest.mark.parametrize("test", ["t", "mann-whitney", "permutation"])
+def test_what_is_not_defined_has_a_note_and_no_figure(group, rest, note, test):
+    found = compared(group, rest, test=test)
+    assert found["note"] == note
+    assert [found[name] for name in ("low", "high", "statistic", "p")] == [None] * 4
+    assert found["mean"] == pytest.approx(np.mean(group), **EXACT)
+
+
+def test_one_group_may_be_constant():
+    assert compared([0.0, 0.0, 0.0], [0.5, 0.6, 0.7])["note"] is None
