@@ -18,6 +18,7 @@ from polars_ir.analysis.difference import diff
 from polars_ir.analysis.difficulty import hardest, unanswered
 from polars_ir.analysis.explanation import explain
 from polars_ir.analysis.judging_next import judge_next
+from polars_ir.binding import bound
 from polars_ir.comparison.correlation import rank_correlation
 from polars_ir.comparison.drifting import drift
 from polars_ir.comparison.gate import gate
@@ -37,16 +38,6 @@ from polars_ir.variants import p_mrr, robustness
 
 #: What every measure's method takes beside the measure's own parameters.
 OPTIONS = [p for p in inspect.signature(evaluate).parameters.values() if p.kind is p.KEYWORD_ONLY]
-
-
-def bound(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that passes the namespace's frame to a function as its first argument."""
-
-    @functools.wraps(function)
-    def method(self: IRNamespace, *args: Any, **kwargs: Any) -> Any:
-        return function(self._frame, *args, **kwargs)
-
-    return method
 
 
 class IRNamespace:

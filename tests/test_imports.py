@@ -46,6 +46,7 @@ ALLOWED = {
         "schema",
         "vocabulary",
     },
+    "binding": set(),
     "extras": {"errors"},
     "averages": {"errors", "naming", "registry", "vocabulary"},
     "samples": {"errors", "attributes", "checks", "schema"},
@@ -79,7 +80,7 @@ ALLOWED = {
         "summary",
         "vocabulary",
     },
-    "plots": {"errors", "comparison", "conversion", "evaluation", "extras", "measures", "naming", "summary"},
+    "plots": {"errors", "binding", "comparison", "conversion", "evaluation", "extras", "measures", "naming", "summary"},
     "tables": {"errors", "checks", "comparison", "extras", "naming", "summary"},
     "attributes": {"errors", "checks", "conversion", "schema"},
     "abstaining": {
@@ -102,6 +103,7 @@ ALLOWED = {
         "judging",
         "evaluation",
         "analysis",
+        "binding",
         "comparison",
         "extras",
         "plots",
@@ -150,7 +152,7 @@ WITH_EXTRAS = {
 #: The order of the layers, the lowest first; a part may import lower ones only.
 LAYERS = [
     {"errors"},
-    {"checks", "conversion", "extras", "statistics"},
+    {"binding", "checks", "conversion", "extras", "statistics"},
     {"schema", "vocabulary", "greedy"},
     {"parameters", "continuations"},
     {"registry"},

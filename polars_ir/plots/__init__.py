@@ -1,0 +1,30 @@
+"""Charts of per-query frames and of runs: each an Altair chart that can be extended, `chart.properties(width=900)`.
+
+Conventions: a chart holds the figures of the function that computes them (`compare`, `summarize`, `drift`), and no
+other. It says in its title what it shows, and in its subtitle what it had to leave out or put together. Fields have
+plain names; the names of systems and measures, which may hold any character, are values. Colours can be told apart by
+the colour-blind and are never the only code. Polars frames come in, or what can be made one; a LazyFrame of a run is
+collected once it is evaluated.
+"""
+
+from __future__ import annotations
+
+from polars_ir.plots.bars import differences
+from polars_ir.plots.curves import cutoffs, precision_recall
+from polars_ir.plots.namespace import PlotNamespace
+from polars_ir.plots.overview import forest, heatmap
+from polars_ir.plots.points import scatter
+from polars_ir.plots.spread import distribution
+from polars_ir.plots.times import series
+
+__all__ = [
+    "PlotNamespace",
+    "cutoffs",
+    "differences",
+    "distribution",
+    "forest",
+    "heatmap",
+    "precision_recall",
+    "scatter",
+    "series",
+]

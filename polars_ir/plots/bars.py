@@ -1,0 +1,188 @@
+"""How a system differs from a baseline on each query, as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_ir.comparison.pairing import scores_of
+from polars_ir.comparison.systems import compare
+from polars_ir.errors import OptionError, explain_options
+from polars_ir.plots.pairwise import ranked_pairs
+from polars_ir.plots.style import (
+    GREY,
+    OUTCOME_SCALE,
+    Chart,
+    in_memory,
+    number,
+    of_outcomes,
+    only,
+    side_by_side,
+    titled,
+    with_direction,
+)
+
+#: From how many queries on a bar stands for several: more are thinner than a pixel.
+MOST_BARS = 500
+
+
+@explain_options
+def differences(
+    per_query: Any,
+    measure: str | pl.Expr,
+    *,
+    baseline: str,
+    run: str | None = None,
+    test: str = "t",
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    interval: str | None = None,
+    tolerance: float = 0.0,
+    missing: str = "zero",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Chart:
+    """How much better or worse than the baseline a system is on each query: bars, the greatest win first.
+
+    Bars are coloured by win, tie and loss, since a single query has no significance. A line is the mean difference, in
+    a band that is its interval: black and solid if it is significant, grey and dashed if it is not. Figures are those
+    of `compare` for all systems of the frame, p corrected for them, also if only one is shown. Of more than 500
+    queries, neighbours in the order share a bar, their mean; the subtitle says how many.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    measure
+        The measure, in any spelling.
+    baseline
+        The system that the others are compared with.
+    run
+        The system to show; None shows a panel of each.
+    test, correction, alpha, interval, tolerance, missing, resamples, seed
+        As in `compare`.
+
+    Returns
+    -------
+    alt.LayerChart
+        Bars (`difference`, `outcome`, `query`, `n_queries`), the mean with its interval, and the line of 0; of several
+        systems an `alt.ConcatChart` of such panels with the same axis.
+
+    Raises
+    ------
+    IRError
+        As `compare`; for a system that is not there, and several measures.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
+    >>> chart = plots.differences(per_query, "nDCG@10", baseline="bm25", run="tfidf")
+    >>> chart.title.text
+    'nDCG@10: tfidf against bm25'
+    >>> chart.title.subtitle[0]
+    '12 wins, 28 ties, 56 losses; mean difference -0.060 [-0.082, -0.038], p < 0.001'
+    >>> chart.layer[0].data["difference"].head(2).round(3).to_list()
+    [0.2, 0.192]
+    """
+    frame, names = in_memory(per_query, measure, "differences")
+    name = only(names)
+    found = compare(
+        frame,
+        baseline=baseline,
+        measures=name,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        interval=interval,
+        tolerance=tolerance,
+        missing=missing,
+        resamples=resamples,
+        seed=seed,
+    )
+    scores = scores_of(frame, name, missing=missing, what="ir.plots.differences")
+    if run is not None:
+        scores.index(run, "run")
+        found = found.filter(pl.col("run") == run)
+    if found.is_empty():
+        raise OptionError(f"run must be another system than the baseline; got {run!r} for both.")
+    rows = found.to_dicts()
+    # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
+    pairs = [ranked_pairs(scores, name, row["run"], baseline, tolerance, of_all=test == "tukey") for row in rows]
+    size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
+    bars = [_bars(of_run, size) for of_run in pairs]
+    ends = [*found.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
+    axis = alt.Y(
+        "difference:Q", title=f"difference in {with_direction(name)}", scale=alt.Scale(domain=[min(ends), max(ends)])
+    )
+    panels = [_bars_and_mean(*both, axis, single=len(rows) == 1) for both in zip(bars, rows, strict=True)]
+    method = test if test == "tukey" or correction is None else f"{test}, {correction}"
+    share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
+    how = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
+    if len(rows) > 1:
+        title = titled(f"{name}: differences from {baseline}", f"{how}; black if significant, else grey.", share)
+    else:
+        verdict = {True: "significant.", False: "not significant.", None: "not tested."}[rows[0]["significant"]]
+        title = titled(f"{name}: {rows[0]['run']} against {baseline}", _told(rows[0]), f"{how}; {verdict}", share)
+    return side_by_side(panels, title, columns=2 if len(rows) < 7 else 3)
+
+
+def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
+    """A bar per query, or per `size` neighbours; none of them holds both a win and a loss."""
+    bars = pairs.group_by(pl.col("place") // size, "outcome", maintain_order=True).agg(
+        start=pl.col("place").first(),
+        end=pl.col("place").first() + pl.len(),
+        difference=pl.col("difference").mean(),
+        query=pl.when(pl.len() == 1).then(pl.col("query").first()).otherwise(None),
+        n_queries=pl.len(),
+    )
+    return bars.select("query", "start", "end", "difference", "outcome", "n_queries")
+
+
+def _bars_and_mean(bars: pl.DataFrame, row: Mapping[str, Any], axis: alt.Y, *, single: bool) -> alt.LayerChart:
+    width, height = (700, 300) if single else (300, 160)
+    each = (
+        alt.Chart(bars)
+        .mark_bar(strokeWidth=0.6)
+        .encode(
+            x=alt.X(
+                "start:Q",
+                title="queries, the greatest win first",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(tickMinStep=1),
+            ),
+            x2="end:Q",
+            y=axis,
+            y2=alt.datum(0),
+            color=of_outcomes(),
+            # Without it there are seams between the bars, and ties are not seen at all.
+            stroke=alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None),
+            tooltip=["query:N", alt.Tooltip("difference:Q", format=".4f"), "outcome:N", "n_queries:Q"],
+        )
+    )
+    mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
+    colour, dashes = ("#000000", [1, 0]) if row["significant"] else (GREY, [5, 3])
+    whole = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
+    band = whole.transform_filter("isValid(datum.low)").mark_rect(fill=colour, opacity=0.2)
+    tooltip = ["run:N", "baseline:N", *(alt.Tooltip(f"{c}:Q", format=".4f") for c in mean.columns[2:7]), "note:N"]
+    rule = whole.mark_rule(strokeWidth=2, stroke=colour, strokeDash=dashes).encode(y="difference:Q", tooltip=tooltip)
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#000000", strokeWidth=0.5).encode(y="zero:Q")
+    layers = alt.LayerChart(layer=[each, band.encode(y="low:Q", y2="high:Q"), zero, rule])
+    heading = titled(row["run"], *_told(row).split("; "), limit=width)
+    return layers.properties(width=width, height=height, title=heading)
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """The figures of a comparison in words."""
+    counts = f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
+    if row["difference"] is None:
+        return f"{counts}; {row['note']}"
+    ends = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
+    p = row["p_corrected"]
+    sure = f"; p not defined ({row['note']})" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"
+    return f"{counts}; mean difference {number(row['difference'])}{ends}{sure}"

@@ -1,0 +1,227 @@
+"""All systems at once: how they differ from a baseline, and what they score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_ir.comparison.systems import compare
+from polars_ir.errors import explain_options
+from polars_ir.naming import is_cost
+from polars_ir.plots.style import (
+    GREY,
+    LONGEST_LABEL,
+    OUTCOMES,
+    Chart,
+    drawn,
+    in_memory,
+    number,
+    side_by_side,
+    titled,
+    with_direction,
+    with_run,
+)
+from polars_ir.summary import mean
+
+#: What a comparison can come to, with a colour and a shape.
+VERDICTS = {
+    "significantly better": (OUTCOMES["win"], "triangle-right"),
+    "significantly worse": (OUTCOMES["loss"], "triangle-left"),
+    "not significant": (GREY, "circle"),
+    "not tested": (GREY, "cross"),
+}
+
+
+@explain_options
+def forest(
+    per_query: Any,
+    *,
+    baseline: str,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    test: str = "t",
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    interval: str | None = None,
+    tolerance: float = 0.0,
+    missing: str = "zero",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Chart:
+    """How every system differs from the baseline, with the interval of the difference: a panel per measure.
+
+    Colour and shape tell what is significantly better, significantly worse, and neither. The best system of the first
+    measure stands first. Intervals are those of each comparison by itself, and p is corrected for all: an interval
+    without 0 need not be significant.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    baseline
+        The system that the others are compared with.
+    measures
+        The measures to show; by default all.
+    test, correction, alpha, interval, tolerance, missing, resamples, seed
+        As in `compare`.
+
+    Returns
+    -------
+    alt.LayerChart
+        The rows of `compare` with a `verdict`; of several measures an `alt.ConcatChart` of such panels.
+
+    Raises
+    ------
+    IRError
+        As `compare`.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> chart = plots.forest(ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10"), baseline="bm25")
+    >>> chart.layer[1].data.select("run", "verdict", difference=pl.col("difference").round(3)).rows()
+    [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
+    """
+    frame, names = in_memory(per_query, measures, "forest")
+    found = compare(
+        frame,
+        baseline=baseline,
+        measures=names,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        interval=interval,
+        tolerance=tolerance,
+        missing=missing,
+        resamples=resamples,
+        seed=seed,
+    )
+    first = found.filter(pl.col("measure") == names[0])
+    systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
+    panels = [
+        _intervals(_with_verdict(found.filter(pl.col("measure") == name), name), systems.to_list(), name)
+        for name in names
+    ]
+    method = test if test == "tukey" or correction is None else f"{test}, {correction}"
+    below = f"Lines are intervals of {1 - alpha:.0%}; significant is p up to {alpha:g} ({method})."
+    what = names[0] if len(names) == 1 else "Measures"
+    return side_by_side(panels, titled(f"{what}: differences from {baseline}", below), columns=2)
+
+
+def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
+    lower, significant = pl.col("difference") < 0, pl.col("significant")
+    better = lower if is_cost(measure) else ~lower
+    verdict = (
+        pl.when(significant & better)
+        .then(pl.lit("significantly better"))
+        .when(significant)
+        .then(pl.lit("significantly worse"))
+        .when(~significant)
+        .then(pl.lit("not significant"))
+        .otherwise(pl.lit("not tested"))
+    )
+    return rows.with_columns(verdict=verdict)
+
+
+def _intervals(rows: pl.DataFrame, systems: list[str], measure: str) -> alt.LayerChart:
+    """A panel of a measure: differences with their intervals, and the line of 0."""
+    colours, shapes = ([kinds[i] for kinds in VERDICTS.values()] for i in (0, 1))
+    decimals = ["mean", "baseline_mean", "difference", "low", "high", "p", "p_corrected"]
+    tooltip = [
+        alt.Tooltip("run:N"),
+        alt.Tooltip("verdict:N"),
+        *(alt.Tooltip(f"{c}:Q", format=".4f") for c in decimals),
+        alt.Tooltip("n_queries:Q"),
+        alt.Tooltip("note:N"),
+    ]
+    base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
+        y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
+        color=alt.Color("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=colours), title=None),
+        tooltip=tooltip,
+    )
+    x = alt.X("difference:Q", title=f"difference in {with_direction(measure)}", axis=alt.Axis(grid=False, tickCount=5))
+    x = x.scale(padding=12)
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#000000", strokeDash=[3, 3]).encode(x="zero:Q")
+    lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=x, shape=alt.Shape("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=shapes), title=None)
+    )
+    panel = alt.LayerChart(layer=[zero, points, lines])
+    return panel.properties(width=320, height=alt.Step(22), title=titled(measure))
+
+
+@explain_options
+def heatmap(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None) -> alt.LayerChart:
+    """The mean of every measure for every system, as text on a colour: the darker the better in its column.
+
+    Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to
+    another. The best system of the first measure stands first.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, of one system or of several.
+    measures
+        The measures to show; by default all.
+
+    Returns
+    -------
+    alt.LayerChart
+        `run`, `measure`, `mean` as in `ir.mean`, `shade` (from 0, the worst, to 1, the best; 0.5 where all are equal)
+        and `text`.
+
+    Raises
+    ------
+    IRError
+        For a measure that is not there, NaN values, a LazyFrame, more than 5,000 cells.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> chart = plots.heatmap(ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"]))
+    >>> chart.data.filter(pl.col("measure") == "RR").select("run", "text", pl.col("shade").round(2)).rows()
+    [('bm25', '0.551', 1.0), ('chargrams', '0.510', 0.59), ('tfidf', '0.449', 0.0)]
+    """
+    frame, names = in_memory(per_query, measures, "heatmap")
+    means = with_run(mean(frame)).select("run", *names)
+    means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
+    cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
+    value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
+    share = (
+        pl.when(highest > lowest)
+        .then((value - lowest) / (highest - lowest))
+        .otherwise(pl.when(value.is_not_null()).then(0.5))
+    )
+    cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
+    cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
+    cells = cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))
+    base = alt.Chart(drawn(cells, "Show fewer measures.")).encode(
+        x=alt.X(
+            "measure:N",
+            sort=names,
+            title=None,
+            axis=alt.Axis(orient="top", labelAngle=-40, labelLimit=LONGEST_LABEL),
+        ),
+        y=alt.Y("run:N", sort=means["run"].to_list(), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)),
+        tooltip=["run:N", "measure:N", alt.Tooltip("mean:Q", format=".4f")],
+    )
+    shade = alt.Color(
+        "shade:Q",
+        scale=alt.Scale(scheme="blues", domain=[0, 1]),
+        title=None,
+        legend=alt.Legend(values=[0, 1], labelExpr="datum.value ? 'best' : 'worst'"),
+    )
+    text = base.mark_text().encode(
+        text="text:N", color=alt.condition("datum.shade > 0.6", alt.value("#FFFFFF"), alt.value("#000000"))
+    )
+    costs = ", ".join(name for name in names if is_cost(name))
+    below = f"Lower is better for {costs}." if costs else ""
+    return alt.LayerChart(data=cells, layer=[base.mark_rect().encode(color=shade), text]).properties(
+        width=alt.Step(56), height=alt.Step(24), title=titled("Means by system and measure", below)
+    )

@@ -1,0 +1,136 @@
+"""Two systems against each other, a point per query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_ir.comparison.pairing import scores_of
+from polars_ir.errors import OptionError, explain_options
+from polars_ir.plots.pairwise import ranked_pairs
+from polars_ir.plots.style import (
+    GREY,
+    LONGEST_LABEL,
+    OUTCOMES,
+    in_memory,
+    of_outcomes,
+    only,
+    titled,
+    with_direction,
+)
+
+#: From how many different points on those near each other are drawn as one, and how many cells an axis then has.
+MOST_POINTS, CELLS = 2_000, 40
+
+
+@explain_options
+def scatter(
+    per_query: Any,
+    measure: str | pl.Expr,
+    *,
+    x: str,
+    y: str,
+    tolerance: float = 0.0,
+    missing: str = "zero",
+) -> alt.LayerChart:
+    """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
+
+    Queries with the same two values are one point, the larger the more there are. Of more than 2,000 different points
+    those that are close, in cells of 1/40 of the axes, are drawn as one at their mean; the subtitle says so.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    measure
+        The measure, in any spelling.
+    x, y
+        The systems on the axes; `y` wins above the diagonal, or below it if lower is better.
+    tolerance
+        Differences up to this size are ties.
+    missing
+        `"zero"` counts 0 for a system that lacks a query which others have; `"skip"` leaves the query out.
+
+    Returns
+    -------
+    alt.LayerChart
+        Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query`, the first of them) and the diagonal.
+
+    Raises
+    ------
+    IRError
+        For a system or a measure that is not there, a single system, NaN values, a LazyFrame.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
+    >>> plots.scatter(per_query, "nDCG@10", x="bm25", y="tfidf").title.subtitle
+    ['12 wins of tfidf, 28 ties, 56 losses.']
+    """
+    frame, names = in_memory(per_query, measure, "scatter")
+    name = only(names)
+    if not isinstance(tolerance, (int, float)) or not 0 <= tolerance < float("inf"):
+        raise OptionError(f"tolerance must be a number from 0 on; got {tolerance!r}.")
+    scores = scores_of(frame, name, missing=missing, what="ir.plots.scatter")
+    for option, system in (("x", x), ("y", y)):
+        scores.index(system, option)
+    if x == y:
+        raise OptionError(f"x and y must be two systems; got {x!r} for both.")
+    pairs = ranked_pairs(scores, name, y, x, tolerance)
+    pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
+    counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
+    both = [*pairs["x_value"], *pairs["y_value"]]
+    low, high = (min(0.0, *both), max(both)) if both else (0.0, 1.0)
+    points, together = _points(pairs, (high - low) / CELLS)
+    square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
+    marks = (
+        alt.Chart(points)
+        .mark_point(filled=True, opacity=0.6)
+        .encode(
+            x=alt.X("x_value:Q", title=f"{x}: {with_direction(name)}", scale=square, axis=_short()),
+            y=alt.Y("y_value:Q", title=f"{y}: {with_direction(name)}", scale=square, axis=_short()),
+            size=_size(points),
+            color=of_outcomes(),
+            shape=alt.Shape(
+                "outcome:N",
+                scale=alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"]),
+                title=None,
+            ),
+            tooltip=["query:N", "n_queries:Q", *(alt.Tooltip(f"{v}:Q", format=".4f") for v in ("x_value", "y_value"))],
+        )
+    )
+    ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
+    diagonal = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
+    told = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
+    title = titled(f"{name}: {y} against {x}", told, together)
+    return alt.LayerChart(layer=[diagonal, marks]).properties(width=400, height=400, title=title)
+
+
+def _short() -> alt.Axis:
+    return alt.Axis(titleLimit=LONGEST_LABEL)
+
+
+def _points(pairs: pl.DataFrame, cell: float) -> tuple[pl.DataFrame, str]:
+    """A point per pair of values, or per cell if there are too many of them, and a word on that."""
+    values, told = ["x_value", "y_value"], ""
+    keys = [pl.col(value).alias(f"{value[0]}_cell") for value in values]
+    if pairs.select(values).n_unique() > MOST_POINTS:
+        keys = [(key / cell).floor() for key in keys]
+        told = f"A point stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
+    points = pairs.sort("query").group_by(*keys, "outcome", maintain_order=True)
+    found = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
+    # Large ones first, so that they hide no other.
+    found = found.sort("n_queries", descending=True, maintain_order=True)
+    return found.select("query", *values, "outcome", "n_queries"), told
+
+
+def _size(points: pl.DataFrame) -> alt.Size:
+    """The size of a point by its queries, if any has several."""
+    most = max(points["n_queries"], default=1)
+    scale = alt.Scale(type="sqrt", domain=[1, max(most, 2)], range=[40, 400])
+    return alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend() if most > 1 else None)

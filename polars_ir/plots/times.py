@@ -1,0 +1,146 @@
+"""Measures over time: a line per system, and where it is beyond chance another than before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_ir.comparison.drifting import drift
+from polars_ir.errors import MeasureError, explain_options
+from polars_ir.naming import taken_apart
+from polars_ir.plots.curves import lines, told_of_bands
+from polars_ir.plots.style import (
+    LONGEST_LABEL,
+    Chart,
+    drawn,
+    in_memory,
+    side_by_side,
+    systems_of,
+    titled,
+    with_direction,
+    with_run,
+)
+
+
+@explain_options
+def series(
+    per_query: Any,
+    by: Any,
+    *,
+    every: str | None = None,
+    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    reference: Any = None,
+    test: Any = "t",
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    min_queries: int = 5,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Chart:
+    """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure.
+
+    Figures are those of `drift`: a ring marks a stretch of time whose mean differs from the reference (all before it,
+    by default) by more than chance. Bands of more than five systems are left out, and the subtitle says so.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, of one system or of several.
+    by
+        When a query was asked, as in `drift`.
+    every
+        How long a stretch is: `"1d"`, `"1w"`, `"1mo"`; without it, one value of `by`.
+    measures
+        The measures to show; by default all.
+    reference, test, correction, alpha, min_queries, resamples, seed
+        As in `drift`.
+
+    Returns
+    -------
+    alt.LayerChart
+        The rows of `drift`; of several measures an `alt.ConcatChart` of such panels.
+
+    Raises
+    ------
+    IRError
+        As `drift`, and for more than 5,000 points.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from polars_ir import plots
+    >>> values = [0.8, 0.9, 0.8, 0.9, 0.9, 0.8, 0.3, 0.4, 0.3]
+    >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
+    >>> chart = plots.series(log, "day", min_queries=3)
+    >>> chart.data.select("bucket", "drifted").rows()
+    [(1, None), (2, False), (3, True)]
+    """
+    frame, names = in_memory(per_query, measures, "series", by=by)
+    found = with_run(
+        drift(
+            frame,
+            by,
+            every=every,
+            reference=reference,
+            measures=names,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            min_queries=min_queries,
+            resamples=resamples,
+            seed=seed,
+        )
+    )
+    systems = systems_of(found)
+    rows, x = _timed(found, by if isinstance(by, str) else "time", every)
+    rings = f"Rings: another mean than the reference ({test}, corrected p up to {alpha:g})."
+    panels = [_marked(rows.filter(pl.col("measure") == name), x, name, systems) for name in names]
+    what = names[0] if len(names) == 1 else "Measures"
+    title = titled(f"{what} over time", told_of_bands(systems, 1 - alpha), rings)
+    return side_by_side(panels, title, columns=1)
+
+
+def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFrame, alt.X]:
+    """The rows, and the axis of their buckets: of time for dates and times, of single values for others."""
+    title = name if every is None else f"{name} (every {every})"
+    dtype = rows.schema["bucket"]
+    if isinstance(dtype, (pl.Date, pl.Datetime)):
+        return rows, alt.X("bucket:T", title=title)
+    if not dtype.is_numeric():
+        rows = rows.with_columns(pl.col("bucket").cast(pl.String))
+    order = rows["bucket"].unique(maintain_order=True).to_list()
+    axis = alt.Axis(labelOverlap=True, labelLimit=LONGEST_LABEL, labelAngle=0)
+    return rows, alt.X("bucket:O", sort=order, title=title, axis=axis)
+
+
+def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
+    """A panel of a measure, with a ring around each point that has drifted."""
+    course = lines(
+        drawn(rows, "Take longer stretches of time, every=."),
+        x,
+        with_direction(measure),
+        systems,
+        domain=_within_bounds(rows, measure),
+    )
+    rings = (
+        alt.Chart(rows)
+        .transform_filter("datum.drifted === true")
+        .mark_point(size=160, strokeWidth=1.5, color="#000000", filled=False)
+        .encode(x=x, y="mean:Q")
+    )
+    return alt.LayerChart(data=rows, layer=[*course.layer, rings]).properties(
+        width=600, height=220, title=titled(measure)
+    )
+
+
+def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
+    """The ends of the axis: no value beyond them is possible, though the interval of a few queries may go there."""
+    try:
+        lowest, highest = taken_apart(measure)[0].bounds
+    except MeasureError:
+        return alt.Undefined
+    ends = rows.select("mean", "low", "high").unpivot()["value"].drop_nulls().to_list()
+    return [max(lowest, min(ends)), min(highest, max(ends))] if ends else alt.Undefined
