@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from polars_ir.plots.bars import differences
 from polars_ir.binding import bound
+from polars_ir.plots.bars import differences
 from polars_ir.plots.curves import cutoffs, precision_recall
 from polars_ir.plots.overview import forest, heatmap
 from polars_ir.plots.points import scatter
