@@ -108,8 +108,8 @@ def forest(
     ]
     method = test if test == "tukey" or correction is None else f"{test}, {correction}"
     below = f"Lines are intervals of {1 - alpha:.0%}; significant is p up to {alpha:g} ({method})."
-    what = names[0] if len(names) == 1 else "Measures"
-    return side_by_side(panels, titled(f"{what}: differences from {baseline}", below), columns=2)
+    title = f"{names[0]}: difference to {baseline}" if len(names) == 1 else f"Differences to {baseline}"
+    return side_by_side(panels, titled(title, below), columns=2)
 
 
 def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:

@@ -108,7 +108,10 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     title = name if every is None else f"{name} (every {every})"
     dtype = rows.schema["bucket"]
     if isinstance(dtype, (pl.Date, pl.Datetime)):
-        return rows, alt.X("bucket:T", title=title)
+        times = rows["bucket"].drop_nulls()
+        within_days = isinstance(dtype, pl.Datetime) and (times - times.dt.truncate("1d")).dt.total_seconds().any()
+        axis = alt.Axis(format="%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d", labelOverlap=True, tickCount=6)
+        return rows, alt.X("bucket:T", title=title, axis=axis)
     if not dtype.is_numeric():
         rows = rows.with_columns(pl.col("bucket").cast(pl.String))
     order = rows["bucket"].unique(maintain_order=True).to_list()
