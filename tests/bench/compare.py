@@ -13,10 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from generate import PART_ROWS, Collection, Shape, collection, parquet_parts, robust, shallow
-from measure import agree, best, fresh, race
+from measure import agree, best, fresh, peak_memory, race
 from peers import MEASURES, PEERS, Tool, installed, ours, pytrec_eval
+from scipy import stats
 
 import polars_ir as ir
 
@@ -167,7 +169,56 @@ def hard(options: Options) -> Iterator[Row]:
         yield Row(name, f"{own * 1e9:.0f} ns/row", "shallow", f"{easy * 1e9:.0f} ns/row", easy / own)
 
 
-CASES = {"large": large, "deep": deep, "small": small, "scan": scan, "many": many, "whole": whole, "hard": hard}
+def paired(_: Options) -> Iterator[Row]:
+    """Randomisation tests of twenty systems on a thousand queries, against SciPy's, one pair after the other."""
+    rng = np.random.default_rng(0)
+    systems = {f"s{i:02d}": rng.beta(2, 3 + i / 50, 1000) for i in range(20)}
+    ids = [f"q{i}" for i in range(1000)]
+    per_query = pl.concat(
+        pl.DataFrame({"run": [name] * 1000, "query_id": ids, "AP": values}) for name, values in systems.items()
+    )
+
+    def compare(**options: Any) -> Callable[[], None]:
+        def run() -> None:
+            ir.compare(per_query, correction=None, **{"test": "randomisation", **options})
+
+        return run
+
+    def scipy() -> None:
+        for name, values in systems.items():
+            if name != "s00":
+                stats.permutation_test(
+                    (values - systems["s00"],),
+                    np.mean,
+                    permutation_type="samples",
+                    n_resamples=10_000,
+                    batch=1000,
+                    axis=0,
+                )
+
+    times = race({"ours": compare(baseline="s00"), "SciPy": scipy})
+    case = "19 pairs of 1000 queries, 10,000 resamples"
+    yield Row(case, time(times["ours"]), "SciPy", time(times["SciPy"]), times["SciPy"] / times["ours"])
+    for case, run in {
+        "the same, 100,000 resamples": compare(baseline="s00", resamples=100_000),
+        "190 pairs, 100,000 resamples": compare(resamples=100_000),
+        "Tukey, 190 pairs, 10,000 resamples": compare(test="tukey"),
+    }.items():
+        with peak_memory() as peak:
+            taken_alone = best(run)
+        yield Row(case, time(taken_alone), "peak memory", memory(peak[0]))
+
+
+CASES = {
+    "large": large,
+    "deep": deep,
+    "small": small,
+    "scan": scan,
+    "many": many,
+    "whole": whole,
+    "hard": hard,
+    "paired": paired,
+}
 
 
 def contest(case: str, data: Collection, names: list[str]) -> Iterator[Row]:
