@@ -1,7 +1,8 @@
 """The queries that means are taken over: in one order, with their slices and their weights.
 
 Conventions: queries are in the order of their ids, so that a mean over them is the same to the last bit whatever the
-order of the rows. Values are finite numbers or null, which means undefined; weights are numbers from 0 on.
+order of the rows. Values are finite numbers or null, which means undefined; weights are numbers from 0 on. A frame in
+memory is checked at once, what is lazy by its plan.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import polars as pl
 from polars_ir.attributes import column_for, with_attributes
 from polars_ir.checks import guard
 from polars_ir.errors import ColumnError, DataError, DtypeError
+from polars_ir.options import LARGEST
 from polars_ir.schema import Table
 
 #: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
@@ -22,9 +24,6 @@ ALL = "polars_ir: all"
 
 #: Where the weights of queries are.
 WEIGHT = "polars_ir: weight"
-
-#: No weight is larger, so that sums of squares are numbers.
-LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,10 @@ def sample_of(table: Table, measures: Sequence[str], by: Any = None, weights: An
     if weights is not None:
         rows = rows.join(_weights(table, weights), on=table.keys, how="left", maintain_order="left")
         weight = WEIGHT
-    ordered = rows.sort(*map(column_for, slices), *table.keys).with_columns(pl.lit(True).alias(ALL))
+    ordered = rows.sort(*map(column_for, slices), *table.keys).with_columns(pl.lit(1, pl.UInt32).alias(ALL))
+    if not table.eager:
+        wrong = [_is_wrong(measure) for measure in measures if table.dtypes[measure].is_float()]
+        ordered = guard(ordered, ALL, pl.any_horizontal(wrong), "a measure is NaN or infinite") if wrong else ordered
     return Sample(ordered, slices, [key for key in table.keys if key == "run"], weight)
 
 
@@ -86,10 +88,16 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
 def check_numbers(rows: pl.DataFrame, measures: Iterable[str], table: Table) -> None:
     """Raise a `DataError` for a measure whose value is NaN or infinite."""
     for measure in measures:
-        if rows.schema[measure].is_float() and (bad := rows.filter(~pl.col(measure).is_finite())).height:
+        if rows.schema[measure].is_float() and (bad := rows.filter(_is_wrong(measure))).height:
             shown = bad.select(*(pl.col(key).alias(table.names[key]) for key in table.keys), measure)
             remedy = "Leave the queries out, or make the values null, which means undefined."
-            raise DataError.rows("per_query", f"whose {measure!r} is NaN or infinite", remedy, bad.height, shown)
+            problem = f"whose {measure!r} is NaN or infinite, or beyond {LARGEST:g}"
+            raise DataError.rows("per_query", problem, remedy, bad.height, shown)
+
+
+def _is_wrong(measure: str) -> pl.Expr:
+    """Whether a value is none that sums of squares can be made of."""
+    return ~pl.col(measure).is_finite() | (pl.col(measure).abs() > LARGEST)
 
 
 def _weights(table: Table, weights: Any) -> pl.LazyFrame:

@@ -16,14 +16,12 @@ import polars as pl
 
 from polars_ir.averages import averaged, denominators, ends, interval_of, mean_of, std_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, InputTypeError, MeasureError, OptionError, explain_options
+from polars_ir.errors import ColumnError, InputTypeError, MeasureError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import parse
+from polars_ir.options import INTERVALS, chance, one_of, randomness
 from polars_ir.samples import Sample, named_in, sample_of
 from polars_ir.schema import Table, per_query_table
-
-#: The intervals of a mean that there are.
-INTERVALS = ("normal", "t", "percentile", "BCa")
 
 #: The columns that `summarize` makes.
 MADE = ("measure", "mean", "std", "low", "high", "n_queries")
@@ -79,8 +77,9 @@ def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Litera
     Raises
     ------
     IRError
-        For a frame without a query column or without a measure; NaN and infinite values; a query without a slice or a
-        weight, or with several; a micro average of what is no ratio of counts, or without these.
+        For a frame without a query column or without a measure; NaN and infinite values, with which a LazyFrame fails
+        when it is collected; a query without a slice or a weight, or with several; a micro average of what is no ratio
+        of counts, or without these.
 
     Examples
     --------
@@ -92,8 +91,7 @@ def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Litera
     >>> ir.mean(recalls, average="micro").item()  # 2 of 4 relevant documents
     0.5
     """
-    if average not in ("macro", "micro"):
-        raise OptionError.value("average", average, ("macro", "micro"))
+    one_of("average", average, ("macro", "micro"))
     table, measures = measures_of(per_query, without=named_in(by, weights))
     sample = sample_of(table, measures, by, weights)
     weight_of = dict.fromkeys(measures, sample.weight)
@@ -207,18 +205,15 @@ def summarize(
     >>> ir.summarize(per_query, weights=pl.DataFrame({"query_id": ["q1", "q2"], "asked": [9, 1]}))["mean"].item()
     0.55
     """
-    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise OptionError(f"confidence must be between 0 and 1, both excluded; got {confidence!r}.")
-    if interval not in INTERVALS:
-        raise OptionError.value("interval", interval, INTERVALS)
+    one_of("interval", interval, INTERVALS)
+    options = {"kind": interval, "confidence": chance("confidence", confidence), **randomness(resamples, seed)}
     table, measures = measures_of(per_query, without=named_in(by, weights))
     sample = sample_of(table, measures, by, weights)
     if interval == "normal":
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = NormalDist().inv_cdf((1 + float(confidence)) / 2)
         rows = pl.concat(_summary(sample, measure, **interval_of(measure, z, sample.weight)) for measure in measures)
     elif table.eager:
         require("stats", f"ir.summarize(interval={interval!r})")
-        options = {"kind": interval, "confidence": confidence, "resamples": resamples, "seed": seed}
         rows = pl.concat(_with_interval(sample, measure, options) for measure in measures)
     else:
         raise InputTypeError.lazy(f"interval={interval!r}")
@@ -273,6 +268,8 @@ def measures_of(
         raise ColumnError.no_measure([name for name in table.columns if name not in left_out])
     if measures is None:
         return table, numbers
+    if not isinstance(measures, (str, pl.Expr, Iterable)):
+        raise MeasureError.not_a_measure(measures)
     asked = [measures] if isinstance(measures, (str, pl.Expr)) else list(measures)
     found = list(dict.fromkeys(_column_of(measure, numbers) for measure in asked))
     if not found:

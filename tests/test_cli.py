@@ -1,16 +1,19 @@
 """`polars-ir`: the functions from the command line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.cli import DEMO_MEASURES, WRITERS, main
 from polars_ir.comparison.gate import gate
+from polars_ir.comparison.systems import compare
 
 QRELS = "q1 0 d2 1\nq2 0 d1 2\nq3 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.5 a\nq2 Q0 d1 1 0.7 a\n"
@@ -120,7 +123,7 @@ def test_a_bad_file_is_an_error_that_names_the_line(evaluating, folder, capsys):
 
 def test_a_run_given_twice_is_an_error(evaluating, folder, capsys):
     line = failing([*evaluating[:3], str(folder / "first.run"), *evaluating[3:]], capsys)
-    assert "each run can be given once" in line
+    assert "each file can be given once" in line
 
 
 OLD = pl.DataFrame({"run": "a", "query_id": ["01", "02", "03", "04"], "AP": [0.5, 0.5, 0.5, 0.5]})
@@ -207,7 +210,7 @@ def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
             {1: "first.run"},
             "figures per query are read from .parquet, .arrow, .csv, .tsv, .ndjson. Runs go with --qrels.",
         ),
-        ({1: "*.csv"}, "figures of one system are in one file; this stands for 2."),
+        ({1: "*.csv"}, "figures are in one file; this stands for 2."),
         ({4: "RR"}, "new: per_query has no measure 'RR'"),
         ({5: "--alpha=0.7"}, "alpha must be between 0 and 0.5, both excluded; got 0.7."),
         ({5: "--max-drop=nan"}, "max_drop must be 0 or more"),
@@ -225,6 +228,95 @@ def test_figures_that_can_not_be_read_are_an_error_of_the_file(gating, folder, c
     assert "new.csv, line 2: the header names 2 columns; this row has 3 fields." in failing(gating, capsys)
 
 
+def test_systems_are_compared_by_their_figures(gating, folder, capsys):
+    arguments = ["compare", *gating[1:3], "--baseline", "a", "--test", "sign", "--correction", "none"]
+    assert main([*arguments, "-o", str(folder / "found.parquet")]) == 0
+    assert capsys.readouterr() == ("", "")
+    wanted = compare(pl.concat([NEW, OLD]), baseline="a", test="sign", correction=None)
+    assert_frame_equal(pl.read_parquet(folder / "found.parquet"), wanted)
+    assert main(arguments) == 0
+    header, row = capsys.readouterr().out.splitlines()
+    assert header.split("\t") == wanted.columns
+    assert row.split("\t")[:6] == ["b", "a", "AP", "0.875", "0.5", "0.375"]
+
+
+def test_figures_without_a_system_are_called_by_their_file(gating, folder, capsys):
+    for name, frame in (("new", NEW), ("old", OLD)):
+        frame.drop("run").write_csv(folder / f"{name}.csv")
+    assert main(["compare", *gating[1:3]]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split("\t")[:2] == ["old", "new"]
+
+
+def test_runs_are_compared_if_judgments_are_given(folder, capsys):
+    runs = [str(folder / name) for name in ("first.run", "second.run")]
+    assert main(["compare", *runs, "--qrels", str(folder / "qrels.txt"), "-m", "RR", "-m", "R@2"]) == 0
+    rows = [line.split("\t")[:6] for line in capsys.readouterr().out.splitlines()[1:]]
+    # The second run answers the first of three queries only.
+    assert [row[:3] for row in rows] == [["second", "first", "RR"], ["second", "first", "R@2"]]
+    assert [float(row[5]) for row in rows] == pytest.approx([1 / 3 - 0.5, 1 / 3 - 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (["--baseline", "c"], "baseline must be one of the systems"),
+        (["--correction", "holms"], "correction must be one of"),
+        (["--qrels", "qrels.txt"], "compare needs a measure to evaluate runs by (-m)"),
+        (["-m", "RR"], "per_query has no measure 'RR'"),
+    ],
+)
+def test_wrong_input_of_compare_has_status_2(gating, changes, words, capsys):
+    assert words in failing(["compare", *gating[1:3], *changes], capsys)
+
+
+def test_one_system_can_not_be_compared(gating, capsys):
+    assert "compare needs several systems; per_query has only 'b'" in failing(["compare", gating[1]], capsys)
+
+
+def test_trec_eval_has_the_options_output_and_status_of_that_program(folder, capsys):
+    files = [str(folder / "qrels.txt"), str(folder / "first.run")]
+    assert main(["trec_eval", "-q", "-m", "num_ret", "-m", "P.1", *files]) == 0
+    wanted = [("num_ret", "q1", "2"), ("P_1", "q1", "0.0000"), ("num_ret", "q2", "1"), ("P_1", "q2", "1.0000")]
+    wanted += [("num_ret", "all", "3"), ("P_1", "all", "0.5000")]
+    assert capsys.readouterr() == ("".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in wanted), "")
+    assert main(["trec_eval", files[0]]) == 1
+    assert "QRELS and RUN are two files; got 1." in capsys.readouterr().err
+    assert main(["trec_eval", "--strict", "-m", "map", *files]) == 4
+    assert "'q3'" in capsys.readouterr().err
+
+
+def test_the_help_lists_every_command(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    assert [word for word in ["demo", "evaluate", "compare", "gate", "trec_eval"] if f"    {word} " not in text] == []
+
+
+@pytest.mark.parametrize("command", ["demo", "evaluate", "gate", "compare", "trec_eval"])
+def test_a_closed_pipe_ends_quietly(command, gating, evaluating, folder):
+    arguments = {
+        "evaluate": evaluating,
+        "gate": gating,
+        "compare": ["compare", *gating[1:3]],
+        "trec_eval": ["trec_eval", str(folder / "qrels.txt"), str(folder / "first.run")],
+    }.get(command, [command])
+    reader, writer = os.pipe()
+    os.close(reader)
+    # Output to a pipe waits in a buffer, and fails to be written at the end.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(  # noqa: S603  # our own commands
+        [sys.executable, "-m", "polars_ir", *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+        env=environment,
+        timeout=120,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -232,6 +324,8 @@ def test_figures_that_can_not_be_read_are_an_error_of_the_file(gating, folder, c
         ["evaluate"],
         ["evaluate", "qrels", "run"],
         ["evalute"],
+        ["compare"],
+        ["compare", "new", "old", "--test", "tt"],
         ["gate", "new", "old"],
         ["gate", "new", "old", "-m", "AP", "--max-drop", "little"],
         ["gate", "new", "old", "-m", "AP", "--json", "--markdown"],

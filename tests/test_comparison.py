@@ -195,6 +195,17 @@ def test_the_lower_value_of_a_cost_wins():
     assert row["rank_biserial"] == 1.0
 
 
+def test_a_difference_as_large_as_the_tolerance_is_a_tie_whatever_floats_make_of_it():
+    # As floats, 0.4 - 0.3 and 0.3 - 0.2 are on the two sides of 0.1.
+    row = compare(frame(a=[0.2, 0.3, 0.4, 0.1], b=[0.3, 0.4, 0.3, 0.9]), tolerance=0.1).row(0, named=True)
+    assert (row["wins"], row["ties"], row["losses"]) == (1, 3, 0)
+
+
+def test_differences_too_small_to_be_squared_are_said_to_be_the_same():
+    row = compare(frame(a=[1e-300, 2e-300, 1e-300], b=[2e-300, 5e-300, 4e-300])).row(0, named=True)
+    assert (row["p"], row["note"]) == (None, "all differences are the same")
+
+
 def test_differences_within_the_tolerance_are_ties():
     some = frame(a=[0.5, 0.5, 0.5, 0.5], b=[0.51, 0.49, 0.75, 0.25])
     found = compare(some, tolerance=0.02, test="sign").row(0, named=True)
@@ -325,11 +336,15 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
         ({"alpha": 0}, ["alpha must be between 0 and 1"]),
         ({"alpha": "0.05"}, ["alpha must be between 0 and 1", "'0.05'"]),
         ({"alpha": float("nan")}, ["alpha", "nan"]),
-        ({"tolerance": -0.1}, ["tolerance must be a number from 0 on; got -0.1"]),
+        ({"tolerance": -0.1}, ["tolerance must be 0 or more; got -0.1"]),
         ({"resamples": 0}, ["resamples must be a whole number from 1 to 10,000,000; got 0"]),
         ({"resamples": 1e4}, ["resamples must be a whole number", "10000.0"]),
         ({"resamples": 10**9}, ["resamples must be a whole number"]),
         ({"seed": -1}, ["seed must be a whole number from 0 on; got -1"]),
+        ({"test": np.array([1, 2])}, ["test must be one of"]),
+        ({"interval": pl.col("t")}, ["interval must be one of"]),
+        ({"measures": 3}, ["a measure is a name"]),
+        ({"tolerance": 10**400}, ["tolerance must be 0 or more"]),
         ({"seed": None}, ["seed must be a whole number from 0 on; got None"]),
         ({"missing": "drop"}, ["missing must be one of 'zero', 'skip'"]),
         ({"by": "valeu"}, ["by must name a column", "Did you mean 'value'?"]),
@@ -355,6 +370,8 @@ def test_options_that_can_not_be_are_errors_that_say_so(options, words):
         (frame(a=[0.1], b=[0.2]), ["needs two queries or more", "'b' has 'q0'", "'a' has 'q0'"]),
         (frame(a=[0.1, 0.2, ..., ...], b=[..., ..., 0.2, 0.3]), ["'b' has 'q2', 'q3'", "'a' has 'q0', 'q1'"]),
         (GOOD.drop("value"), ["no measure"]),
+        (GOOD.clear(), ["per_query has no row"]),
+        (GOOD.with_columns(pl.col("value") * 1e200), ["NaN or infinite, or beyond 1e+100"]),
     ],
 )
 def test_frames_that_can_not_be_compared_are_errors_that_say_so(per_query, words):

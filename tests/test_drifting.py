@@ -80,8 +80,24 @@ def test_chance_alone_is_marked_as_often_as_alpha_says():
 def test_each_system_has_a_course_of_its_own():
     both = pl.concat([LOG.with_columns(run=pl.lit("b")), LOG.with_columns(pl.col("RR") / 2, run=pl.lit("a"))])
     found = drift(both, "day", every="1w", correction=None)
-    assert found["run"].to_list() == ["b"] * 4 + ["a"] * 4
+    assert found["run"].to_list() == ["a"] * 4 + ["b"] * 4
     assert found.filter(run="b").drop("run").equals(drift(LOG, "day", every="1w", correction=None))
+
+
+def test_the_order_of_rows_means_nothing():
+    both = pl.concat([LOG.with_columns(run=pl.lit("b")), LOG.with_columns(pl.col("RR") / 2, run=pl.lit("a"))])
+    shuffled = both.sample(fraction=1, shuffle=True, seed=0)
+    assert drift(shuffled, "day", every="1w").equals(drift(both, "day", every="1w"))
+
+
+def test_systems_of_a_dict_keep_its_order():
+    found = drift({"b": LOG, "a": LOG}, "day", every="1w")
+    assert found["run"].unique(maintain_order=True).to_list() == ["b", "a"]
+
+
+def test_a_number_of_first_buckets_may_be_numpys():
+    numbered = LOG.with_columns(day=pl.int_range(pl.len()) % 4)
+    assert drift(numbered, "day", reference=np.int64(2)).equals(drift(numbered, "day", reference=2))
 
 
 def test_times_come_from_another_frame_and_keep_their_zone():

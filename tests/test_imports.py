@@ -48,9 +48,10 @@ ALLOWED = {
     },
     "binding": set(),
     "extras": {"errors"},
+    "options": {"errors"},
     "averages": {"errors", "naming", "registry", "vocabulary"},
-    "samples": {"errors", "attributes", "checks", "schema"},
-    "summary": {"errors", "averages", "conversion", "extras", "naming", "samples", "schema", "statistics"},
+    "samples": {"errors", "attributes", "checks", "options", "schema"},
+    "summary": {"errors", "averages", "conversion", "extras", "naming", "options", "samples", "schema", "statistics"},
     "statistics": {"errors"},
     "comparison": {
         "errors",
@@ -59,6 +60,7 @@ ALLOWED = {
         "conversion",
         "extras",
         "naming",
+        "options",
         "samples",
         "schema",
         "statistics",
@@ -152,7 +154,7 @@ WITH_EXTRAS = {
 #: The order of the layers, the lowest first; a part may import lower ones only.
 LAYERS = [
     {"errors"},
-    {"binding", "checks", "conversion", "extras", "statistics"},
+    {"binding", "checks", "conversion", "extras", "options", "statistics"},
     {"schema", "vocabulary", "greedy"},
     {"parameters", "continuations"},
     {"registry"},

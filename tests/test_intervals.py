@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import polars_ir as ir
-
 stats = pytest.importorskip("scipy.stats")
 from polars_ir.statistics.intervals import interval, standard_error  # noqa: E402  # it needs SciPy
 
@@ -95,16 +93,3 @@ def test_equal_values_have_an_interval_without_width_but_none_by_bca(weights):
 def test_weights_that_leave_one_query_give_no_silent_nan():
     found = interval(np.array([0.0, 1.0, 0.5]), kind="BCa", weights=np.array([1e-300, 1.0, 1e-300]), resamples=50)
     assert found is None or all(map(math.isfinite, found))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kind": "bca"}, "interval must be one of .*; got 'bca'. Did you mean 'BCa'"),
-        ({"kind": "BCa", "resamples": 0}, "resamples must be a whole number from 1 on; got 0"),
-        ({"kind": "BCa", "seed": -1}, "seed must be a whole number from 0 on; got -1"),
-    ],
-)
-def test_a_wrong_option_is_an_error(options, message):
-    with pytest.raises(ir.IRError, match=message):
-        interval(VALUES, **options)

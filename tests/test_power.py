@@ -127,7 +127,7 @@ def test_pandas_comes_back_as_pandas():
         ({"std": 1, "n_queries": 1}, "n_queries must be a whole number from 2 to 1,000,000,000; got 1."),
         ({"std": 1, "n_queries": 9.5}, "n_queries must be a whole number from 2 to 1,000,000,000; got 9.5."),
         ({"std": 1, "n_queries": 9, "alpha": 1}, "alpha must be between 0 and 1, both excluded; got 1."),
-        ({"std": 1, "n_queries": 9, "power": 0.05}, "power must be between alpha, 0.05, and 1, both excluded"),
+        ({"std": 1, "n_queries": 9, "power": 0.05}, "power must be above alpha, 0.05; got 0.05."),
         ({"per_query": BOTH, "std": 1}, "give one of them"),
         ({"per_query": BOTH, "baseline": "odl"}, "Did you mean 'old'?"),
         ({"per_query": OLD}, "ir.power needs several systems"),

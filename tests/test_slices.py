@@ -58,13 +58,18 @@ def test_the_family_of_the_correction_is_all_rows_of_a_measure(correction):
 def test_the_worst_slice_is_first_and_that_of_a_cost_is_the_highest():
     found = worst_slices(SYSTEMS, QUERIES)
     assert found.select("measure", "run").unique(maintain_order=True).rows() == [
-        ("RR", "old"),
         ("RR", "new"),
-        ("Hole@5", "old"),
+        ("RR", "old"),
         ("Hole@5", "new"),
+        ("Hole@5", "old"),
     ]
     for (measure, _), rows in found.group_by("measure", "run"):
         assert rows["difference"].is_sorted(descending=measure == "Hole@5")
+
+
+def test_the_order_of_rows_means_nothing():
+    shuffled = SYSTEMS.sample(fraction=1, shuffle=True, seed=0)
+    assert worst_slices(shuffled, QUERIES).equals(worst_slices(SYSTEMS, QUERIES))
 
 
 @pytest.mark.parametrize("test", ["t", "mann-whitney", "permutation"])
@@ -156,7 +161,9 @@ def test_pandas_comes_back_as_pandas():
         ({"correction": "holms"}, "correction must be one of .*; got 'holms'. Did you mean 'holm"),
         ({"alpha": 5}, "alpha must be between 0 and 1, both excluded; got 5"),
         ({"min_queries": 1}, "min_queries must be a whole number from 2 on; got 1"),
-        ({"resamples": 0}, "resamples must be a whole number from 1 on; got 0"),
+        ({"resamples": 0}, "resamples must be a whole number from 1 to 10,000,000; got 0"),
+        ({"missing": "drop"}, "missing must be one of 'zero', 'skip'; got 'drop'"),
+        ({"per_query": pl.concat([SYSTEMS, SYSTEMS.head(1).with_columns(run=None)])}, "1 row whose 'run' is null"),
         ({"seed": 0.5}, "seed must be a whole number from 0 on; got 0.5"),
         ({"baseline": "odl"}, "baseline must be one of the systems, 'new', 'old'; got 'odl'. Did you mean 'old'"),
         ({"measures": "nDCG@10"}, "per_query has no measure 'nDCG@10'"),

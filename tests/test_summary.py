@@ -201,6 +201,29 @@ def test_a_value_that_is_no_number_is_an_error(function, wrong):
         function(PER_QUERY.with_columns(RR=pl.Series([wrong, 0.5, 0.5, 0.5])))
 
 
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("function", [ir.mean, ir.summarize])
+def test_a_plan_with_a_value_that_is_no_number_fails(function, wrong):
+    plan = function(PER_QUERY.with_columns(RR=pl.Series([wrong, 0.5, 0.5, 0.5])).lazy())
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="a measure is NaN or infinite"):
+        plan.collect()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"confidence": 1}, "confidence must be between 0 and 1, both excluded; got 1"),
+        ({"confidence": "high"}, "confidence must be between 0 and 1, both excluded; got 'high'"),
+        ({"resamples": 0}, "resamples must be a whole number from 1 to 10,000,000; got 0"),
+        ({"resamples": True}, "resamples must be a whole number from 1 to 10,000,000; got True"),
+        ({"seed": -1}, "seed must be a whole number from 0 on; got -1"),
+    ],
+)
+def test_a_wrong_option_is_told_whether_it_is_used_or_not(options, message):
+    with pytest.raises(ir.IRError, match=message):
+        ir.summarize(PER_QUERY, **options)
+
+
 # Intervals.
 
 

@@ -55,7 +55,7 @@ def test_the_output_is_that_of_trec_eval_to_the_byte(capsys, files):
 
 def line(measure, topic, value):
     """A line of trec_eval, from 12 digits of the value."""
-    if measure in COUNTS or measure in ("runid", "relstring"):
+    if measure in (*COUNTS, "num_q", "runid", "relstring"):
         return f"{measure:<22}\t{topic}\t{value}\n"
     return f"{measure:<22}\t{topic}\t{float(value):6.4f}\n"
 
@@ -157,6 +157,73 @@ def test_several_judges(tmp_path, capsys):
     assert capsys.readouterr().out == "map_avgjg             \tall\t0.7500\n"
 
 
+PREFERENCES = {
+    # Judge a prefers d1 to d2, which the run does; judge b d2 to d7 to d1, of which the run has d2 before d7.
+    "qrels_prefs": "q1 a d1 1\nq1 a d2 0\nq1 b d2 2\nq1 b d1 0\nq1 b d7 1\nq2 a d1 1\nq2 a d2 0\n",
+    "prefs": "q1 a 0 d1 1\nq1 a 0 d2 0\nq1 b 0 d2 2\nq1 b 0 d7 1\nq1 b 0 d1 0\nq2 a 0 d1 3\nq2 a 0 d2 2.5\n",
+}
+
+
+@pytest.mark.parametrize("form", PREFERENCES)
+@pytest.mark.parametrize("options", [[], ["-J"]], ids=["all", "judged"])
+def test_preferences_are_counted_and_their_counts_added_up(form, options, files, printed):
+    Path(files[0]).write_text(PREFERENCES[form])
+    found = printed("-R", form, "-m", "prefs", "-q", *options)
+    assert [(name.strip(), topic, value) for name, topic, value in found] == [
+        ("prefs_num_prefs_poss", "q1", "4"),
+        ("prefs_num_prefs_ful", "q1", "2"),
+        ("prefs_num_prefs_ful_ret", "q1", "2"),
+        ("prefs_simp", "q1", "0.5000"),
+        ("prefs_pair", "q1", "0.5000"),
+        ("prefs_avgjg", "q1", "0.6667"),
+        ("prefs_num_prefs_poss", "q2", "1"),
+        ("prefs_num_prefs_ful", "q2", "1"),
+        ("prefs_num_prefs_ful_ret", "q2", "0"),
+        ("prefs_simp", "q2", "1.0000"),
+        ("prefs_pair", "q2", "1.0000"),
+        ("prefs_avgjg", "q2", "1.0000"),
+        ("runid", "all", "mine"),
+        ("num_q", "all", "2"),
+        ("prefs_num_prefs_poss", "all", "5"),
+        ("prefs_num_prefs_ful", "all", "3"),
+        ("prefs_num_prefs_ful_ret", "all", "2"),
+        ("prefs_simp", "all", "0.7500"),
+        ("prefs_pair", "all", "0.7500"),
+        ("prefs_avgjg", "all", "0.8333"),
+    ]
+    assert len(printed("-R", form, "-m", "all_prefs")) == 16
+
+
+def test_the_name_of_the_run_and_the_number_of_topics_need_no_measure(printed):
+    assert printed("-q", "-m", "runid") == [("runid                 ", "all", "mine")]
+    assert printed("-c", "-m", "num_q", "-m", "runid")[1] == ("num_q                 ", "all", "3")
+
+
+def test_an_average_over_other_recalls_is_the_mean_of_their_precisions(printed):
+    # 1/2, 1/2 and 0 in the first topic, 1 in the second.
+    assert printed("-m", "11pt_avg.0,0.5,1") == [("11pt_avg_0,0.5,1      ", "all", "0.6667")]
+
+
+def test_options_have_long_names(printed):
+    found = printed("--query_eval_wanted", "--measure=num_ret", "--level_for_rel", "2", "--nosummary")
+    assert [value for _, _, value in found] == ["3", "1"]
+
+
+def test_the_run_may_come_in(files, monkeypatch, capsys):
+    with Path(files[1]).open() as run:
+        monkeypatch.setattr("sys.stdin", run)
+        assert main(["-m", "runid", "-m", "map", files[0], "-"]) == 0
+    assert [line.split("\t")[2] for line in capsys.readouterr().out.splitlines()] == ["mine", "0.6250"]
+
+
+@pytest.mark.parametrize(("option", "words"), [("-h", "Usage: polars-ir trec_eval"), ("--version", "version 10.0")])
+def test_help_and_version_are_printed(option, words, capsys):
+    assert main([option]) == 0
+    captured = capsys.readouterr()
+    assert words in captured.out
+    assert captured.err == ""
+
+
 WRONG = {
     "no files": ([], 1, "two files"),
     "an unknown option": (["-x", "a", "b"], 1, "-x"),
@@ -164,8 +231,15 @@ WRONG = {
     "an unknown format": (["-R", "trec", "a", "b"], 2, "-R must be one of qrels"),
     "a level that is no number": (["-l", "high", "a", "b"], 1, "-l must be a whole number; got 'high'"),
     "a file that is not there": (["no qrels", "no run"], 2, "no such file"),
-    "a cutoff that is no number": (["-m", "P.five", "a", "b"], 2, "cutoffs must be numbers"),
-    "a cutoff below 1": (["-m", "P.0", "a", "b"], 2, "k must be"),
+    "a cutoff that is no number": (
+        ["-m", "P.five", "a", "b"],
+        2,
+        "cutoffs must be different whole numbers, 1 or more, as in P.1,2",
+    ),
+    "a cutoff twice": (["-m", "P.5,10,5", "a", "b"], 2, "cutoffs must be different whole numbers"),
+    "a recall twice": (["-m", "iprec_at_recall.0.5,.5", "a", "b"], 2, "cutoffs must be different numbers"),
+    "a parameter that is no pair": (["-m", "ndcg.1", "a", "b"], 2, "parameters must be pairs, as in ndcg.1=2"),
+    "a cutoff below 1": (["-m", "P.0", "a", "b"], 2, "1 or more"),
 }
 
 

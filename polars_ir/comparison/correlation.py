@@ -15,9 +15,10 @@ import polars as pl
 
 from polars_ir.comparison.pairing import scores_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, DataError, MeasureError, OptionError, explain_options, nearest
+from polars_ir.errors import ColumnError, DataError, MeasureError, explain_options, nearest
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
+from polars_ir.options import chance, one_of
 from polars_ir.summary import mean, measures_of
 
 if TYPE_CHECKING:
@@ -112,29 +113,27 @@ def rank_correlation(
     require("stats", "ir.rank_correlation")
     from polars_ir.statistics.rank_order import METHODS
 
-    if method not in METHODS:
-        raise OptionError.value("method", method, METHODS)
-    if not isinstance(persistence, (int, float)) or not 0 < persistence < 1:
-        raise OptionError(f"persistence must be between 0 and 1, both excluded; got {persistence!r}.")
-    here = _means(per_query, measures, missing, "rank_correlation")
+    one_of("method", method, METHODS)
+    persistence = chance("persistence", persistence)
+    here = _means(per_query, measures, missing, "ir.rank_correlation")
     names = here.columns[1:]
     if other is None:
         if len(names) < 2:
             raise MeasureError(
-                f"rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone. Name "
-                "another measure, or give the other per-query frame: ir.rank_correlation(per_query, other)."
+                f"ir.rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone. "
+                "Name another measure, or give the other per-query frame: ir.rank_correlation(per_query, other)."
             )
         there, pairs = here, list(combinations(names, 2))
     else:
         shared = _shared(names, measures_of(other)[1], asked=measures is not None)
-        there, pairs = _means(other, shared, missing, "rank_correlation of other"), [(name, name) for name in shared]
+        there, pairs = _means(other, shared, missing, "ir.rank_correlation of other"), [(name, name) for name in shared]
     if here.join(there, on="run", how="semi").height < 2:
         systems = [", ".join(map(repr, side["run"])) for side in (here, there)]
         raise DataError(
             f"per_query and other must have two systems in common; they have {systems[0]}, and {systems[1]}. Give the "
             "same system the same name in both."
         )
-    rows = [_row(here.select("run", one), there.select("run", two), method, float(persistence)) for one, two in pairs]
+    rows = [_row(here.select("run", one), there.select("run", two), method, persistence) for one, two in pairs]
     return give_back(pl.DataFrame(rows, schema=SCHEMA, orient="row"), per_query)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from numbers import Integral
 from typing import Any
 
 import polars as pl
@@ -79,7 +80,8 @@ def drift(
         `run` (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries` (UInt32), `mean`,
         `low`, `high` (the interval of the mean by t), `n_reference` (UInt32), `reference_mean`, `difference`
         (mean - reference_mean), `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha)
-        and `note` (String), why there is no test. Measures and systems are in the order they have, buckets in theirs.
+        and `note` (String), why there is no test. Measures are in the order they have, systems in that of their names,
+        or of the dict they came in, buckets in theirs.
 
     Raises
     ------
@@ -102,7 +104,7 @@ def drift(
     """
     options = checked_options("ir.drift", test, correction, alpha, min_queries, resamples, seed)
     table, names = measures_in_memory(per_query, measures, by, "ir.drift")
-    samples, attributes = each_system(table, by)
+    samples, attributes = each_system(per_query, table, by)
     if len(attributes) > 1:
         raise ColumnError(f"by must give one column of times; got {', '.join(map(repr, attributes))}.")
     time = _truncated(samples[0][1].schema[column_for(attributes[0])], attributes[0], every)
@@ -110,17 +112,15 @@ def drift(
     buckets = pl.concat([frame["bucket"] for _, frame in samples]).unique().sort()
     places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
     first = _places_of(reference, buckets)
-    families = [
-        [
-            {"run": system, "measure": measure, **row}
-            for system, frame in samples
-            for row in _each_bucket(frame.join(places, on="bucket"), buckets, measure, first, **options)
-        ]
+    rows = [
+        {"run": system, "measure": measure, **row}
         for measure in names
+        for system, frame in samples
+        for row in _each_bucket(frame.join(places, on="bucket"), buckets, measure, first, **options)
     ]
     schema: dict[str, Any] = {"run": pl.String} if "run" in table.dtypes else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
-    found = tested(families, schema, significant="drifted", correction=correction, alpha=alpha)
+    found = tested(rows, schema, significant="drifted", correction=correction, alpha=alpha)
     return give_back(found, per_query)
 
 
@@ -142,10 +142,10 @@ def _places_of(reference: Any, buckets: pl.Series) -> list[int] | None:
     """The places of the buckets that all others are compared with; None if each is with those before it."""
     if reference is None:
         return None
-    if isinstance(reference, int) and not isinstance(reference, bool):
-        if not 0 < reference < len(buckets):
+    if isinstance(reference, Integral) and not isinstance(reference, bool):
+        if not 0 < int(reference) < len(buckets):
             raise OptionError(f"reference must be from 1 to one less than the {len(buckets)} buckets; got {reference}.")
-        return list(range(reference))
+        return list(range(int(reference)))
     names = list(map(str, buckets))
     if str(reference) not in names:
         raise OptionError.value("reference", str(reference), names)

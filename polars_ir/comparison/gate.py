@@ -6,9 +6,7 @@ for the worse, which is a rise where the lowest value is the best.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,8 +17,9 @@ from polars_ir.conversion import give_back, to_polars
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
+from polars_ir.options import INTERVALS, ROUNDED, chance, not_negative, one_of, randomness
 from polars_ir.schema import ROLES, find
-from polars_ir.summary import INTERVALS, measures_of
+from polars_ir.summary import measures_of
 
 if TYPE_CHECKING:
     from polars_ir.comparison.pairing import Floats
@@ -119,16 +118,14 @@ def gate(
      ('RR', -0.1017, -0.154, -0.0493, False, 'inconclusive')]
     """
     require("stats", "ir.gate")
-    if interval not in INTERVALS:
-        raise OptionError.value("interval", interval, INTERVALS)
-    if not isinstance(alpha, Real) or not 0 < alpha < 0.5:
-        raise OptionError(f"alpha must be between 0 and 0.5, both excluded; got {alpha!r}.")
+    one_of("interval", interval, INTERVALS)
+    alpha = chance("alpha", alpha, below=0.5)
+    options = {"kind": interval, "confidence": 1 - 2 * alpha, **randomness(resamples, seed)}
     found, measures = _of_one_system("new", new, measures)
     before, measures = _of_one_system("old", old, measures)
     allowed = _allowed(found, measures, max_drop)
     scores = scores_of({"new": found, "old": before}, measures, missing=missing, what="ir.gate")
     _check_common(scores)
-    options = {"kind": interval, "confidence": 1 - 2 * alpha, "resamples": resamples, "seed": seed}
     absent = _absent(scores, missing)
     rows = [{**_judged(scores, name, allowed[name], alpha, options, absent), "measure": name} for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
@@ -147,6 +144,8 @@ def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[pl.DataFra
             f"{role} must be of one system; it has {several.len()}: {', '.join(map(repr, several.head(5)))}. Keep one: "
             f"{role}.filter(pl.col({run!r}) == {several[0]!r})."
         )
+    if frame.is_empty():
+        raise DataError(f"{role} has no row, and so no queries to compare; it must have some.")
     try:
         names = measures_of(frame, measures)[1]
     except ColumnError as error:
@@ -162,22 +161,16 @@ def _allowed(new: pl.DataFrame, measures: Iterable[str], max_drop: float | Mappi
         allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)[1]}
         if missed := [name for name in measures if name not in allowed]:
             raise OptionError(f"max_drop must have every measure, or be one number; it lacks {missed[0]!r}.")
-    for name, drop in allowed.items():
-        if not isinstance(drop, Real) or not 0 <= drop < math.inf:
-            raise OptionError(f"max_drop must be 0 or more, in units of {name!r}; got {drop!r}.")
-    return {name: float(drop) for name, drop in allowed.items()}
+    return {name: not_negative("max_drop", drop) for name, drop in allowed.items()}
 
 
 def _check_common(scores: Scores) -> None:
     """Raise a `DataError` if no query is in both frames."""
     if scores.answered.all(axis=1).any():
         return
-    ids = scores.queries.to_series()
-    examples = "; ".join(
-        f"{system} has {', '.join(map(repr, ids.filter(pl.Series(answered)).head(3)))}"
-        for system, answered in zip(scores.systems, scores.answered.T, strict=True)
+    raise DataError(
+        f"new and old must be of the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
     )
-    raise DataError(f"new and old must be of the same queries; they share none: {examples}. Write their ids alike.")
 
 
 def _absent(scores: Scores, missing: str) -> list[str]:
@@ -199,7 +192,7 @@ def _judged(
 
     values = scores.values[measure][scores.answered[:, 1]]
     differences = significance.differences([values], [(0, 1)])[:, 0]
-    there = differences == differences  # noqa: PLR0124  # NaN, where a value is undefined, is not itself
+    there = significance.there(differences)
     both, differences = values[there], differences[there]
     n = len(differences)
     means = both.mean(axis=0).tolist() if n else [None, None]
@@ -207,7 +200,8 @@ def _judged(
     verdict = "inconclusive"
     if bounds is not None:
         worst, best = (-bounds[1], -bounds[0]) if is_cost(measure) else bounds
-        verdict = "no worse" if worst >= -max_drop else "worse" if best < -max_drop else verdict
+        lowest = -max_drop * ROUNDED
+        verdict = "no worse" if worst >= lowest else "worse" if best < lowest else verdict
         if verdict == "inconclusive":
             note = _plan(max_drop / float(differences.std(ddof=1)), alpha)
     return {

@@ -12,8 +12,10 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.attributes import with_attributes
-from polars_ir.errors import DataError, InputTypeError, OptionError
+from polars_ir.comparison.pairing import check_ids, systems_of
+from polars_ir.errors import InputTypeError
 from polars_ir.extras import require
+from polars_ir.options import chance, one_of, randomness, whole
 from polars_ir.samples import check_numbers, named_in
 from polars_ir.schema import Table
 from polars_ir.summary import measures_of
@@ -35,15 +37,11 @@ def checked_options(
     require("stats", what)
     from polars_ir.statistics.significance import CORRECTIONS
 
-    for option, value, choices in (("test", test, TESTS), ("correction", correction, (None, *CORRECTIONS))):
-        if value not in choices:
-            raise OptionError.value(option, value, choices)
-    if not isinstance(alpha, (int, float)) or not 0 < alpha < 1:
-        raise OptionError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}.")
-    for option, number, least in (("min_queries", min_queries, 2), ("resamples", resamples, 1), ("seed", seed, 0)):
-        if not isinstance(number, int) or isinstance(number, bool) or number < least:
-            raise OptionError(f"{option} must be a whole number from {least} on; got {number!r}.")
-    return {"test": test, "confidence": 1 - alpha, "least": min_queries, "resamples": resamples, "seed": seed}
+    one_of("test", test, TESTS)
+    one_of("correction", correction, (None, *CORRECTIONS))
+    confidence = 1 - chance("alpha", alpha)
+    least = whole("min_queries", min_queries, 2)
+    return {"test": test, "confidence": confidence, "least": least, **randomness(resamples, seed)}
 
 
 def measures_in_memory(per_query: Any, measures: Measures, by: Any, what: str) -> tuple[Table, list[str]]:
@@ -52,36 +50,37 @@ def measures_in_memory(per_query: Any, measures: Measures, by: Any, what: str) -
     if not table.eager:
         raise InputTypeError.lazy(what)
     rows = table.all_columns().collect()
-    if rows.is_empty():
-        raise DataError("per_query has no row, and so no queries to compare; it must have some.")
+    check_ids(rows, table)
     check_numbers(rows, names, table)
     return table, names
 
 
-def each_system(table: Table, by: Any) -> tuple[Samples, list[str]]:
+def each_system(per_query: Any, table: Table, by: Any) -> tuple[Samples, list[str]]:
     """The values of each system with the attributes of the queries, and what these are called."""
     rows, attributes = with_attributes(table, by, "by")
     frame = rows.sort("query_id").collect()
     if "run" not in table.dtypes:
         return [(None, frame)], attributes
-    systems = table.select("run").collect()["run"].unique(maintain_order=True)
-    return [(str(system), frame.filter(pl.col("run") == system)) for system in systems], attributes
+    frame = frame.with_columns(pl.col("run").cast(pl.String))
+    systems = systems_of(per_query, table.select("run").collect())
+    return [(system, frame.filter(pl.col("run") == system)) for system in systems], attributes
 
 
 def tested(
-    families: Iterable[Sequence[Mapping[str, Any]]],
+    rows: Sequence[Mapping[str, Any]],
     schema: Mapping[str, Any],
     *,
     significant: str,
     correction: str | None,
     alpha: float,
 ) -> pl.DataFrame:
-    """The comparisons of each measure as rows, with their p corrected; `significant` names the verdict."""
+    """The comparisons with their p corrected, those of a measure together; `significant` names the verdict."""
     from polars_ir.statistics.significance import corrected
 
-    rows = [
-        {**row, "p_corrected": p, significant: None if p is None else p <= alpha}
-        for family in families
-        for row, p in zip(family, corrected([row["p"] for row in family], correction, alpha=alpha), strict=True)
-    ]
-    return pl.DataFrame(rows, schema=schema)
+    of_measure: dict[str, list[float | None]] = {}
+    for row in rows:
+        of_measure.setdefault(row["measure"], []).append(row["p"])
+    left = {measure: iter(corrected(p, correction, alpha=alpha)) for measure, p in of_measure.items()}
+    each = [(row, next(left[row["measure"]])) for row in rows]
+    with_p = [{**row, "p_corrected": p, significant: None if p is None else p <= alpha} for row, p in each]
+    return pl.DataFrame(with_p, schema=schema)

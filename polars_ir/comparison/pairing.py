@@ -15,6 +15,9 @@ import polars as pl
 from polars_ir.attributes import column_for, with_attributes
 from polars_ir.checks import check_duplicates
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, nearest
+from polars_ir.options import MISSING, one_of
+from polars_ir.samples import check_numbers
+from polars_ir.schema import Table
 from polars_ir.summary import measures_of
 
 if TYPE_CHECKING:
@@ -62,6 +65,12 @@ class Scores:
             )
         return self.systems.index(name)
 
+    def examples(self, systems: Iterable[int]) -> str:
+        """Some queries that each of these systems answered, for a message."""
+        ids = self.queries.to_series()
+        first = [(self.systems[i], ids.filter(pl.Series(self.answered[:, i])).head(3)) for i in systems]
+        return "; ".join(f"{system!r} has {', '.join(map(repr, queries))}" for system, queries in first)
+
     def pairs(self, baseline: str | None) -> list[tuple[int, int]]:
         """The columns of (system, baseline) to compare: every other one with the baseline, or each with each."""
         columns = range(len(self.systems))
@@ -80,25 +89,22 @@ def scores_of(
     what: str,
 ) -> Scores:
     """The scores of the systems of a per-query frame; `what` is the function that asks, for messages."""
-    if missing not in ("zero", "skip"):
-        raise OptionError.value("missing", missing, ("zero", "skip"))
+    one_of("missing", missing, MISSING)
     table, names = measures_of(per_query, measures, without=[by] if isinstance(by, str) else by)
     if not table.eager:
         raise InputTypeError.lazy(what)
     if "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
     rows = table.all_columns().with_columns(pl.col("run").cast(pl.String)).collect()
+    check_ids(rows, table)
     check_duplicates("per_query", rows, table.keys, table.names)
-    _check_ids(rows, table.keys, table.names)
     slices: list[str] = []
     queries = rows.select(pl.col("query_id").unique().sort())
     if by is not None:
         attributed, slices = with_attributes(table, by, "by")
         queries = _queries(attributed.collect(), slices, table.names["query_id"])
-    _check_numbers(rows, names, table.names)
-    # In a dict somebody put the systems in order; the rows of a frame have none that means anything.
-    systems = rows["run"].unique(maintain_order=True).to_list()
-    systems = systems if isinstance(per_query, Mapping) else sorted(systems)
+    check_numbers(rows, names, table)
+    systems = systems_of(per_query, rows)
     if len(systems) < 2:
         raise ColumnError.one_system(what, table.columns, systems)
     grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")
@@ -135,17 +141,19 @@ def _queries(rows: pl.DataFrame, slices: list[str], name: str) -> pl.DataFrame:
     return found.sort("query_id")
 
 
-def _check_ids(rows: pl.DataFrame, keys: list[str], names: Mapping[str, str]) -> None:
-    for key in keys:
+def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:
+    """The names of the systems: sorted or, if they came in a dict, which somebody put in order, in its order."""
+    systems = rows["run"].cast(pl.String).unique(maintain_order=True).to_list()
+    return systems if isinstance(per_query, Mapping) else sorted(systems)
+
+
+def check_ids(rows: pl.DataFrame, table: Table) -> None:
+    """Raise a `DataError` unless there are rows, each of a query and, where there are several, of a system."""
+    if rows.is_empty():
+        raise DataError("per_query has no row, and so no queries to compare; it must have some.")
+    for key in table.keys:
         bad = rows.with_row_index("row").filter(pl.col(key).is_null())
         if bad.height:
-            remedy = f"Leave them out: per_query.filter(pl.col({names[key]!r}).is_not_null())."
-            raise DataError.rows("per_query", f"whose {names[key]!r} is null", remedy, bad.height, bad)
-
-
-def _check_numbers(rows: pl.DataFrame, measures: list[str], names: Mapping[str, str]) -> None:
-    for measure in measures:
-        if rows.schema[measure].is_float() and (bad := rows.filter(~pl.col(measure).is_finite())).height:
-            remedy = "Leave the queries out, or make the values null, which means undefined."
-            shown = bad.select(pl.col("run").alias(names["run"]), pl.col("query_id").alias(names["query_id"]), measure)
-            raise DataError.rows("per_query", f"whose {measure!r} is NaN or infinite", remedy, bad.height, shown)
+            name = table.names[key]
+            remedy = f"Leave them out: per_query.filter(pl.col({name!r}).is_not_null())."
+            raise DataError.rows("per_query", f"whose {name!r} is null", remedy, bad.height, bad)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from numbers import Integral, Real
 from typing import Any
 
 import polars as pl
@@ -18,6 +17,7 @@ from polars_ir.comparison.pairing import scores_of
 from polars_ir.conversion import give_back
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
+from polars_ir.options import chance, positive, whole
 
 #: The columns of the result.
 SCHEMA = {
@@ -108,16 +108,21 @@ def power(
     [('chargrams', 96, 0.1688, 0.0488), ('tfidf', 96, 0.1095, 0.0316)]
     """
     require("stats", "ir.power")
-    _check(std=std, difference=difference, n_queries=n_queries, alpha=alpha, power=power)
+    std = None if std is None else positive("std", std)
+    difference = None if difference is None else positive("difference", difference)
+    n_queries = None if n_queries is None else whole("n_queries", n_queries, 2, MOST_QUERIES)
+    alpha = chance("alpha", alpha)
+    if chance("power", power) <= alpha:
+        raise OptionError(f"power must be above alpha, {alpha!r}; got {power!r}.")
     if (per_query is None) == (std is None):
         raise OptionError("power takes the differences' spread from per_query or is given it as std; give one of them.")
     if std is not None and difference is None and n_queries is None:
         raise OptionError("with std, power needs the difference to show, the n_queries there will be, or both.")
-    spreads = _spreads(per_query, baseline, measures, missing) if std is None else [({}, float(std), 0)]
+    spreads = _spreads(per_query, baseline, measures, missing) if std is None else [({}, std, 0)]
     rows = []
     for names, spread, n_pairs in spreads:
         number = n_pairs if difference is None and n_queries is None else n_queries
-        rows.append({**names, "std": spread, **_plan(spread, difference, number, n_pairs, alpha, power)})
+        rows.append({**names, "std": spread, **_plan(spread, difference, number, n_pairs, alpha, float(power))})
     return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
 
 
@@ -190,17 +195,5 @@ def _spreads(
         pairs = scores.pairs(baseline)
         for (run, against), column in zip(pairs, significance.differences([values], pairs).T, strict=True):
             names = {"run": scores.systems[run], "baseline": scores.systems[against], "measure": measure}
-            differences = column[column == column]  # noqa: PLR0124  # NaN, where there is no pair, is not itself
+            differences = column[significance.there(column)]
             yield names, float(differences.std(ddof=1)) if len(differences) > 1 else None, len(differences)
-
-
-def _check(*, std: float | None, difference: float | None, n_queries: int | None, alpha: float, power: float) -> None:
-    for option, value in (("std", std), ("difference", difference)):
-        if value is not None and (not isinstance(value, Real) or not 0 < value < math.inf):
-            raise OptionError(f"{option} must be a number above 0; got {value!r}.")
-    if n_queries is not None and (not isinstance(n_queries, Integral) or not 2 <= n_queries <= MOST_QUERIES):
-        raise OptionError(f"n_queries must be a whole number from 2 to {MOST_QUERIES:,}; got {n_queries!r}.")
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise OptionError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}.")
-    if not isinstance(power, Real) or not alpha < power < 1:
-        raise OptionError(f"power must be between alpha, {alpha!r}, and 1, both excluded; got {power!r}.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,16 @@ import polars as pl
 
 from polars_ir.comparison.pairing import Scores, scores_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
+from polars_ir.options import not_negative
 
 if TYPE_CHECKING:
     from polars_ir.comparison.pairing import Floats
+
+#: What messages call alpha, which elsewhere is a level.
+ALPHA = "alpha, the weight of a loss beyond that of a win,"
 
 #: The columns of `risk`.
 RISK = {
@@ -96,7 +99,7 @@ def risk(
     [('new', 0.0833, 0.2774, 0.8075, 2, 1)]
     """
     require("stats", "ir.risk")
-    _check(alpha)
+    alpha = not_negative(ALPHA, alpha)
     scores = scores_of(per_query, measures, missing=missing, what="ir.risk")
     scores.index(baseline)
     rows = [{**names, **_risk(wins, alpha)} for names, wins in _improvements(scores, baseline)]
@@ -110,9 +113,9 @@ def _improvements(scores: Scores, baseline: str) -> Iterator[tuple[dict[str, str
     pairs = scores.pairs(baseline)
     for measure, values in scores.values.items():
         better = -1 if is_cost(measure) else 1
-        for (run, _), column in zip(pairs, significance.differences([values], pairs).T, strict=True):
-            names = {"run": scores.systems[run], "baseline": baseline, "measure": measure}
-            yield names, better * column[column == column]  # noqa: PLR0124  # NaN, where there is no pair, is not itself
+        for (run, against), column in zip(pairs, significance.differences([values], pairs).T, strict=True):
+            names = {"run": scores.systems[run], "baseline": scores.systems[against], "measure": measure}
+            yield names, better * column[significance.there(column)]
 
 
 def _risk(improvements: Floats, alpha: float) -> dict[str, Any]:
@@ -182,7 +185,7 @@ def geo_risk(
     [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
     """
     require("stats", "ir.geo_risk")
-    _check(alpha)
+    alpha = not_negative(ALPHA, alpha)
     scores = scores_of(per_query, measures, missing=missing, what="ir.geo_risk")
     rows = [
         {"run": system, "measure": measure, **row}
@@ -214,8 +217,3 @@ def _geo_risks(measure: str, values: Floats, alpha: float) -> Iterator[dict[str,
     for mean, z_risk in zip(complete.mean(axis=0).tolist(), z_risks.tolist(), strict=True):
         geo_risk = math.sqrt(mean * NormalDist().cdf(z_risk / n))
         yield {"mean": mean, "ZRisk": z_risk, "GeoRisk": geo_risk, "n_queries": n}
-
-
-def _check(alpha: float) -> None:
-    if not isinstance(alpha, Real) or not 0 <= alpha < math.inf:
-        raise OptionError(f"alpha, the weight of a loss beyond that of a win, must be 0 or more; got {alpha!r}.")

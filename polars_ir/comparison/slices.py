@@ -25,6 +25,7 @@ from polars_ir.comparison.pairing import Scores, scores_of
 from polars_ir.conversion import give_back
 from polars_ir.errors import DtypeError, explain_options
 from polars_ir.naming import is_cost
+from polars_ir.options import MISSING, one_of
 
 #: The columns of `worst_slices`, behind `run`.
 COLUMNS = {
@@ -94,9 +95,9 @@ def worst_slices(
         `run` (if there is one), `baseline` (String, null without), `measure`, `attribute` (the column), `value`
         (String), `mean`, `rest_mean`, `difference` (Float64), `low`, `high` (Welch's interval of the difference),
         `statistic`, `p`, `p_corrected` (Float64), `significant` (Boolean), `n_queries`, `n_rest` (UInt32) and `note`
-        (String), why there is no test. Measures and systems are in the order they have; in them the worst difference is
-        first: the lowest or, for a measure whose best value is its lowest (`Hole`), the highest. Rows without a test
-        come last.
+        (String), why there is no test. Measures are in the order they have, systems in that of their names, or of the
+        dict they came in; in them the worst difference is first: the lowest or, for a measure whose best value is its
+        lowest (`Hole`), the highest. Rows without a test come last.
 
     Raises
     ------
@@ -120,24 +121,23 @@ def worst_slices(
     [('de', -0.7, True), ('en', 0.35, False), ('fr', 0.35, False)]
     """
     options = checked_options("ir.worst_slices", test, correction, alpha, min_queries, resamples, seed)
+    one_of("missing", missing, MISSING)
     table, names = measures_in_memory(per_query, measures, by, "ir.worst_slices")
     if baseline is None:
-        samples, attributes = each_system(table, by)
+        samples, attributes = each_system(per_query, table, by)
     else:
         scores = scores_of(per_query, names, missing=missing, by=by, what="ir.worst_slices(baseline=...)")
         samples, attributes = _each_difference(scores, baseline), list(scores.slices)
     texts = [_text(samples[0][1], attribute) for attribute in attributes]
     samples = [(system, frame.with_columns(texts)) for system, frame in samples]
-    families = [
-        [
-            {"run": system, "baseline": baseline, "measure": measure, **row}
-            for system, frame in samples
-            for row in _ranked(_each_slice(frame, attributes, measure, **options), measure)
-        ]
+    rows = [
+        {"run": system, "baseline": baseline, "measure": measure, **row}
         for measure in names
+        for system, frame in samples
+        for row in _ranked(_each_slice(frame, attributes, measure, **options), measure)
     ]
     schema = {"run": pl.String, **COLUMNS} if "run" in table.dtypes else COLUMNS
-    found = tested(families, schema, significant="significant", correction=correction, alpha=alpha)
+    found = tested(rows, schema, significant="significant", correction=correction, alpha=alpha)
     return give_back(found, per_query)
 
 

@@ -6,20 +6,20 @@ queries for which both have a value; whatever is not defined of them is null, an
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_ir.comparison.groups import tested
 from polars_ir.comparison.pairing import Scores, scores_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, DataError, OptionError, explain_options
+from polars_ir.errors import DataError, OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
-from polars_ir.summary import INTERVALS
+from polars_ir.options import INTERVALS, ROUNDED, chance, not_negative, one_of, randomness
+from polars_ir.samples import check_names
 
 if TYPE_CHECKING:
     from polars_ir.comparison.pairing import Floats
@@ -41,9 +41,6 @@ INTERVAL_OF = {
     "bootstrap": "BCa",
     "tukey": "tukey",
 }
-
-#: More rearrangements take longer than anybody waits.
-MOST_RESAMPLES = 10_000_000
 
 
 @explain_options
@@ -157,48 +154,40 @@ def compare(
     require("stats", "ir.compare")
     from polars_ir.statistics import significance
 
-    for option, value, choices in (
-        ("test", test, tuple(INTERVAL_OF)),
-        ("correction", correction, (None, *significance.CORRECTIONS)),
-        ("interval", interval, (None, *INTERVALS)),
-    ):
-        if value not in choices:
-            raise OptionError.value(option, value, choices)
+    one_of("test", test, tuple(INTERVAL_OF))
+    one_of("correction", correction, (None, *significance.CORRECTIONS))
+    one_of("interval", interval, (None, *INTERVALS))
     if test == "tukey" and correction not in (None, "holm"):
         raise OptionError(
             f"test='tukey' allows for the number of comparisons by itself; got correction={correction!r} as well. "
             "Leave it out, or take another test."
         )
-    _check_numbers(alpha=alpha, tolerance=tolerance, resamples=resamples, seed=seed)
+    alpha, tolerance = chance("alpha", alpha), not_negative("tolerance", tolerance) * ROUNDED
+    chances = randomness(resamples, seed)
     scores = scores_of(per_query, measures, missing=missing, by=by, what="ir.compare")
-    if taken := [name for name in scores.slices if name in SCHEMA]:
-        raise ColumnError(f"slices may not be called {taken[0]!r}, like a column of the result; rename it.")
+    check_names(scores.slices, SCHEMA)
     pairs = scores.pairs(baseline)
     _check_common(scores, pairs)
     rows = [
         {**names, **row}
         for names, part in scores.each_slice()
-        for row in _compared(part, pairs, test, interval, float(alpha), tolerance, int(resamples), int(seed))
+        for row in _compared(part, pairs, test, interval or INTERVAL_OF[test], alpha, tolerance, chances)
     ]
-    for measure in scores.values:
-        family = [row for row in rows if row["measure"] == measure]
-        method = None if test == "tukey" else correction
-        corrected = significance.corrected([row["p"] for row in family], method, alpha=float(alpha))
-        for row, p in zip(family, corrected, strict=True):
-            row |= {"p_corrected": p, "significant": None if p is None else p <= alpha}
-    slices = {name: scores.queries.schema[name] for name in scores.slices}
-    return give_back(pl.DataFrame(rows, schema={**slices, **SCHEMA}), per_query)
+    schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
+    found = tested(
+        rows, schema, significant="significant", correction=None if test == "tukey" else correction, alpha=alpha
+    )
+    return give_back(found, per_query)
 
 
 def _compared(
     scores: Scores,
     pairs: Sequence[tuple[int, int]],
     test: str,
-    interval: str | None,
+    kind: str,
     alpha: float,
     tolerance: float,
-    resamples: int,
-    seed: int,
+    chances: Mapping[str, Any],
 ) -> Iterator[dict[str, Any]]:
     """A row for each measure and pair of systems, without the correction."""
     from polars_ir.statistics import intervals, significance
@@ -207,19 +196,16 @@ def _compared(
     if test == "tukey":
         values = [significance.of_all(of_measure) for of_measure in values]
         differences = significance.differences(values, pairs)
-        outcomes = significance.tukey(values, differences, alpha=alpha, resamples=resamples, seed=seed)
+        outcomes = significance.tukey(values, differences, alpha=alpha, **chances)
     else:
         differences = significance.differences(values, pairs)
-        outcomes = significance.outcomes(test, differences, tolerance=tolerance, resamples=resamples, seed=seed)
-    kind = interval or INTERVAL_OF[test]
+        outcomes = significance.outcomes(test, differences, tolerance=tolerance, **chances)
     places = product(zip(scores.values, values, strict=True), pairs)
     for ((measure, of_measure), pair), column, outcome in zip(places, differences.T, outcomes, strict=True):
-        there = column == column  # noqa: PLR0124  # NaN, where there is no pair, is not itself
+        there = significance.there(column)
         d, both = column[there], of_measure[there][:, pair]
         ends = (
-            outcome.interval
-            if kind == "tukey"
-            else intervals.interval(d, kind=kind, confidence=1 - alpha, resamples=resamples, seed=seed)
+            outcome.interval if kind == "tukey" else intervals.interval(d, kind=kind, confidence=1 - alpha, **chances)
         )
         run, baseline = pair
         yield {
@@ -262,12 +248,14 @@ def _counts(better_by: Floats, tolerance: float) -> dict[str, int]:
 
 def _note(d: Floats, both: Floats, tolerance: float, kind: str, *, has_interval: bool, of: str) -> str | None:
     """Why something in the row is null, if anything is."""
+    from polars_ir.statistics.significance import cohen_d
+
     if len(d) < 2:
         return f"fewer than two queries with a value of {of} systems"
     notes = []
     if not d.any():
         notes.append("all differences are 0")
-    elif (d == d[0]).all():
+    elif cohen_d(d) is None:
         notes.append("all differences are the same")
     elif (abs(d) <= tolerance).all():
         notes.append("all differences are ties")
@@ -279,31 +267,12 @@ def _note(d: Floats, both: Floats, tolerance: float, kind: str, *, has_interval:
     return "; ".join(notes) or None
 
 
-def _check_numbers(*, alpha: float, tolerance: float, resamples: int, seed: int) -> None:
-    def is_whole(value: object) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool)
-
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise OptionError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}.")
-    if not isinstance(tolerance, Real) or not 0 <= tolerance < math.inf:
-        raise OptionError(f"tolerance must be a number from 0 on; got {tolerance!r}.")
-    if not is_whole(resamples) or not 1 <= resamples <= MOST_RESAMPLES:
-        raise OptionError(f"resamples must be a whole number from 1 to {MOST_RESAMPLES:,}; got {resamples!r}.")
-    if not is_whole(seed) or seed < 0:
-        raise OptionError(f"seed must be a whole number from 0 on; got {seed!r}.")
-
-
 def _check_common(scores: Scores, pairs: Sequence[tuple[int, int]]) -> None:
     """Raise a `DataError` if no two systems that are to be compared answered two of the same queries."""
     answered = scores.answered
     if any((answered[:, run] & answered[:, baseline]).sum() > 1 for run, baseline in pairs):
         return
-    ids = scores.queries.to_series()
-    examples = ", ".join(
-        f"{scores.systems[system]!r} has {', '.join(map(repr, ids.filter(pl.Series(answered[:, system])).head(3)))}"
-        for system in pairs[0]
-    )
     raise DataError(
-        f"ir.compare needs two queries or more that both systems of a pair answered; {examples}. Evaluate the systems "
-        "on the same queries, and write their ids alike."
+        "ir.compare needs two queries or more that both systems of a pair answered; "
+        f"{scores.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
     )

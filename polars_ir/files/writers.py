@@ -71,7 +71,7 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
     if "{run}" in os.fspath(path):
         if "run" not in table.dtypes:
             raise OptionError(f"path holds {{run}}, and the run has no column of systems; got {os.fspath(path)!r}.")
-        for system in table.select("run").unique().sort("run").collect().to_series():
+        for system in _names_of_files(table):
             rows = table.all_columns().filter(pl.col("run") == system).drop("run")
             _write_run(table.made_of(rows), Path(os.fspath(path).replace("{run}", system)), kind, tag or system)
     elif kind == "trec" and "run" in table.dtypes:
@@ -131,6 +131,18 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
         _sink(rows, Path(path), kind)
 
 
+def _names_of_files(table: Table) -> list[str]:
+    """The names of the systems; a `DataError` for one that would name a file in another folder."""
+    systems = table.select("run").unique().sort("run").collect().to_series().to_list()
+    for system in systems:
+        if Path(system).name != system or system in ("", ".."):
+            raise DataError(
+                f"run has a system {system!r}, which is no part of a file's name. Rename it, as in "
+                "run.with_columns(pl.col('run').str.replace_all('/', '-'))."
+            )
+    return systems
+
+
 def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
     if kind == "ndjson":
         _check_finite(table)
@@ -182,17 +194,22 @@ def _format(path: object, format: Format | None, choices: tuple[Format, ...]) ->
 
 
 def _sink(frame: pl.LazyFrame, path: Path, kind: str) -> None:
-    """Write a frame beside its place, and then move it there."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """Write a frame beside its place, and then move it there; into a pipe or a device at once."""
+    at_once = path.exists() and not path.is_file() and not path.is_dir()
+    # A link stays one: what it leads to is replaced.
+    place = Path(os.path.realpath(path))
+    written = path if at_once else place.with_name(f".{place.name}.{os.getpid()}.part")
     compression = _COMPRESSIONS.get(path.suffix.lower(), "uncompressed")
     options = {} if kind in _BINARY else {"compression": compression, "check_extension": False}
     try:
-        _SINKS[kind](frame, beside, **options)
-        beside.replace(path)
+        _SINKS[kind](frame, written, **options)
+        if not at_once:
+            written.replace(place)
     except OSError as error:
         raise FileError.of_file(path, f"can not be written: {error.strerror or error}.") from None
     finally:
-        beside.unlink(missing_ok=True)
+        if not at_once:
+            written.unlink(missing_ok=True)
 
 
 def _sink_fields(frame: pl.LazyFrame, path: Path, separator: str, **options: Any) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests, multitest_alias
 
@@ -43,12 +44,17 @@ def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> F
 
 def _difference(scores: Floats) -> Floats:
     found: Floats = scores[:, 0] - scores[:, 1]
-    there = ~np.isnan(found)
-    rounding = ROUNDING * np.abs(scores[there]).max(initial=0)
-    if there.any() and np.ptp(found[there]) <= rounding:
-        same = found[there].mean()
-        found[there] = same if abs(same) > rounding else 0
+    pairs = there(found)
+    rounding = ROUNDING * np.abs(scores[pairs]).max(initial=0)
+    if pairs.any() and np.ptp(found[pairs]) <= rounding:
+        same = found[pairs].mean()
+        found[pairs] = same if abs(same) > rounding else 0
     return found
+
+
+def there(differences: Floats) -> NDArray[np.bool_]:
+    """Which differences are of a pair."""
+    return ~np.isnan(differences)
 
 
 def of_all(values: Floats) -> Floats:
@@ -62,7 +68,7 @@ def outcomes(test: str, differences: Floats, *, tolerance: float, resamples: int
     Ties are what is within the tolerance, and 0 for the sign test and Wilcoxon's. Where all differences are the same,
     there is no spread to measure them by, and t and bootstrap have no p.
     """
-    columns = [column[~np.isnan(column)] for column in differences.T]
+    columns = [column[there(column)] for column in differences.T]
     if test in ("randomisation", "bootstrap"):
         p_of, statistic_of = (randomisation_p, _mean) if test == "randomisation" else (bootstrap_p, _t)
         p = p_of(differences, resamples=resamples, seed=seed).tolist()
@@ -128,7 +134,7 @@ def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamp
             found += [Outcome()] * of_pairs.shape[1]
             continue
         ranges = np.sort(permuted_ranges(complete, resamples=resamples, seed=seed))
-        means = of_pairs[~np.isnan(of_pairs).any(axis=1)].mean(axis=0)
+        means = of_pairs[there(of_pairs).all(axis=1)].mean(axis=0)
         narrower = np.searchsorted(ranges, np.abs(means) - ROUNDING * np.abs(complete).max())
         p = (resamples - narrower + 1) / (resamples + 1)
         # So many of ranges and observation may be as wide as a difference whose p is alpha.

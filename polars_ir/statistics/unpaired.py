@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from polars_ir.statistics.intervals import DRAWN
 from polars_ir.statistics.randomisation import ROUNDING, Floats
-
-#: So many permuted values are in memory at once.
-DRAWN = 1_000_000
 
 
 def group_against_rest(
@@ -50,7 +48,7 @@ def _undefined(group: Floats, rest: Floats, least: int) -> str | None:
         if len(values) < least:
             return f"{len(values)} {'query' if len(values) == 1 else 'queries'} {what}; a test needs {least}"
     rounding = ROUNDING * max(np.abs(group).max(), np.abs(rest).max())
-    if max(np.ptp(group), np.ptp(rest)) <= rounding:
+    if max(group.std(), rest.std()) <= rounding:
         return "values do not vary, neither here nor in what they are compared with"
     return None
 

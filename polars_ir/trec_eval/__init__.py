@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
         for line in lines(options_of(arguments)):
             sys.stdout.write(line)
     except TrecEvalError as end:
-        print(f"trec_eval: {end}", file=sys.stderr)
+        print(f"trec_eval: {end}" if end.status else end, file=sys.stderr if end.status else sys.stdout)
         return end.status
     except BrokenPipeError:
         raise  # the reader has seen enough, which is no fault of a file

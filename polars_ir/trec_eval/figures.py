@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.naming import parse, taken_apart
-from polars_ir.trec_eval.measures import MEASURES
+from polars_ir.trec_eval.measures import MEASURES, OF_RUN, WITH_PAIRS
 from polars_ir.trec_eval.options import WRONG_FILE, Options, TrecEvalError
 from polars_ir.vocabulary import relevance
 
@@ -28,7 +29,7 @@ def figures_of(options: Options) -> list[Figure]:
     return [
         Figure(name, printed, _expression(name, text, options))
         for name in MEASURES
-        if name in options.measures and name != "runid"
+        if name in options.measures and name not in OF_RUN
         for printed, text in _printed(name, options.measures[name])
     ]
 
@@ -37,26 +38,37 @@ def _printed(name: str, given: str | None) -> Iterator[tuple[str, str]]:
     """The names that a measure is printed under, each with the name that `parse` reads."""
     usual = MEASURES[name]
     if usual is None:
+        if given and name in WITH_PAIRS and not all("=" in pair for pair in given.split(",")):
+            raise TrecEvalError(f"{name}: parameters must be pairs, as in {name}.1=2; got {given!r}.", WRONG_FILE)
         yield (name, name) if given is None else (f"{name}_{given}", f"{name}.{given}")
     elif not usual:
         yield name, name
     else:
         fractions = "." in usual
-        try:
-            numbers = sorted({(float if fractions else int)(n) for n in (given or usual).split(",")})
-        except ValueError:
-            raise TrecEvalError(
-                f"{name}: cutoffs must be numbers, as in {name}.{usual[:9]}; got {given!r}.", WRONG_FILE
-            ) from None
-        for number in numbers:
-            text = f"{name}_{number:.2f}" if fractions else f"{name}_{number}"
-            yield text, f"{name}_{number}" if fractions else text
+        for number in _cutoffs(name, given or usual, float if fractions else int):
+            yield f"{name}_{number:.2f}" if fractions else f"{name}_{number}", f"{name}_{number}"
+
+
+def _cutoffs(name: str, given: str, kind: type[int | float]) -> list[float]:
+    """The cutoffs of a measure, rising."""
+    with suppress(ValueError):
+        numbers = sorted(kind(number) for number in given.split(","))
+        if len(set(numbers)) == len(numbers) and (kind is float or numbers[0] >= 1):
+            return numbers
+    wanted = "different numbers" if kind is float else "different whole numbers, 1 or more"
+    raise TrecEvalError(f"{name}: cutoffs must be {wanted}, as in {name}.1,2; got {given!r}.", WRONG_FILE)
 
 
 def _expression(name: str, text: str, options: Options) -> pl.Expr:
     """The aggregation of a measure at the level of relevance that was asked for."""
     try:
-        return parse(text) if name == "relstring" else _measure(name, text, options)
+        if name == "relstring":
+            return parse(text)
+        if name == "11pt_avg" and text != name:
+            points = _cutoffs(name, text.removeprefix(f"{name}."), float)
+            precisions = [_measure("iprec_at_recall", f"iprec_at_recall_{point}", options) for point in points]
+            return (pl.sum_horizontal(precisions) / len(precisions)).alias(text)
+        return _measure(name, text, options)
     except MeasureError as error:
         raise TrecEvalError(f"cannot initialize measure {text!r}: {error}", WRONG_FILE) from None
 

@@ -18,7 +18,8 @@ MEASURES: dict[str, str | None] = {
     **dict.fromkeys(["infAP", "gm_bpref"], ""),
     "Rprec_mult": MULTIPLES,
     "utility": None,
-    **dict.fromkeys(["11pt_avg", "binG"], ""),
+    "11pt_avg": None,
+    "binG": "",
     **dict.fromkeys(["G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg"]),
     **dict.fromkeys(["ndcg_cut", "map_cut", "relative_P"], CUTOFFS),
     "success": "1,5,10",
@@ -36,6 +37,9 @@ MEASURES: dict[str, str | None] = {
     "unj": "5,10,20",
 }
 
+#: Measures whose parameters are pairs such as 1=3, the gain of a grade.
+WITH_PAIRS = ("G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg", "rbp", "rbp_resid")
+
 #: Names that stand for several measures.
 NICKNAMES = {
     "official": list(MEASURES)[:12],
@@ -50,9 +54,12 @@ NICKNAMES = {
     "qrels_jg": ["runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"],
 }
 
+#: What is no figure of a topic, and stands at the head of the summary.
+OF_RUN = ("runid", "num_q")
+
 #: What is printed of topics only, and what of the summary only.
 OF_TOPICS = ("relstring",)
-OF_SUMMARY = ("runid", "num_q", "gm_map", "gm_bpref")
+OF_SUMMARY = ("gm_map", "gm_bpref")
 
 #: Counts, which the summary adds up.
-COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
+COUNTS = tuple(name for name in MEASURES if name.startswith(("num_", "prefs_num_")) and name not in OF_RUN)

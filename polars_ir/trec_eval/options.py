@@ -20,6 +20,7 @@ USAGE = cleandoc(
        -c: average over all topics of QRELS                  -l: the lowest grade that is relevant (1)
        -M: documents to look at for each topic               -J: judged documents only
        -N: documents in the collection, for utility          -R: qrels, qrels_jg, qrels_prefs or prefs
+       RUN: a file, or - for what comes in                   -h, -v: this help, and the version
        --strict: as trec_eval 10 has it, also where it is wrong
     """
 )
@@ -30,6 +31,24 @@ FORMATS: dict[str, Format | None] = {
     "qrels_jg": "judges",
     "qrels_prefs": "judges",
     "prefs": "preferences",
+}
+
+#: The long options, by the short ones; `=` if a value follows.
+LONG = {
+    "help": "-h",
+    "version": "-v",
+    "query_eval_wanted": "-q",
+    "measure=": "-m",
+    "complete_rel_info_wanted": "-c",
+    "level_for_rel=": "-l",
+    "nosummary": "-n",
+    "Judged_docs_only": "-J",
+    "Number_docs_in_coll=": "-N",
+    "Max_retrieved_per_topic=": "-M",
+    "Rel_info_format=": "-R",
+    "Results_format=": "-T",
+    "Output_old_results_format=": "-o",
+    "strict": "--strict",
 }
 
 #: The status that trec_eval ends with.
@@ -64,13 +83,14 @@ class Options:
 def options_of(arguments: Sequence[str]) -> Options:
     """The options in trec_eval's own form; `TrecEvalError` for wrong ones."""
     try:
-        given, files = gnu_getopt(list(arguments), "hqm:cl:nJN:M:R:T:o", ["help", "strict"])
+        given, files = gnu_getopt(list(arguments), "hvqm:cl:nJN:M:R:T:o", list(LONG))
     except GetoptError as error:
         raise TrecEvalError(f"{error}.\n{USAGE}", WRONG_USE) from None
     options = Options()
-    for option, value in given:
-        if option in ("-h", "--help"):
-            raise TrecEvalError(USAGE, 0)
+    short = {f"--{name.removesuffix('=')}": option for name, option in LONG.items()}
+    for option, value in ((short.get(option, option), value) for option, value in given):
+        if option in ("-h", "-v"):
+            raise TrecEvalError(USAGE if option == "-h" else "trec_eval version 10.0, as polars_ir has it", 0)
         if option == "-m":
             _ask_for(options, value)
         elif option == "-R" and value not in FORMATS:

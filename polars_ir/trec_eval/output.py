@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -13,16 +18,16 @@ from polars_ir.evaluation import evaluate
 from polars_ir.files import read_qrels, read_run, tag_of
 from polars_ir.summary import mean
 from polars_ir.trec_eval.figures import Figure, figures_of
-from polars_ir.trec_eval.measures import COUNTS, OF_SUMMARY, OF_TOPICS
+from polars_ir.trec_eval.measures import COUNTS, OF_RUN, OF_SUMMARY, OF_TOPICS
 from polars_ir.trec_eval.options import FORMATS, NOT_COMPUTED, NOTHING_SHARED, Options, TrecEvalError
 
 
 def lines(options: Options) -> Iterator[str]:
     """The lines of the output."""
     figures = figures_of(options)
-    qrels_file, run_file = options.files
-    qrels = read_qrels(qrels_file, format=FORMATS[options.format])
-    run = read_run(run_file)
+    qrels = read_qrels(options.files[0], format=FORMATS[options.format])
+    with _as_file(options.files[1]) as run_file:
+        run, tag = read_run(run_file), tag_of(run_file) if "runid" in options.measures else ""
     if options.judged_only:
         qrels = qrels.filter(pl.col("relevance") >= 0)
     per_query = _evaluated(_most(run, options.most), qrels, figures, options)
@@ -36,12 +41,29 @@ def lines(options: Options) -> Iterator[str]:
     if per_query.is_empty():
         raise TrecEvalError("no topic has both results and judgments.", NOTHING_SHARED)
     if options.summary:
-        if "runid" in options.measures:
-            yield _line("runid", "all", tag_of(run_file))
+        of_run = {"runid": tag, "num_q": str(per_query.height)}
+        yield from (_line(name, "all", of_run[name]) for name in OF_RUN if name in options.measures)
         yield from _of_all(per_query, figures)
 
 
+@contextmanager
+def _as_file(name: str) -> Iterator[str]:
+    """The file of the run; what comes in is kept in one, to be read more than once."""
+    if name != "-":
+        yield name
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "stdin")
+        with path.open("wb") as file:
+            copyfileobj(sys.stdin.buffer, file)
+        yield str(path)
+
+
 def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure], options: Options) -> pl.DataFrame:
+    """The figures of the topics that count, by their names."""
+    if not figures:
+        topics = qrels.select("query_id").unique()
+        return topics if options.complete else topics.join(run, on="query_id", how="semi")
     expressions = {figure.expression.meta.output_name(): figure.expression for figure in figures}
     with warnings.catch_warnings(action="ignore", category=IRWarning):  # the end of the program says it
         per_query: pl.DataFrame = evaluate(
@@ -49,7 +71,8 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure]
             qrels,
             expressions.values(),
             missing="zero" if options.complete else "skip",
-            judged_only=options.judged_only,
+            # Preferences are of judged documents anyway.
+            judged_only=options.judged_only and options.format in ("qrels", "qrels_jg"),
             judges="judge" if options.format == "qrels_jg" else None,
         )
     return per_query
@@ -90,7 +113,7 @@ def _of_all(per_query: pl.DataFrame, figures: Sequence[Figure]) -> Iterator[str]
 def _text(figure: Figure, value: Any) -> str:
     if figure.measure in OF_TOPICS:
         return f"'{value or ''}'"
-    return str(int(value)) if figure.measure in COUNTS or figure.measure.startswith("prefs_num") else f"{value:6.4f}"
+    return str(int(value)) if figure.measure in COUNTS else f"{value:6.4f}"
 
 
 def _line(name: str, topic: str, value: str) -> str:

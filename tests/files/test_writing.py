@@ -1,6 +1,8 @@
 """What is written reads back equal, and a write that fails changes nothing."""
 
 import gzip
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -134,3 +136,32 @@ def test_a_plan_that_fails_leaves_the_old_file(tmp_path):
         ir.write_run(bad, tmp_path / "a.parquet")
     assert (tmp_path / "a.parquet").read_text() == "what was there"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", ["a/b", "../b", "..", ""])
+def test_a_system_does_not_name_a_file_elsewhere(name, tmp_path):
+    (tmp_path / "runs").mkdir()
+    run = pl.DataFrame({"run": ["a", name], "query_id": "q", "doc_id": "d", "score": 1.0})
+    with pytest.raises(ir.IRError, match="no part of a file's name"):
+        ir.write_run(run, tmp_path / "runs" / "{run}")
+    assert list((tmp_path / "runs").iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "runs"]
+
+
+def test_a_link_stays_and_leads_to_what_was_written(tmp_path):
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "old")
+    ir.write_run({"q": {"d": 1}}, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "old").read_text() == "q Q0 d 1 1 polars_ir\n"
+
+
+@pytest.mark.parametrize("format", ["trec", "tsv"])
+def test_a_pipe_is_written_into(format, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as other:
+        read = other.submit(pipe.read_text)
+        ir.write_run({"q": {"d": 1}}, pipe, format=format)
+        assert read.result(timeout=60).splitlines()[-1].startswith("q")
+    assert pipe.is_fifo()

@@ -1,0 +1,72 @@
+"""What the options of statistics can be, checked before anything is read.
+
+Conventions: a number may be of any kind, such as NumPy's, and comes back as Python's; True and False are none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import TypeGuard
+
+from polars_ir.errors import OptionError
+
+#: The intervals of a mean that there are.
+INTERVALS = ("normal", "t", "percentile", "BCa")
+
+#: What a query counts for a system that lacks it: 0, or it is left out.
+MISSING = ("zero", "skip")
+
+#: More rearrangements take longer than anybody waits.
+MOST_RESAMPLES = 10_000_000
+
+#: No number is larger, so that those of a calculation with its square are numbers too.
+LARGEST = 1e100
+
+#: A difference of 0.4 - 0.3 is no larger than 0.1, whatever floats make of it.
+ROUNDED = 1 + 1e-9
+
+
+def one_of(option: str, value: object, choices: Sequence[str | None]) -> None:
+    """Raise an `OptionError` unless a value is one of some words."""
+    if not isinstance(value, str | None) or value not in choices:
+        raise OptionError.value(option, value, choices)
+
+
+def chance(option: str, value: object, *, below: float = 1) -> float:
+    """A probability, neither impossible nor as high as `below`."""
+    if not _is_number(value) or not 0 < value < below:
+        raise OptionError(f"{option} must be between 0 and {below}, both excluded; got {value!r}.")
+    return float(value)
+
+
+def not_negative(option: str, value: object) -> float:
+    """A number of 0 or more."""
+    if not _is_number(value) or not 0 <= value <= LARGEST:
+        raise OptionError(f"{option} must be 0 or more; got {value!r}.")
+    return float(value)
+
+
+def positive(option: str, value: object) -> float:
+    """A number above 0."""
+    if not _is_number(value) or not 0 < value <= LARGEST:
+        raise OptionError(f"{option} must be a number above 0; got {value!r}.")
+    return float(value)
+
+
+def whole(option: str, value: object, least: int, most: float = math.inf) -> int:
+    """A whole number in a range."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
+        wanted = f"from {least} on" if most == math.inf else f"from {least} to {most:,}"
+        raise OptionError(f"{option} must be a whole number {wanted}; got {value!r}.")
+    return int(value)
+
+
+def randomness(resamples: object, seed: object) -> dict[str, int]:
+    """How often chance is tried, and from which seed."""
+    return {"resamples": whole("resamples", resamples, 1, MOST_RESAMPLES), "seed": whole("seed", seed, 0)}
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
