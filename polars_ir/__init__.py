@@ -29,7 +29,7 @@ from polars_ir.continuations import cumulated, gained, place
 from polars_ir.conversion import from_lists
 from polars_ir.errors import IRError, IRWarning
 from polars_ir.evaluation import evaluate
-from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run, write_qrels, write_run
+from polars_ir.files import read_beir, read_qrels, read_run, scan_qrels, scan_run, write_qrels, write_run
 from polars_ir.judging import judge
 from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
 from polars_ir.measures import __all__ as _measures
@@ -97,6 +97,7 @@ __all__ = [
     "rank",
     "rank_correlation",
     "ratio",
+    "read_beir",
     "read_qrels",
     "read_run",
     "read_trec_eval",

@@ -11,9 +11,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.cli import DEMO_MEASURES, WRITERS, main
+from polars_ir.cli import main
+from polars_ir.cli.commands import DEMO_MEASURES
 from polars_ir.comparison.gate import gate
 from polars_ir.comparison.systems import compare
+from polars_ir.files.writers import TABLES as WRITERS
 
 QRELS = "q1 0 d2 1\nq2 0 d1 2\nq3 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.5 a\nq2 Q0 d1 1 0.7 a\n"
@@ -208,9 +210,9 @@ def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
         ({1: "nwe.csv"}, "there is no such file"),
         (
             {1: "first.run"},
-            "figures per query are read from .parquet, .arrow, .csv, .tsv, .ndjson. Runs go with --qrels.",
+            "first.run, line 1: a line of trec_eval has three fields",
         ),
-        ({1: "*.csv"}, "figures are in one file; this stands for 2."),
+        ({1: "*.csv"}, "a table is in one file here; this stands for 2."),
         ({4: "RR"}, "new: per_query has no measure 'RR'"),
         ({5: "--alpha=0.7"}, "alpha must be between 0 and 0.5, both excluded; got 0.7."),
         ({5: "--max-drop=nan"}, "max_drop must be 0 or more"),
@@ -347,3 +349,124 @@ def test_the_version_is_printed():
         timeout=120,
     )
     assert (done.stdout, done.stderr) == (f"polars-ir {ir.__version__}\n", "")
+
+
+def evaluated(folder, *options):
+    """The arguments that evaluate both runs."""
+    files = [str(folder / name) for name in ("qrels.txt", "first.run", "second.run")]
+    return ["evaluate", *files, "-m", "RR", *options]
+
+
+def test_a_result_can_be_json(folder, capsys):
+    assert main(evaluated(folder, "--json")) == 0
+    assert json.loads(capsys.readouterr().out) == [{"run": "first", "RR": 0.5}, {"run": "second", "RR": 1 / 3}]
+
+
+def test_a_result_can_be_markdown(folder, capsys):
+    assert main(evaluated(folder, "--markdown")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], *lines[2:])] == [
+        ["run", "RR"],
+        ["first", "0.5000"],
+        ["second", "0.3333"],
+    ]
+    assert set(lines[1]) <= set("|-")
+
+
+def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
+    (folder / "queries.csv").write_text("qid,language,traffic\nq1,de,3\nq2,en,1\nq3,de,0\n")
+    options = ["--queries", str(folder / "queries.csv"), "--by", "language"]
+    assert main(evaluated(folder, *options)) == 0
+    assert capsys.readouterr().out.splitlines()[1:3] == ["de\tfirst\t0.25", "de\tsecond\t0.5"]
+    assert main(evaluated(folder, "--queries", str(folder / "queries.csv"), "--weights", "traffic")) == 0
+    # Of three parts 1/2, of one part 1.
+    assert capsys.readouterr().out.splitlines()[1] == "first\t0.625"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--by", "language"], "--by names a column of a table of queries: --queries FILE."),
+        (["--queries", "queries.csv", "--by", "langage"], "queries have no column 'langage'"),
+        (["--queries", "queries.txt", "--by", "language"], "queries.txt: there is no such file"),
+    ],
+)
+def test_what_is_wrong_with_the_queries_is_told(folder, monkeypatch, options, words, capsys):
+    (folder / "queries.csv").write_text("qid,language\nq1,de\nq2,en\nq3,de\n")
+    monkeypatch.chdir(folder)
+    assert words in failing(evaluated(folder, *options), capsys)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["evaluate", "qrels.txt", "-", "-m", "RR"], ["trec_eval", "-c", "qrels.txt", "-"]]
+)
+def test_a_run_can_come_in_on_standard_input(folder, arguments):
+    command = [sys.executable, "-m", "polars_ir", *arguments]
+    found = subprocess.run(command, cwd=folder, input=RUN, capture_output=True, text=True, check=True)  # noqa: S603
+    assert "0.5" in found.stdout
+    assert found.stderr == ""
+
+
+def test_validate_has_status_1_where_it_finds_something(folder, capsys):
+    assert main(["validate", str(folder / "qrels.txt"), str(folder / "first.run")]) == 1
+    assert "first\tjudged queries missing from the run\t1" in capsys.readouterr().out
+    (folder / "all.run").write_text("q1 Q0 d2 1 2 a\nq2 Q0 d1 1 2 a\nq3 Q0 d1 1 2 a\n")
+    assert main(["validate", str(folder / "qrels.txt"), str(folder / "all.run")]) == 0
+
+
+def test_convert_writes_what_it_reads(folder, capsys):
+    assert main(["convert", str(folder / "first.run"), str(folder / "first.parquet")]) == 0
+    assert main(["convert", "--qrels", str(folder / "qrels.txt"), str(folder / "qrels.csv")]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert_frame_equal(ir.read_run(folder / "first.parquet"), ir.read_run(folder / "first.run").drop("rank"))
+    assert ir.read_qrels(folder / "qrels.csv")["relevance"].to_list() == [1, 2, 1]
+
+
+def test_convert_tells_what_it_can_not_write(folder, capsys):
+    words = failing(["convert", "--qrels", "--tag", "t", str(folder / "qrels.txt"), "out.csv"], capsys)
+    assert "--tag is of runs" in words
+
+
+def test_measures_are_found_by_a_part_of_a_name(capsys):
+    assert main(["measures", "ndcg_cut", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["nDCG"]
+    assert main(["measures", "--tsv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(ir.CATALOG) + 1
+    assert "no measure has 'ndgc'" in failing(["measures", "ndgc"], capsys)
+
+
+def test_compare_takes_what_trec_eval_printed(folder, capsys):
+    for name in ("first", "second"):
+        main(["trec_eval", "-c", "-q", "-m", "recip_rank", str(folder / "qrels.txt"), str(folder / f"{name}.run")])
+        (folder / f"{name}.eval").write_text(capsys.readouterr().out)
+    assert main(["compare", str(folder / "first.eval"), str(folder / "second.eval"), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["run"], row["measure"], row["difference"]) == ("second.eval", "RR", pytest.approx(-1 / 6))
+
+
+def test_debug_shows_where_an_error_comes_from(evaluating, capsys):
+    assert main([*evaluating, "-m", "ndgc@10", "--debug"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def ir_measures(*arguments):
+    """What the program prints that `polars-ir ir_measures` stands in for."""
+    pytest.importorskip("ir_measures")
+    command = [sys.executable, "-W", "ignore", "-m", "ir_measures", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+
+
+@pytest.mark.parametrize("options", [[], ["-p", "7"], ["-q"], ["-q", "-n"]])
+def test_ir_measures_prints_what_ir_measures_prints(folder, options, capsys):
+    pydocs = ir.datasets.load("pydocs")
+    ir.write_run(pydocs.runs.filter(run="bm25").drop("run"), folder / "bm25.run")
+    ir.write_qrels(pydocs.qrels, folder / "pydocs.qrels")
+    arguments = [str(folder / "pydocs.qrels"), str(folder / "bm25.run"), "nDCG@10 AP", "RR", "IPrec@0.1", *options]
+    assert main(["ir_measures", *arguments]) == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(ir_measures(*arguments).splitlines())
+
+
+def test_ir_measures_speaks_json(folder, capsys):
+    arguments = [str(folder / "qrels.txt"), str(folder / "first.run"), "RR", "-o", "jsonl"]
+    assert main(["ir_measures", *arguments]) == 0
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"measure": "RR", "value": 0.5}]

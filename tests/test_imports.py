@@ -116,8 +116,22 @@ ALLOWED = {
         "validation",
     },
     "pandas": {"namespace"},
+    "spark": {"errors", "conversion", "evaluation", "options", "ranking", "registry", "schema", "summary"},
     "trec_eval": {"errors", "evaluation", "files", "naming", "summary", "vocabulary"},
-    "cli": {"errors", "comparison", "schema", "files", "datasets", "evaluation", "summary", "trec_eval"},
+    "cli": {
+        "errors",
+        "comparison",
+        "datasets",
+        "evaluation",
+        "files",
+        "measures",
+        "ranking",
+        "registry",
+        "schema",
+        "summary",
+        "trec_eval",
+        "validation",
+    },
     "__main__": {"cli"},
     "__init__": {
         "errors",
@@ -148,7 +162,7 @@ ALLOWED = {
 WITH_EXTRAS = {
     "statistics": {"numpy", "scipy", "statsmodels"},
     "plots": {"altair"},
-    "tables.typesetting": {"great_tables"},
+    "tables.html": {"great_tables"},
 }
 
 #: The order of the layers, the lowest first; a part may import lower ones only.
@@ -166,7 +180,7 @@ LAYERS = [
     {"abstaining", "variants", "analysis", "comparison"},
     {"plots", "tables"},
     {"namespace"},
-    {"pandas", "trec_eval"},
+    {"pandas", "spark", "trec_eval"},
     {"cli"},
     {"__init__", "__main__"},
 ]

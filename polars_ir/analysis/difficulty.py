@@ -69,6 +69,8 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> An
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
         raise OptionError(f"n must be a number of queries, 1 or more, or None for all; got {n!r}.")
+    if not isinstance(measure, (str, pl.Expr)):
+        raise OptionError(f"measure must be one measure, by its name or as an expression; got {measure!r:.80}.")
     table, (name,) = measures_of(per_query, [measure])
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())

@@ -75,10 +75,10 @@ def judge_next(
     Returns
     -------
     The kind of the runs
-        A row per document that can move something, by falling swing, then by rank: the query column under its name in
-        the runs, `doc_id`, `n_systems` (UInt32, how many retrieved it), `best_rank` (UInt32), `swing` (Float64, 0 or
-        more), `favours` and `against` (String): the systems between which it moves most, the one that would gain on the
-        other first; null where there is but one system.
+        A row per unjudged document that some system has down to the depth and that moves something, by falling swing,
+        then by rank: the query column under its name in the runs, `doc_id`, `n_systems` (UInt32, how many retrieved
+        it), `best_rank` (UInt32), `swing` (Float64, above 0), `favours` and `against` (String): the systems between
+        which it moves most, the one that would gain on the other first; null where there is but one system.
 
     Raises
     ------

@@ -1,6 +1,17 @@
 """Readers and writers for the files that runs and judgments come in."""
 
+from polars_ir.files.beir import Collection, read_beir
 from polars_ir.files.readers import read_qrels, read_run, scan_qrels, scan_run, tag_of
 from polars_ir.files.writers import write_qrels, write_run
 
-__all__ = ["read_qrels", "read_run", "scan_qrels", "scan_run", "tag_of", "write_qrels", "write_run"]
+__all__ = [
+    "Collection",
+    "read_beir",
+    "read_qrels",
+    "read_run",
+    "scan_qrels",
+    "scan_run",
+    "tag_of",
+    "write_qrels",
+    "write_run",
+]

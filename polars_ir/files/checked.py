@@ -9,11 +9,11 @@ fail. `scan()` fails inside Polars, when it is collected; `failure()` finds the 
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import polars as pl
 
 from polars_ir.errors import FileError
+from polars_ir.files.locations import File
 from polars_ir.files.unreadable import FAILURES, unreadable
 
 #: What each row carries beside its data, under names that no table has.
@@ -34,7 +34,7 @@ class Checked:
     A table has a separator, and its header alone is an empty table; a file without header must hold data.
     """
 
-    path: Path
+    path: File
     rows: pl.LazyFrame
     columns: list[str]
     wanted: str

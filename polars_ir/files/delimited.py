@@ -9,12 +9,11 @@ the ranks must be integers. Quotes (`"`) are those of CSV, and blank lines are s
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
+from polars_ir.files.locations import File
 from polars_ir.files.trec import not_a_grade, not_a_score, whole_grades
 from polars_ir.files.unreadable import FAILURES, unreadable
 from polars_ir.schema import find
@@ -37,7 +36,7 @@ def is_beir(fields: list[str]) -> bool:
     return [field.casefold().replace("_", "-") for field in fields] == list(BEIR)
 
 
-def run(path: Path, separator: str) -> Checked:
+def run(path: File, separator: str) -> Checked:
     """A run as a table."""
     rows, columns = _table(path, separator)
     scores, ranks = _named(columns, "score"), _named(columns, "rank")
@@ -46,7 +45,7 @@ def run(path: Path, separator: str) -> Checked:
     return _checked(path, separator, rows, dtypes, wrong, columns, "scores that are numbers")
 
 
-def qrels(path: Path, separator: str, grade: type[pl.DataType]) -> Checked:
+def qrels(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
     """Judgments as a table; an empty grade is null."""
     rows, columns = _table(path, separator)
     grades = _named(columns, "relevance") or _named(columns, "score")
@@ -54,7 +53,7 @@ def qrels(path: Path, separator: str, grade: type[pl.DataType]) -> Checked:
     return _checked(path, separator, rows, dict.fromkeys(grades, grade), wrong, columns, "grades" + whole_grades(grade))
 
 
-def beir(path: Path, separator: str, grade: type[pl.DataType]) -> Checked:
+def beir(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
     """BEIR's judgments: a tab-separated table of query, document and grade, with a header."""
     rows, header = _table(path, separator)
     if not is_beir(header):
@@ -66,7 +65,7 @@ def beir(path: Path, separator: str, grade: type[pl.DataType]) -> Checked:
     return _checked(path, separator, rows, {"relevance": grade}, wrong, columns, wanted)
 
 
-def _table(path: Path, separator: str) -> tuple[pl.LazyFrame, list[str]]:
+def _table(path: File, separator: str) -> tuple[pl.LazyFrame, list[str]]:
     """Every column of the file as text, with number and text of the line, and the names in its header."""
     scan = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False, raise_if_empty=False)
     try:
@@ -84,7 +83,7 @@ def _table(path: Path, separator: str) -> tuple[pl.LazyFrame, list[str]]:
 
 
 def _checked(
-    path: Path,
+    path: File,
     separator: str,
     rows: pl.LazyFrame,
     dtypes: dict[str, type[pl.DataType]],

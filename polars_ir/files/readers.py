@@ -2,7 +2,7 @@
 
 Conventions: a file is opened once to see that it is there and, for a scan, to look at its first lines; every problem
 that shows is a `FileError` with file, line and text. What a scan can only meet later fails inside Polars, with file
-and line in the message; nothing is skipped or guessed.
+and line in the message; nothing is skipped or guessed. JSON can not be read in parts, so that a scan of it reads now.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.errors import explain_options
-from polars_ir.files import tables, texts, trec
-from polars_ir.files.sources import Format, Role, Source, one_format, resolve, stem
+from polars_ir.files import nested, tables, texts, trec
+from polars_ir.files.formats import Format, Role
+from polars_ir.files.sources import Source, one_format, resolve, stem
 
 
 @explain_options
@@ -21,18 +22,23 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     Parameters
     ----------
     source
-        A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format.
+        A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format; or the URL of a file that Polars
+        reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars.
     format
-        `"trec"`, `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`. By default the extension tells (`.gz`
-        and `.zst` may follow it); a `.tsv` is a table if its first line names a query and a document column, and
-        whatever has none of these extensions is TREC.
+        `"trec"`; `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`, which are tables; `"json"`, which is
+        `{query: {document: score}}` (pytrec_eval, ranx), MTEB's predictions, or the `_rank_eval` response or
+        `{query: search response}` of Elasticsearch and OpenSearch; `"msmarco"` (query_id doc_id rank, and perhaps a
+        score). By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does;
+        a `.tsv` is a table if that names a query and a document column, and else TREC. MS MARCO must be said.
 
     Returns
     -------
     pl.DataFrame
         For TREC `query_id` String, `doc_id` String, `rank` Int64 (null where it is no integer) and `score` Float64.
+        MS MARCO has no `score` if the file has none, JSON no `rank`; MTEB has `subset` and `split` String before them,
+        of which one of each is to be chosen where query ids repeat (`.filter(split="test")`).
         Of several files the first column is `run` String: the tag in each file's first line, or, if two files have
-        the same tag, every file's name without extensions. A single file has no such column, whatever its tags.
+        the same tag or none, every file's name without extensions. A single file has no such column, whatever its tags.
         Tables keep their columns, and several are parts of one table; in CSV and TSV every column is a String but
         scores (Float64) and `rank` (Int64), so that ids stay as they are written.
 
@@ -40,7 +46,8 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     ------
     FileError
         A file is missing, empty, a directory, no text or not compressed as its name says; a line has too
-        few fields, or a score that is no number. Blank lines and lines that begin with `#` are skipped.
+        few fields, or a score that is no number; JSON repeats a key, or holds what is no score; nothing tells the
+        format. Blank lines and lines that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError
@@ -72,12 +79,13 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
 def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
-    The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now.
+    The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; but JSON is
+    read whole, which takes about five times the size of the file in memory.
 
     Parameters
     ----------
     source
-        A file, a glob, or a list of them, all of one format.
+        A file, a glob, a URL or a list of them, all of one format.
     format
         As for `read_run`.
 
@@ -117,27 +125,32 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     Parameters
     ----------
     source
-        A file, a glob, or a list of them, all of one format; several files are parts of one set of judgments.
+        A file, a glob, a URL or a list of them, all of one format; several files are parts of one set of judgments.
     format
         `"trec"`; `"subtopics"` (ndeval: the second field of a TREC line is a `subtopic`), `"judges"` (trec_eval's
         qrels_jg: it is a `judge`) or `"preferences"` (trec_eval's prefs: query, judge, group, document, level);
         `"beir"` (tab-separated with the header query-id, corpus-id, score); `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or
-        `"ndjson"`. By default the extension tells, as for `read_run`, and a `.tsv` with BEIR's header is BEIR's.
+        `"ndjson"`; `"json"`, which is `{query: {document: grade}}` or the `_rank_eval` request of Elasticsearch and
+        OpenSearch (the response has ratings too, but only of what was found); `"msmarco"` (query_id doc_id, of grade 1,
+        or TREC); `"letor"` (grade qid:query_id feature:value ... # docid = doc_id). By default the extension or the
+        first line tells, as for `read_run`, and a table with BEIR's header is BEIR's.
 
     Returns
     -------
     pl.DataFrame
         For TREC and BEIR `query_id` String, `doc_id` String and `relevance`: Int64, or Float64 if a grade is written as
         a fraction (`0.5`, `1.0`). The iteration of TREC qrels is left out, unless the format says what it is: then
-        there is a column `subtopic` or `judge` (and `group`), String too. Tables keep their columns; in CSV and TSV
-        every column is a String but the grades.
+        there is a column `subtopic` or `judge` (and `group`), String too. The other formats have those three columns;
+        a query of JSON that has no documents is a row without document and grade, which says that it was judged; in
+        LETOR files without `docid` a document's id is its number in its query, from 1. Tables keep their columns; in
+        CSV and TSV every column is a String but the grades.
 
     Raises
     ------
     FileError
         A file is missing, empty, a directory, no text or not compressed as its name says; a line has
-        another number of fields, or a grade that is no number. Blank lines and those that begin with `#` are
-        skipped.
+        another number of fields, or a grade that is no number; JSON repeats a key, or holds what is no grade; nothing
+        tells the format. Blank lines and those that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError
@@ -170,12 +183,12 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
-    decide whether grades are Int64 or Float64.
+    decide whether grades are Int64 or Float64. JSON is read whole.
 
     Parameters
     ----------
     source
-        A file, a glob, or a list of them, all of one format.
+        A file, a glob, a URL or a list of them, all of one format.
     format
         As for `read_qrels`.
 
@@ -209,20 +222,24 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     return _scan("qrels", source, format)
 
 
-def tag_of(run: Source) -> str:
+def tag_of(run: Source, *, format: Format | None = None) -> str:
     """The name a run gives itself: the tag in the first line of a TREC file; of another file its own name."""
     (file, *_) = resolve(run)
-    is_trec = one_format([file], "run", None) == "trec"
+    is_trec = one_format([file], "run", format) == "trec"
     return trec.tag(trec.run(file).first_lines()) if is_trec else stem(file)
 
 
 def _read(role: Role, source: Source, format: Format | None) -> pl.DataFrame:
     files = resolve(source)
     kind = one_format(files, role, format)
+    if kind == "json":
+        return nested.read(files, role)
     return tables.read(files, kind) if kind in tables.FORMATS else texts.read(files, role, kind)
 
 
 def _scan(role: Role, source: Source, format: Format | None) -> pl.LazyFrame:
     files = resolve(source)
     kind = one_format(files, role, format)
+    if kind == "json":
+        return nested.read(files, role).lazy()
     return tables.scan(files, kind) if kind in tables.FORMATS else texts.scan(files, role, kind)

@@ -6,12 +6,12 @@ Conventions: several files are parts of one table, so all have the columns and t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import FileError
+from polars_ir.files.locations import File, is_remote
 from polars_ir.files.unreadable import FAILURES, because
 
 _SCANS: Mapping[str, Callable[..., pl.LazyFrame]] = {
@@ -23,7 +23,7 @@ _SCANS: Mapping[str, Callable[..., pl.LazyFrame]] = {
 FORMATS = frozenset(_SCANS)
 
 
-def read(files: list[Path], format: str) -> pl.DataFrame:
+def read(files: list[File], format: str) -> pl.DataFrame:
     """The table in memory."""
     lazy = scan(files, format)
     try:
@@ -32,7 +32,7 @@ def read(files: list[Path], format: str) -> pl.DataFrame:
         raise because(_first_unreadable(files, format), error) from None
 
 
-def scan(files: list[Path], format: str) -> pl.LazyFrame:
+def scan(files: list[File], format: str) -> pl.LazyFrame:
     """The table as a plan, after a look at every file's columns."""
     first, *others = [_schema(path, format) for path in files]
     for path, schema in zip(files[1:], others, strict=True):
@@ -42,14 +42,14 @@ def scan(files: list[Path], format: str) -> pl.LazyFrame:
     return _scan(files, format)
 
 
-def _scan(files: list[Path], format: str) -> pl.LazyFrame:
-    # With globbing on, Polars would take a file named `x[1].parquet` for a pattern.
-    options: dict[str, Any] = {} if format == "ndjson" else {"glob": False}
+def _scan(files: list[File], format: str) -> pl.LazyFrame:
+    # With globbing on, Polars would take a file named `x[1].parquet` for a pattern. Remote patterns are its to follow.
+    options: dict[str, Any] = {} if format == "ndjson" else {"glob": any(map(is_remote, files))}
     return _SCANS[format](files, **options)
 
 
-def _schema(path: Path, format: str) -> pl.Schema:
-    if path.stat().st_size == 0:
+def _schema(path: File, format: str) -> pl.Schema:
+    if not isinstance(path, str) and path.stat().st_size == 0:
         raise FileError.empty(path)
     try:
         return _scan([path], format).collect_schema()
@@ -57,7 +57,7 @@ def _schema(path: Path, format: str) -> pl.Schema:
         raise because(path, error) from None
 
 
-def _first_unreadable(files: list[Path], format: str) -> Path:
+def _first_unreadable(files: list[File], format: str) -> File:
     for path in files:
         try:
             _scan([path], format).select(pl.len()).collect(engine="streaming")

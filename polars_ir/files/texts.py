@@ -12,16 +12,18 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.errors import FileError
-from polars_ir.files import clean, delimited, trec
+from polars_ir.files import clean, delimited, letor, msmarco, trec
 from polars_ir.files.checked import Checked
-from polars_ir.files.sources import Format, Role, stem
+from polars_ir.files.formats import Format, Role
+from polars_ir.files.locations import File
+from polars_ir.files.sources import names
 from polars_ir.files.unreadable import FAILURES, because
 
 #: The types of grades to try, narrowest first.
 GRADES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrels": (pl.Int64, pl.Float64)}
 
 
-def read(files: list[Path], role: Role, format: Format) -> pl.DataFrame:
+def read(files: list[File], role: Role, format: Format) -> pl.DataFrame:
     """The files in memory; a failure is told with the first offending line of all of them."""
     for grade in GRADES[role]:
         parts = [_open(path, role, format, grade) for path in files]
@@ -31,13 +33,13 @@ def read(files: list[Path], role: Role, format: Format) -> pl.DataFrame:
         except FAILURES as error:
             failed = error
             continue
-        if frame.is_empty() and format in trec.LAYOUTS:
+        if frame.is_empty() and parts[0].separator is None:
             raise FileError.empty(files[0])
         return frame
     raise _first_failure(parts) or because(files[0], failed)
 
 
-def scan(files: list[Path], role: Role, format: Format) -> pl.LazyFrame:
+def scan(files: list[File], role: Role, format: Format) -> pl.LazyFrame:
     """The files as a plan, after a look at the first lines of each."""
     failures = []
     for grade in GRADES[role]:
@@ -49,13 +51,22 @@ def scan(files: list[Path], role: Role, format: Format) -> pl.LazyFrame:
     raise failures[-1]
 
 
-def _open(path: Path, role: Role, format: Format, grade: type[pl.DataType]) -> Checked:
+def _open(path: File, role: Role, format: Format, grade: type[pl.DataType]) -> Checked:
+    return _open_run(path, format) if role == "run" else _open_qrels(path, format, grade)
+
+
+def _open_run(path: File, format: Format) -> Checked:
+    if format == "trec":
+        return trec.run(path)
+    return msmarco.run(path) if format == "msmarco" else delimited.run(path, delimited.SEPARATORS[format])
+
+
+def _open_qrels(path: File, format: Format, grade: type[pl.DataType]) -> Checked:
     if format in trec.LAYOUTS:
-        return trec.run(path) if role == "run" else trec.qrels(path, grade, format)
-    separator = delimited.SEPARATORS[format]
-    if role == "run":
-        return delimited.run(path, separator)
-    return (delimited.beir if format == "beir" else delimited.qrels)(path, separator, grade)
+        return trec.qrels(path, grade, format)
+    if format in delimited.SEPARATORS:
+        return (delimited.beir if format == "beir" else delimited.qrels)(path, delimited.SEPARATORS[format], grade)
+    return msmarco.qrels(path, grade) if format == "msmarco" else letor.qrels(path, grade)
 
 
 def _first_failure(parts: Sequence[Checked]) -> FileError | None:
@@ -63,8 +74,11 @@ def _first_failure(parts: Sequence[Checked]) -> FileError | None:
 
 
 def _eager(part: Checked, role: Role, format: Format) -> pl.LazyFrame:
-    frame = clean.read_run(part.path) if (role, format) == ("run", "trec") else None
-    return part.scan() if frame is None else frame.lazy()
+    if isinstance(part.path, Path) and (role, format) == ("run", "trec"):
+        frame = clean.read_run(part.path)
+        if frame is not None:
+            return frame.lazy()
+    return part.scan()
 
 
 def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, format: Format) -> pl.LazyFrame:
@@ -77,15 +91,13 @@ def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, forma
             problem = f"its columns are {had}; those of {first.path} are {wanted}. Read them apart."
             raise FileError.of_file(part.path, problem)
     heads = [part.first_lines() for part in parts]
-    if role == "run" and format == "trec":
-        named = zip(_systems(heads), scans, strict=True)
+    if role == "run" and first.separator is None:
+        named = zip(_systems(heads, format), scans, strict=True)
         scans = [scan.select(pl.lit(name).alias("run"), pl.all()) for name, scan in named]
     return pl.concat(scans)
 
 
-def _systems(heads: list[Checked]) -> list[str]:
-    """A name for every file: its tag, or its file name where tags repeat, or its path where those repeat too."""
-    tags = [trec.tag(head) for head in heads]
-    names = [stem(head.path) for head in heads]
-    paths = [str(head.path) for head in heads]
-    return next((choice for choice in (tags, names) if len(set(choice)) == len(choice)), paths)
+def _systems(heads: list[Checked], format: Format) -> list[str]:
+    """A name for every file: its tag, or that of the file where tags repeat or there are none."""
+    tags = [trec.tag(head) for head in heads] if format == "trec" else []
+    return tags if len(set(tags)) == len(heads) else names([head.path for head in heads])

@@ -14,12 +14,11 @@ Conventions:
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 from polars.expr.whenthen import ChainedThen
 
 from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
+from polars_ir.files.locations import File
 
 #: The place in its line of each field that becomes a column.
 RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
@@ -39,21 +38,21 @@ _FIELDS = "line fields"
 _COUNT = "line field count"
 
 
-def run(path: Path) -> Checked:
+def run(path: File) -> Checked:
     """A TREC run file."""
     problem = (
         pl.when(pl.col(_COUNT) == 4, _field(3).cast(pl.Int64, strict=False).is_not_null())
         .then(pl.lit("4 fields; this looks like qrels; use read_qrels."))
         .when(pl.col(_COUNT) < 6)
         .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", _COUNT))
-        .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", _field(4)))
+        .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", _shown(4)))
     )
     bad = (pl.col(_COUNT) < 6) | not_a_score(pl.col("score"))
     rows = _rows(path, RUN_FIELDS, {"rank": pl.Int64, "score": pl.Float64}, bad, problem)
     return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
 
 
-def qrels(path: Path, grade: type[pl.DataType], format: str = "trec") -> Checked:
+def qrels(path: File, grade: type[pl.DataType], format: str = "trec") -> Checked:
     """A TREC qrels file, its grades read as `grade`."""
     places = QRELS_FIELDS[format]
     layout = LAYOUTS[format]
@@ -65,7 +64,7 @@ def qrels(path: Path, grade: type[pl.DataType], format: str = "trec") -> Checked
         .then(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with format='beir'."))
         .when(pl.col(_COUNT) != count)
         .then(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", _COUNT))
-        .otherwise(pl.format(f"the grade (field {count}) must be a number; got '{{}}'.", _field(count - 1)))
+        .otherwise(pl.format(f"the grade (field {count}) must be a number; got '{{}}'.", _shown(count - 1)))
     )
     bad = (pl.col(_COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
     rows = _rows(path, places, {"relevance": grade}, bad, problem)
@@ -94,7 +93,7 @@ def whole_grades(grade: type[pl.DataType]) -> str:
 
 
 def _rows(
-    path: Path, places: dict[str, int], dtypes: dict[str, type[pl.DataType]], bad: pl.Expr, problem: pl.Expr
+    path: File, places: dict[str, int], dtypes: dict[str, type[pl.DataType]], bad: pl.Expr, problem: pl.Expr
 ) -> pl.LazyFrame:
     """The file's lines as data columns, and what `Checked` wants beside them."""
     data = [_field(place).cast(dtypes.get(name, pl.String), strict=False).alias(name) for name, place in places.items()]
@@ -107,7 +106,7 @@ def _rows(
     )
 
 
-def _lines(path: Path) -> pl.LazyFrame:
+def _lines(path: File) -> pl.LazyFrame:
     """Number, text and list of fields of every line."""
     # With globbing on, Polars would take a file named `x[1].run` for a pattern.
     lines = pl.scan_lines(path, name=TEXT, row_index_name=NUMBER, row_index_offset=1, glob=False)
@@ -117,6 +116,11 @@ def _lines(path: Path) -> pl.LazyFrame:
 
 def _field(place: int) -> pl.Expr:
     return pl.col(_FIELDS).list.get(place, null_on_oob=True)
+
+
+def _shown(place: int) -> pl.Expr:
+    """A field for a message, which no field of megabytes may fill."""
+    return _field(place).str.head(80)
 
 
 def _control_character() -> ChainedThen:

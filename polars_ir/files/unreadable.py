@@ -13,13 +13,16 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import FileError
+from polars_ir.files.locations import File
 
 #: What Polars raises for a file it can not read; damaged Arrow files can make it panic.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
-def unreadable(path: Path, error: BaseException, separator: str | None = None) -> FileError:
+def unreadable(path: File, error: BaseException, separator: str | None = None) -> FileError:
     """A failure of Polars to read a text file as a `FileError`, with the line where one is to blame."""
+    if isinstance(path, str) or path.suffix.lower() == ".zst":
+        return because(path, error)
     try:
         found = _undecodable_line(path)
         if found is None and separator is not None:
@@ -29,7 +32,7 @@ def unreadable(path: Path, error: BaseException, separator: str | None = None) -
     return found or because(path, error)
 
 
-def because(path: Path, error: BaseException) -> FileError:
+def because(path: File, error: BaseException) -> FileError:
     """A failure of Polars as a `FileError` about the whole file."""
     reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
     return FileError.of_file(path, f"the file can not be read: {reason[0]}.")

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import SHOWN, DataError, FileError, InputTypeError, OptionError, explain_options
-from polars_ir.files.sources import COMPRESSED, EXTENSIONS, Format
+from polars_ir.files.formats import COMPRESSED, EXTENSIONS, Format
 from polars_ir.schema import Table, qrels_table, run_table
 
 #: How tables are written. Text formats can be compressed, by the file's last extension.
@@ -28,6 +28,10 @@ _SINKS: dict[str, Callable[..., None]] = {
     "beir": lambda frame, path, **options: frame.sink_csv(path, separator="\t", **options),
 }
 _BINARY = ("parquet", "ipc")
+
+#: The endings of tables.
+TABLES = {".parquet": "parquet", ".arrow": "ipc", ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson"}
+
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -143,6 +147,13 @@ def _names_of_files(table: Table) -> list[str]:
     return systems
 
 
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write any table to a file, in the format of its ending."""
+    if path.suffix not in TABLES:
+        raise FileError(f"{path}: unknown ending; the result can be written as {', '.join(TABLES)}.")
+    _sink(frame.lazy(), path, TABLES[path.suffix])
+
+
 def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
     if kind == "ndjson":
         _check_finite(table)
@@ -151,6 +162,8 @@ def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
         return
     rows = table.select("query_id", "doc_id", "score")
     fields = rows.select("query_id", "doc_id", tag=pl.lit(tag))
+    if rows.head(1).collect(engine="streaming").is_empty():
+        raise DataError("run has no row, and a TREC file without one can not be told from a broken one; write a table.")
     _check_fields("run", fields, table)
     rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id")
     ranked = rows.with_columns(rank=rank).sort("query_id", "rank")
@@ -188,6 +201,8 @@ def _format(path: object, format: Format | None, choices: tuple[Format, ...]) ->
         raise OptionError.value("format", format, choices)
     plain = Path(path).with_suffix("") if Path(path).suffix.lower() in COMPRESSED else Path(path)
     kind = format or EXTENSIONS.get(plain.suffix.lower(), "trec")
+    if kind not in choices:
+        raise FileError.of_file(path, f"{kind} is read, but not written; write {', '.join(choices)}.")
     if kind in _BINARY and plain != Path(path):
         raise FileError.of_file(path, f"{kind} compresses its columns itself; leave out {Path(path).suffix}.")
     return kind
@@ -206,7 +221,9 @@ def _sink(frame: pl.LazyFrame, path: Path, kind: str) -> None:
         if not at_once:
             written.replace(place)
     except OSError as error:
-        raise FileError.of_file(path, f"can not be written: {error.strerror or error}.") from None
+        # Polars tells the reason and the file; the file would be the one beside.
+        reason = error.strerror or str(error).partition("\n")[0].replace(str(written), str(path))
+        raise FileError.of_file(path, f"can not be written: {reason.removesuffix('.')}.") from None
     finally:
         if not at_once:
             written.unlink(missing_ok=True)

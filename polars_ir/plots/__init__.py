@@ -9,6 +9,10 @@ collected once it is evaluated.
 
 from __future__ import annotations
 
+from polars_ir.extras import require
+
+require("plot", "polars_ir.plots")
+
 from polars_ir.plots.bars import differences
 from polars_ir.plots.curves import cutoffs, precision_recall
 from polars_ir.plots.namespace import PlotNamespace

@@ -6,7 +6,7 @@ affair (`typesetting`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +18,7 @@ from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
 from polars_ir.summary import mean, measures_of
+from polars_ir.tables import typesetting
 from polars_ir.tables.cells import TESTS, cells_of, note_on_best, note_on_marks, note_on_queries
 
 FORMATS = ("gt", "html", "latex", "markdown")
@@ -103,28 +104,14 @@ def table(
             raise OptionError.value(option, value, choices)
     if title is not None and not isinstance(title, str):
         raise OptionError(f"title must be a text; got {title!r:.80}.")
-    places = _places(digits, percent=percent)
-    require("table", "ir.table")
-    from polars_ir.tables import typesetting
-
+    places = _places(digits, percent)
+    if format in ("gt", "html"):
+        require("table", "ir.table")
     rows, names = _rows(per_query, measures)
     # Systems may be numbers; printed they are texts.
     baseline = None if baseline is None else str(baseline)
-    compared = None
-    if rows["run"].n_unique() == 1:
-        _check_alone(baseline, rows["run"][0])
-    elif test is not None:
-        compared = compare(
-            rows,
-            baseline=baseline,
-            measures=names,
-            test=test,
-            correction=correction,
-            alpha=alpha,
-            missing=missing,
-            resamples=resamples,
-            seed=seed,
-        )
+    options = {"correction": correction, "alpha": alpha, "missing": missing, "resamples": resamples, "seed": seed}
+    compared = _compared(rows, names, baseline, test, options)
     means = _means(rows, names, order, missing)
     cells = cells_of(means, compared, baseline=baseline, digits=places, percent=percent)
     notes = [*note_on_best(cells), *note_on_queries(rows, names, missing=missing, tested=compared is not None)]
@@ -134,12 +121,29 @@ def table(
         return typesetting.latex(cells, title, " ".join(notes))
     if format == "markdown":
         return typesetting.markdown(cells, title, " ".join(notes))
-    shown = typesetting.great_table(cells, title, " ".join(notes))
+    from polars_ir.tables.html import great_table
+
+    shown = great_table(cells, title, " ".join(notes))
     return shown.as_raw_html() if format == "html" else shown
 
 
-def _places(digits: object, *, percent: bool) -> int:
+def _compared(
+    rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, test: str | None, options: Mapping[str, Any]
+) -> pl.DataFrame | None:
+    """The systems compared; None for a single one, or without a test."""
+    if rows["run"].n_unique() == 1:
+        _check_alone(baseline, rows["run"][0])
+        return None
+    if test is None:
+        return None
+    found: pl.DataFrame = compare(rows, baseline=baseline, measures=measures, test=test, **options)
+    return found
+
+
+def _places(digits: object, percent: object) -> int:
     """How many decimal places to print."""
+    if not isinstance(percent, bool):
+        raise OptionError(f"percent must be True or False; got {percent!r}.")
     if digits is None:
         return 2 if percent else 4
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:

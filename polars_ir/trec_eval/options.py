@@ -9,7 +9,7 @@ from inspect import cleandoc
 from typing import Any
 
 from polars_ir.errors import IRError, nearest
-from polars_ir.files.sources import Format
+from polars_ir.files.formats import Format
 from polars_ir.trec_eval.measures import MEASURES, NICKNAMES
 
 USAGE = cleandoc(

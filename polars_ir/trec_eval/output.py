@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -16,6 +11,7 @@ import polars as pl
 from polars_ir.errors import IRWarning
 from polars_ir.evaluation import evaluate
 from polars_ir.files import read_qrels, read_run, tag_of
+from polars_ir.files.incoming import as_file
 from polars_ir.summary import mean
 from polars_ir.trec_eval.figures import Figure, figures_of
 from polars_ir.trec_eval.measures import COUNTS, OF_RUN, OF_SUMMARY, OF_TOPICS
@@ -26,7 +22,7 @@ def lines(options: Options) -> Iterator[str]:
     """The lines of the output."""
     figures = figures_of(options)
     qrels = read_qrels(options.files[0], format=FORMATS[options.format])
-    with _as_file(options.files[1]) as run_file:
+    with as_file(options.files[1]) as run_file:
         run, tag = read_run(run_file), tag_of(run_file) if "runid" in options.measures else ""
     if options.judged_only:
         qrels = qrels.filter(pl.col("relevance") >= 0)
@@ -44,19 +40,6 @@ def lines(options: Options) -> Iterator[str]:
         of_run = {"runid": tag, "num_q": str(per_query.height)}
         yield from (_line(name, "all", of_run[name]) for name in OF_RUN if name in options.measures)
         yield from _of_all(per_query, figures)
-
-
-@contextmanager
-def _as_file(name: str) -> Iterator[str]:
-    """The file of the run; what comes in is kept in one, to be read more than once."""
-    if name != "-":
-        yield name
-        return
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "stdin")
-        with path.open("wb") as file:
-            copyfileobj(sys.stdin.buffer, file)
-        yield str(path)
 
 
 def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure], options: Options) -> pl.DataFrame:

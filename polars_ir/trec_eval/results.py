@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 
 from polars_ir.errors import FileError, MeasureError, explain_options
+from polars_ir.files.locations import File
 from polars_ir.files.sources import Source, resolve, stem
 from polars_ir.files.unreadable import FAILURES, unreadable
 from polars_ir.naming import parse
@@ -60,7 +59,7 @@ def read_trec_eval(source: Source) -> pl.DataFrame:
     return pl.concat([frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in named], how="diagonal")
 
 
-def _systems(files: list[Path], rows: list[pl.DataFrame]) -> list[str]:
+def _systems(files: list[File], rows: list[pl.DataFrame]) -> list[str]:
     """A name for every file: its runid, or its file name where one lacks it or two are the same, or its path."""
     ids = [lines.filter(pl.col("measure") == "runid")["value"].to_list() for lines in rows]
     tags = [found[0] if found else "" for found in ids]
@@ -69,7 +68,7 @@ def _systems(files: list[Path], rows: list[pl.DataFrame]) -> list[str]:
     return next(choice for choice in choices if len(set(choice)) == len(choice))
 
 
-def _per_topic(path: Path, rows: pl.DataFrame) -> pl.DataFrame:
+def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
     """The figures of topics, a column per measure."""
     figures = rows.filter(pl.col("topic") != "all", ~pl.col("measure").str.contains(TEXTS))
     if figures.is_empty():
@@ -86,7 +85,7 @@ def _per_topic(path: Path, rows: pl.DataFrame) -> pl.DataFrame:
     return table.rename({"topic": "query_id", **ours})
 
 
-def _rows(path: Path) -> pl.DataFrame:
+def _rows(path: File) -> pl.DataFrame:
     """Number and text of every line, and its three fields."""
     lines = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False)
     words = pl.col("text").str.strip_chars().str.replace_all(r"\s+", " ").str.split(" ")
@@ -102,7 +101,7 @@ def _rows(path: Path) -> pl.DataFrame:
     return rows
 
 
-def _check(path: Path, rows: pl.DataFrame, wrong: pl.Expr, problem: str) -> None:
+def _check(path: File, rows: pl.DataFrame, wrong: pl.Expr, problem: str) -> None:
     for number, text in rows.filter(wrong).select("line", "text").head(1).rows():
         raise FileError.at_line(path, number, text, problem)
 

@@ -1,0 +1,76 @@
+"""How a result is shown: as a table in a terminal, tab-separated where it is piped, or as it was asked for."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+
+import polars as pl
+
+from polars_ir.comparison import verdicts
+from polars_ir.files.writers import write_table
+
+
+def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
+    """Print a result, or write it to a file."""
+    if options.output is not None:
+        write_table(_flat(frame), options.output)
+    elif options.command == "gate" and options.render in VERDICTS:
+        print(VERDICTS[options.render](frame))
+    elif frame.width:
+        kind = options.render or ("table" if options.command == "demo" or sys.stdout.isatty() else "tsv")
+        print(RENDERERS[kind](frame), end="")
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame without lists, which texts do not hold."""
+    return frame.with_columns(pl.col(pl.List(pl.String)).list.join(", "))
+
+
+def _as_tsv(frame: pl.DataFrame) -> str:
+    return _flat(frame).write_csv(separator="\t")
+
+
+def _as_json(frame: pl.DataFrame) -> str:
+    """A list of rows; a value that JSON does not have is null."""
+    floats = pl.col(pl.Float64)
+    finite = frame.with_columns(pl.when(floats.is_finite()).then(floats))
+    return json.dumps(finite.to_dicts(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _as_table(frame: pl.DataFrame) -> str:
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    return _drawn(frame, "UTF8_FULL_CONDENSED" if unicode else "ASCII_FULL")
+
+
+def _as_markdown(frame: pl.DataFrame) -> str:
+    escaped = frame.with_columns(pl.col(pl.String).str.replace_all("|", r"\|", literal=True))
+    return _drawn(escaped, "ASCII_MARKDOWN")
+
+
+def _drawn(frame: pl.DataFrame, formatting: str) -> str:
+    with pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=1000,
+        fmt_str_lengths=1000,
+        fmt_table_cell_list_len=-1,
+        float_precision=4,
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_formatting=formatting,  # type: ignore[arg-type]  # one of its own names
+    ):
+        return f"{_flat(frame)}\n"
+
+
+RENDERERS: dict[str, Callable[[pl.DataFrame], str]] = {
+    "table": _as_table,
+    "tsv": _as_tsv,
+    "json": _as_json,
+    "markdown": _as_markdown,
+}
+
+#: How the gate says what it decided.
+VERDICTS = {None: verdicts.as_text, "json": verdicts.as_json, "markdown": verdicts.as_markdown}

@@ -1,0 +1,123 @@
+"""Folders of BEIR: a corpus, queries, and judgments for each split.
+
+Conventions: `corpus.jsonl` and `queries.jsonl` (`_id`, `title`, `text`), `qrels/{split}.tsv`; each may end in `.gz` or
+`.zst`. The corpus, which can be large, is scanned.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from polars_ir.errors import FileError, InputTypeError, explain_options
+from polars_ir.files import texts
+from polars_ir.files.sources import resolve, stem
+from polars_ir.files.unreadable import FAILURES, because
+
+_ENDINGS = ("", ".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A test collection with its documents.
+
+    Attributes
+    ----------
+    corpus
+        `doc_id`, `title`, `text` (String), not yet read.
+    queries
+        `query_id`, `text` (String): the queries of the split.
+    qrels
+        `query_id`, `doc_id` (String), `relevance` (Int64, or Float64 where a grade is a fraction).
+    """
+
+    corpus: pl.LazyFrame
+    queries: pl.DataFrame
+    qrels: pl.DataFrame
+
+
+@explain_options
+def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collection:
+    r"""Read a folder of the BEIR benchmark: the corpus, and the queries and judgments of a split.
+
+    Parameters
+    ----------
+    folder
+        A folder that holds `corpus.jsonl`, `queries.jsonl` and `qrels/`, as BEIR's downloads do.
+    split
+        The file of `qrels/` to read: `"test"`, `"dev"` or `"train"`, as there are.
+
+    Returns
+    -------
+    Collection
+        `corpus` is a LazyFrame of `doc_id`, `title`, `text`; `queries` a DataFrame of `query_id`, `text`, those that
+        have judgments in the split; `qrels` a DataFrame of `query_id`, `doc_id`, `relevance`.
+
+    Raises
+    ------
+    FileError
+        A file is missing or can not be read, or a query or document has no id. The corpus is not read: a line of it
+        that is no JSON fails when it is collected.
+    InputTypeError
+        `folder` is no path.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from polars_ir.files import read_beir
+    >>> temporary = tempfile.TemporaryDirectory()
+    >>> folder = pathlib.Path(temporary.name)
+    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "Cats", "text": "They purr."}\n')
+    >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "who purrs"}\n')
+    >>> (folder / "qrels").mkdir()
+    >>> _ = (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    >>> beir = read_beir(folder)
+    >>> beir.qrels.rows()
+    [('q1', 'd1', 1)]
+    >>> beir.corpus.join(beir.qrels.lazy(), on="doc_id").select("title").collect().item()
+    'Cats'
+    >>> temporary.cleanup()
+    """
+    if not isinstance(folder, str | os.PathLike):
+        raise InputTypeError(f"folder must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}.")
+    place = Path(folder).expanduser()
+    if not place.is_dir():
+        raise FileError.of_file(folder, "there is no such folder.")
+    corpus = _scan_texts(_file(place, "corpus.jsonl"), "doc_id", "title", "text")
+    qrels = texts.read(resolve(_file(place / "qrels", f"{split}.tsv")), "qrels", "beir")
+    return Collection(corpus, _queries(_file(place, "queries.jsonl"), qrels), qrels)
+
+
+def _queries(file: Path, qrels: pl.DataFrame) -> pl.DataFrame:
+    try:
+        queries = _scan_texts(file, "query_id", "text").collect(engine="streaming")
+    except FAILURES as error:
+        raise because(file, error) from None
+    if nameless := queries["query_id"].null_count():
+        raise FileError.of_file(file, f"{nameless} of its queries have no _id.")
+    return queries.join(qrels, on="query_id", how="semi", maintain_order="left")
+
+
+def _scan_texts(file: Path, id: str, *columns: str) -> pl.LazyFrame:
+    """The texts of a file, as it names them, with their id first."""
+    # What the schema does not name is left out, and an id that is written as a number becomes text.
+    schema = dict.fromkeys(("_id", *columns), pl.String)
+    resolve(file)
+    return pl.scan_ndjson(file, schema=schema).rename({"_id": id})
+
+
+def _file(folder: Path, name: str) -> Path:
+    """A file of the folder, compressed or not."""
+    for ending in _ENDINGS:
+        path = folder / f"{name}{ending}"
+        if path.is_file():
+            return path
+    there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    problem = f"there is no such file; the folder holds {', '.join(there) or 'nothing'}."
+    if folder.name == "qrels":
+        splits = ", ".join(repr(stem(Path(found))) for found in there) or "none"
+        problem = f"there is no such file; the splits are {splits}."
+    raise FileError.of_file(folder / name, problem)

@@ -1,0 +1,133 @@
+"""What Elasticsearch and OpenSearch answer, where it says which query it answers.
+
+Conventions: these are `_rank_eval` responses (the hits of each query, with the ratings of those that have one),
+`_rank_eval` requests (all ratings), and search responses under their query ids, `{query: response}`. A search response
+by itself, and those of `_msearch`, do not name their queries, which is an error that says how to do it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_ir.errors import FileError, warn
+from polars_ir.files.formats import Role
+from polars_ir.files.locations import File
+from polars_ir.files.trees import told
+
+_Row = tuple[str, str | None, int | float | None]
+
+
+def kind(root: Any) -> Literal["request", "rank_eval", "nameless", "searches"] | None:
+    """What of a search engine's a JSON value is; None for something else."""
+    if not isinstance(root, dict):
+        return None
+    if isinstance(root.get("requests"), list):
+        return "request"
+    details = root.get("details")
+    if isinstance(details, dict) and all(isinstance(_get(one, "hits"), list) for one in details.values()):
+        return "rank_eval"
+    if _is_search(root) or isinstance(root.get("responses"), list):
+        return "nameless"
+    return "searches" if any(map(_is_search, root.values())) else None
+
+
+def read(file: File, root: dict[str, Any], role: Role) -> pl.DataFrame:
+    """The hits of a response as a run, or its ratings as judgments."""
+    value = "score" if role == "run" else "relevance"
+    rows = list(_run(file, root) if role == "run" else _qrels(file, root))
+    if not rows:
+        raise FileError.of_file(file, "the file is empty: no query has documents.")
+    dtype = pl.Int64 if all(isinstance(number, int | None) for _, _, number in rows) and role == "qrels" else pl.Float64
+    schema = {"query_id": pl.String, "doc_id": pl.String, value: dtype}
+    return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+
+
+def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
+    found = kind(root)
+    if found == "request":
+        raise FileError.of_file(file, "this request has ratings only; the response of _rank_eval has the hits.")
+    if found == "rank_eval":
+        hits = {query: [_get(hit, "hit") for hit in one["hits"]] for query, one in root["details"].items()}
+    else:
+        hits = {query: response["hits"]["hits"] for query, response in _searches(file, root).items()}
+    for query, of_query in hits.items():
+        for hit in of_query:
+            document = _document(file, query, hit)
+            if hit.get("_score") is None:
+                problem = "the hit has no score, as in a search that is sorted. Search with 'track_scores': true."
+                raise FileError.of_file(file, f"query {query!r:.80}, document {document!r:.80}: {problem}")
+            yield query, document, _number(file, query, document, hit["_score"], "score")
+
+
+def _qrels(file: File, root: dict[str, Any]) -> Iterator[_Row]:
+    found = kind(root)
+    if found not in ("request", "rank_eval"):
+        raise FileError.of_file(file, "a search response has no ratings; read_run reads its hits.")
+    for query, ratings in (_all_ratings if found == "request" else _ratings_of_hits)(file, root):
+        for document, rating in ratings:
+            yield query, document, _number(file, query, document, rating, "rating")
+        if not ratings:
+            # The query was judged nevertheless.
+            yield query, None, None
+
+
+def _all_ratings(file: File, root: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
+    for request in root["requests"]:
+        query, ratings = _get(request, "id"), _get(request, "ratings")
+        if not isinstance(query, str) or not isinstance(ratings, list):
+            raise FileError.of_file(file, "every request must have an id, which is a text, and a list of ratings.")
+        yield query, [(_document(file, query, rating), rating.get("rating")) for rating in ratings]
+
+
+def _ratings_of_hits(file: File, root: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
+    warn(
+        f"{file}: a _rank_eval response has only the ratings of documents that were found, so that recall, AP and nDCG "
+        "come out too high. The request has all ratings: read that."
+    )
+    for query, detail in root["details"].items():
+        hits = [(_document(file, query, _get(hit, "hit")), _get(hit, "rating")) for hit in detail["hits"]]
+        yield query, [(document, rating) for document, rating in hits if rating is not None]
+
+
+def _searches(file: File, root: dict[str, Any]) -> dict[str, Any]:
+    """Search responses by query."""
+    if kind(root) == "nameless":
+        problem = (
+            "search responses do not say which queries they answer. Save them under their ids: "
+            "json.dump(dict(zip(query_ids, responses)), file)."
+        )
+        raise FileError.of_file(file, problem)
+    for query, response in root.items():
+        if not _is_search(response):
+            raise FileError.of_file(
+                file, f"query {query!r:.80}: wanted a search response with hits; got {told(response)}."
+            )
+    return root
+
+
+def _document(file: File, query: str, hit: Any) -> str:
+    document = _get(hit, "_id")
+    if not isinstance(document, str):
+        problem = f"every hit and rating must be an object with an _id, which is a text; got {told(document or hit)}."
+        raise FileError.of_file(file, f"query {query!r:.80}: {problem}")
+    return document
+
+
+def _number(file: File, query: str, document: str, value: Any, name: str) -> int | float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        problem = f"a {name} must be a finite number; got {told(value)}."
+        raise FileError.of_file(file, f"query {query!r:.80}, document {document!r:.80}: {problem}")
+    number: int | float = value
+    return number
+
+
+def _is_search(value: Any) -> bool:
+    return isinstance(_get(_get(value, "hits"), "hits"), list)
+
+
+def _get(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None

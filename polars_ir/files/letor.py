@@ -1,0 +1,48 @@
+"""Judgments in the files that rankers are trained on: LETOR, and SVM-light with query ids.
+
+Conventions: a line is `grade qid:query_id feature:value ... # docid = doc_id`. The features are left out. Where the
+first line has no `docid` or `docno` in its comment no line has, and a document is known by its number in its query,
+from 1: the order of the file is what joins it to the predictions of a ranker.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from polars_ir.files.checked import KEEP, TEXT, Checked
+from polars_ir.files.formats import first_line
+from polars_ir.files.locations import File
+from polars_ir.files.trec import _field, _rows, not_a_grade, whole_grades
+
+_DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
+
+
+def qrels(file: File, grade: type[pl.DataType]) -> Checked:
+    """The grades of the documents, their features left out."""
+    _, line = first_line(file)
+    has_documents = re.search(_DOCUMENT, line) is not None
+    document = pl.col(TEXT).str.extract(_DOCUMENT)
+    has_query = _field(1).str.contains("^qid:.").fill_null(False)
+    has_grade = not_a_grade(pl.col("relevance"), grade).not_()
+    problem = (
+        pl.when(has_query.not_())
+        .then(pl.lit("a line begins with a grade and qid:query_id."))
+        .when(has_grade.not_())
+        .then(pl.format("the grade (field 1) must be a number; got '{}'.", _field(0).str.head(80)))
+        .otherwise(
+            pl.lit(f"the first line has {'a' if has_documents else 'no'} docid in its comment; this one not so.")
+        )
+    )
+    bad = (has_query & has_grade).not_() | (document.is_not_null() != has_documents)
+    rows = _rows(file, {"relevance": 0, "query_id": 1}, {"relevance": grade}, bad, problem).with_columns(
+        _field(0).str.starts_with("#").not_().fill_null(False).alias(KEEP)
+    )
+    # A comment must not count as a document of the query it happens to name.
+    query = pl.when(KEEP).then(pl.col("query_id").str.strip_prefix("qid:"))
+    number = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.String)
+    rows = rows.with_columns(query.alias("query_id")).with_columns(
+        (document if has_documents else number).alias("doc_id")
+    )
+    return Checked(file, rows, ["query_id", "doc_id", "relevance"], "grade qid:query_id" + whole_grades(grade))

@@ -1,0 +1,34 @@
+"""Where a file is: on this machine, or at a URL that Polars reads.
+
+Conventions: a local file is a `Path`, a remote one its URL as text, which a `Path` would change.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePath, PurePosixPath
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+File: TypeAlias = Path | str
+
+#: What stands before `://` in the URLs that Polars reads.
+SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+def scheme(name: str) -> str | None:
+    """What stands before `://` in a URL; None for a path."""
+    found = _URL.match(name)
+    return found[1].lower() if found else None
+
+
+def is_remote(file: File) -> bool:
+    """Whether a file is at a URL."""
+    return isinstance(file, str)
+
+
+def pure(file: File) -> PurePath:
+    """The path of a file, for its name and extensions; that of a URL without the query after `?`."""
+    return PurePosixPath(urlsplit(file).path) if isinstance(file, str) else file

@@ -1,0 +1,133 @@
+"""Runs and judgments in JSON: objects in objects, as pytrec_eval, ranx and MTEB have them.
+
+Conventions: `{query: {document: score}}`; MTEB's predictions are those of each split of each subset, beside a
+description of the model. A query without documents leaves no row in a run; in judgments it leaves one that says that it
+was judged. What search engines answer is JSON as well, see `elasticsearch`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import FileError
+from polars_ir.files import elasticsearch
+from polars_ir.files.formats import Role
+from polars_ir.files.locations import File
+from polars_ir.files.sources import names
+from polars_ir.files.trees import Numbers, Repeated, Tree, load, told
+
+#: What the levels of objects are keyed by, down to the documents.
+_QUERIES = {"query_id": "query"}
+_MTEB = {"subset": "subset", "split": "split", "query_id": "query"}
+
+#: Where MTEB describes the model.
+_META = "mteb_model_meta"
+
+_VALUES: dict[Role, str] = {"run": "score", "qrels": "relevance"}
+
+
+def read(files: list[File], role: Role) -> pl.DataFrame:
+    """The files as one table in memory."""
+    frames = [_read(file, role) for file in files]
+    if len(files) > 1 and role == "run":
+        systems = zip(names(files), frames, strict=True)
+        frames = [frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in systems]
+    for file, frame in zip(files, frames, strict=True):
+        if frame.columns != frames[0].columns:
+            had, wanted = ", ".join(frame.columns), ", ".join(frames[0].columns)
+            raise FileError.of_file(file, f"its columns are {had}; those of {files[0]} are {wanted}. Read them apart.")
+    return pl.concat(frames, how="vertical_relaxed")
+
+
+def _read(file: File, role: Role) -> pl.DataFrame:
+    tree = load(file)
+    if elasticsearch.kind(tree.root):
+        return elasticsearch.read(file, tree.root, role)
+    if role == "qrels" and isinstance(tree.root, dict) and _META in tree.root:
+        raise FileError.of_file(file, "these are predictions of MTEB, which are a run; use read_run.")
+    levels = _levels(tree.root)
+    found = list(_objects(file, tree.root, levels, role))
+    if not found:
+        raise FileError.of_file(file, "the file is empty: no query has documents.")
+    frame = _rows(tree, found, list(levels), role)
+    _check_finite(file, frame, levels, role)
+    return frame
+
+
+def _levels(root: Any) -> dict[str, str]:
+    """What the objects are keyed by; MTEB's by two things more."""
+    if not isinstance(root, dict):
+        return _QUERIES
+    first = next((value for key, value in root.items() if key != _META), None)
+    for _ in range(2):
+        first = next(iter(first.values()), None) if isinstance(first, dict) else None
+    return _MTEB if _META in root or isinstance(first, Numbers) else _QUERIES
+
+
+def _objects(
+    file: File, node: Any, levels: dict[str, str], role: Role, keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Numbers | None]]:
+    """The objects that hold documents, each with the keys on the way to it; None for one that holds none."""
+    place = ", ".join(f"{name} {key!r:.80}" for name, key in zip(levels.values(), keys, strict=False)) or "the whole"
+    below = [*levels.values(), "document"][len(keys)]
+    if isinstance(node, Repeated):
+        problem = f"{place}: the {below} {node.key!r:.80} is there twice, and only one can be meant. Leave one out."
+        raise FileError.of_file(file, problem)
+    if len(keys) == len(levels) and (isinstance(node, Numbers) or node == {}):
+        yield keys, node or None
+    elif len(keys) < len(levels) and isinstance(node, dict):
+        for key, value in node.items():
+            if keys or key != _META:
+                yield from _objects(file, value, levels, role, (*keys, key))
+    else:
+        raise _misplaced(file, place, node, below, role)
+
+
+def _misplaced(file: File, place: str, node: Any, below: str, role: Role) -> FileError:
+    """What is wrong with a value that is not what its place in the tree wants."""
+    value = _VALUES[role].replace("relevance", "grade")
+    if below == "document" and isinstance(node, dict):
+        document, got = next((key, one) for key, one in node.items() if type(one) not in (int, float))
+        return FileError.of_file(
+            file, f"{place}, document {document!r:.80}: a {value} must be a number; got {told(got)}."
+        )
+    inner = f"{{document: {value}}}" if below == "document" else f"{{query: {{document: {value}}}}}"
+    hint = " Rows are read by pl.read_json." if isinstance(node, list) and place == "the whole" else ""
+    return FileError.of_file(file, f"{place} must be an object, {inner}; got {told(node)}.{hint}")
+
+
+def _rows(
+    tree: Tree, found: list[tuple[tuple[str, ...], Numbers | None]], levels: list[str], role: Role
+) -> pl.DataFrame:
+    """A row for every document; in judgments also one for every query without."""
+    value = _VALUES[role]
+    columns = tree.columns("doc_id", value)
+    spans = pl.DataFrame(
+        [(*keys, span.start, span.stop) for keys, span in found if span],
+        schema=dict.fromkeys(levels, pl.String) | {"start": pl.Int64, "stop": pl.Int64},
+        orient="row",
+    )
+    rows = spans.select(*levels, pl.int_ranges("start", "stop").alias("row")).explode("row", empty_as_null=False)
+    frame = rows.drop("row").hstack(columns[rows["row"]])
+    if role == "run":
+        return frame.with_columns(pl.col(value).cast(pl.Float64))
+    nothing = pl.DataFrame(
+        [keys for keys, span in found if not span], schema=dict.fromkeys(levels, pl.String), orient="row"
+    )
+    return pl.concat([frame, nothing], how="diagonal")
+
+
+def _check_finite(file: File, frame: pl.DataFrame, levels: dict[str, str], role: Role) -> None:
+    """Raise a `FileError` for NaN and the infinities, which are no numbers of JSON."""
+    # What is written larger than Float64 holds is an infinity here.
+    wrong = frame.filter(pl.col(_VALUES[role]).cast(pl.Float64).is_finite().not_()).head(1).to_dicts()
+    for row in wrong:
+        place = ", ".join(f"{name} {row[column]!r:.80}" for column, name in (levels | {"doc_id": "document"}).items())
+        value = _VALUES[role].replace("relevance", "grade")
+        raise FileError.of_file(
+            file, f"{place}: a {value} must be a finite number; got {json.dumps(row[_VALUES[role]])}."
+        )

@@ -1,0 +1,152 @@
+"""URLs: what Polars fetches is read, and what it can not fetch is an error that says why."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_ir.errors import FileError
+from polars_ir.files import read_qrels, read_run, scan_run
+
+Write = Callable[..., Path]
+
+FRAME = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "score": [0.5, 1.5]})
+RUN = b"q1 Q0 a 1 0.5 bm25\nq2 Q0 b 1 1.5 bm25\n"
+CONTENTS: dict[str, bytes] = {
+    "a.run": RUN,
+    "a.run.gz": gzip.compress(RUN),
+    "a": RUN,
+    "b.run": RUN.replace(b"bm25", b"dense"),
+    "a.csv": b"query_id,doc_id,score\nq1,a,0.5\nq2,b,1.5\n",
+    "a.json": json.dumps({"q1": {"a": 0.5}, "q2": {"b": 1.5}}).encode(),
+    "a.json.gz": gzip.compress(json.dumps({"q1": {"a": 0.5}, "q2": {"b": 1.5}}).encode()),
+    "wrong.run": b"q1 Q0 a 1 0.5 bm25\nq1 Q0 b 1 x bm25\n",
+    "qrels.txt": b"q1 0 a 1\n",
+}
+BINARY: dict[str, Callable[[Path], Any]] = {
+    "a.parquet": FRAME.write_parquet,
+    "a.arrow": FRAME.write_ipc,
+    "a.ndjson": FRAME.write_ndjson,
+}
+NAMES = [name for name in (*CONTENTS, *BINARY) if name.startswith("a")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("remote")
+    for name, content in CONTENTS.items():
+        (place / name).write_bytes(content)
+    for name, write in BINARY.items():
+        write(place / name)
+    return place
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[str]:
+    """The address of a web server that gives parts of files, as object stores do."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.answer(body=False)
+
+        def do_GET(self) -> None:
+            self.answer(body=True)
+
+        def answer(self, *, body: bool) -> None:
+            path = folder / self.path.partition("?")[0].removeprefix("/")
+            if not path.is_file():
+                self.send_error(404)
+                return
+            content = path.read_bytes()
+            first, last = self.part(len(content))
+            part = content[first : last + 1]
+            self.send_response(206 if "Range" in self.headers else 200)
+            self.send_header("Content-Length", str(len(part)))
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+            self.end_headers()
+            if body:
+                self.wfile.write(part)
+
+        def part(self, size: int) -> tuple[int, int]:
+            found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", "bytes=0-"))
+            assert found
+            first, last = found.groups()
+            if first == "":
+                return max(size - int(last), 0), size - 1
+            return int(first), min(int(last or size), size - 1)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=web.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{web.server_port}"
+    web.shutdown()
+    web.server_close()
+
+
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_is_read_from_the_web(server: str, name: str, reader: Any) -> None:
+    assert_frame_equal(reader(f"{server}/{name}").lazy().collect().select(FRAME.columns), FRAME)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_url_is_the_file(folder: Path, name: str) -> None:
+    assert_frame_equal(read_run((folder / name).as_uri()).select(FRAME.columns), FRAME)
+
+
+def test_a_file_url_may_be_a_glob_and_hold_escapes(write: Write, tmp_path: Path) -> None:
+    write(RUN, "my run.txt")
+    assert read_run(f"file://{tmp_path}/my%20r*.txt").height == 2
+
+
+def test_what_follows_a_question_mark_is_no_extension(server: str) -> None:
+    assert_frame_equal(read_run(f"{server}/a.csv?signature=x.y"), FRAME)
+
+
+def test_judgments_are_read_from_the_web(server: str) -> None:
+    assert read_qrels(f"{server}/qrels.txt").rows() == [("q1", "a", 1)]
+
+
+def test_runs_of_the_web_are_named_by_their_tags_or_files(server: str) -> None:
+    assert read_run([f"{server}/a.run", f"{server}/b.run"])["run"].unique().sort().to_list() == ["bm25", "dense"]
+    assert read_run([f"{server}/a.json", f"{server}/a.json.gz"])["run"].unique().len() == 2
+
+
+def test_a_wrong_line_of_a_remote_file_is_told_as_of_any(server: str) -> None:
+    with pytest.raises(FileError) as error:
+        read_run(f"{server}/wrong.run")
+    assert str(error.value) == (
+        f"{server}/wrong.run, line 2: the score (field 5) must be a number; got 'x'.\n    'q1 Q0 b 1 x bm25'"
+    )
+
+
+@pytest.mark.parametrize("name", ["no.run", "no.txt", "no.csv", "no.parquet", "no.arrow", "no.ndjson", "no.json"])
+def test_a_missing_remote_file_is_an_error_with_the_reason(server: str, name: str) -> None:
+    with pytest.raises(FileError, match=rf"^{server}/{name}: the file can not be read: .*404"):
+        read_run(f"{server}/{name}")
+
+
+def test_a_url_that_polars_does_not_read_is_an_error() -> None:
+    with pytest.raises(FileError) as error:
+        read_run("ftp://example.org/a.run")
+    assert str(error.value) == (
+        "ftp://example.org/a.run: a URL begins with s3, s3a, gs, gcs, az, azure, abfs, abfss, adl, http, https, hf or "
+        "file; download this one first."
+    )
+
+
+def test_a_missing_file_of_a_file_url_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"a\.run: there is no such file\.$"):
+        read_run((tmp_path / "a.run").as_uri())
