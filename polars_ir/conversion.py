@@ -1,13 +1,13 @@
 """Tables of any kind to Polars frames, and results back to the kind that came.
 
-Conventions: a LazyFrame stays lazy, pandas comes back as pandas, every other table as a Polars DataFrame. pandas and
-Arrow are recognised without being imported.
+Conventions: a LazyFrame stays lazy, pandas comes back as pandas, every other table as a Polars DataFrame. pandas,
+Arrow and Hugging Face's datasets are recognised without being imported.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import repeat
 from numbers import Integral, Real
 from os import PathLike
@@ -23,12 +23,18 @@ Frame = pl.DataFrame | pl.LazyFrame
 STREAMING_ROWS = 500_000
 
 
+#: The modules whose classes are datasets; a module of the user's may be called `datasets`, too.
+HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
+
+
 def to_polars(table: str, value: object, *, column: str) -> Frame:
-    """Any table as a Polars frame; nested dicts become rows with their values in `column`."""
+    """Any table as a Polars frame; nested dicts, and named tuples, become rows with their values in `column`."""
     if isinstance(value, (pl.DataFrame, pl.LazyFrame)):
         return value
     if isinstance(value, (str, PathLike)):
         raise InputTypeError.path(table, value)
+    if _is_hugging_face(value):
+        return _from_hugging_face(table, value)
     if isinstance(value, Mapping):
         if holds_systems(value):
             raise InputTypeError.several_tables(table, list(value))
@@ -39,6 +45,8 @@ def to_polars(table: str, value: object, *, column: str) -> Frame:
         raise InputTypeError(f"{table} is a Spark frame, which would be collected whole. Do that first: .toArrow().")
     if hasattr(value, "__arrow_c_stream__"):
         return pl.DataFrame(value)
+    if isinstance(value, Iterable):
+        return _from_named_tuples(table, value, column)
     raise InputTypeError.not_a_table(table, value)
 
 
@@ -62,10 +70,19 @@ def is_pandas(value: object) -> bool:
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
+def _is_hugging_face(value: object) -> bool:
+    """Whether a value is a dataset or a dict of splits of the package `datasets`, without importing it."""
+    return type(value).__module__ in HUGGING_FACE
+
+
 def holds_systems(value: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is from systems to runs, not from queries to documents."""
+    """Whether a mapping is from systems to runs, not from queries to documents or from splits to their rows."""
+    if _is_hugging_face(value):
+        return False
     for one in value.values():
         if isinstance(one, (pl.DataFrame, pl.LazyFrame)) or is_pandas(one) or hasattr(one, "__arrow_c_stream__"):
+            return True
+        if _is_hugging_face(one):
             return True
         if isinstance(one, Mapping) and one:
             return isinstance(next(iter(one.values())), (Mapping, list, tuple, set, frozenset))
@@ -185,6 +202,32 @@ def _from_pandas(table: str, value: Any) -> pl.DataFrame:
         raise InputTypeError(
             f"{table} has a column with values of several types: {error}. Make it one: {table}.astype({{'...': str}})."
         ) from None
+
+
+def _from_hugging_face(table: str, value: Any) -> pl.DataFrame:
+    """A split of a Hugging Face dataset, with the selections and the order that were made of its rows."""
+    if isinstance(value, Mapping):
+        splits = ", ".join(map(repr, value))
+        raise InputTypeError(f"{table} is a {type(value).__name__} with the splits {splits}. Take one: {table}['...'].")
+    frame: pl.DataFrame = value.to_polars()
+    return frame
+
+
+def _from_named_tuples(table: str, value: Iterable[Any], column: str) -> pl.DataFrame:
+    """Named tuples, such as ir_measures' `ScoredDoc` and `Qrel`, a row each."""
+    rows = iter(value)
+    first = next(rows, None)
+    names = getattr(first, "_fields", None)
+    if names is None:
+        raise InputTypeError.not_a_table(table, value)
+    every = [first, *rows]
+    if other := next((row for row in every if getattr(row, "_fields", None) != names), None):
+        raise InputTypeError(f"{table} must be tuples with the fields {', '.join(names)}; got {other!r:.80}.")
+    columns = zip(names, zip(*every, strict=True), strict=True)
+    try:
+        return pl.DataFrame({name: (_numbers if name == column else _ids)(list(values)) for name, values in columns})
+    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(f"{table} mixes types in one of its fields: {error}") from None
 
 
 def _from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFrame:

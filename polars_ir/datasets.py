@@ -1,35 +1,71 @@
-"""The test collection that ships with the package."""
+"""Test collections: the small one that ships with the package, and those of the package `ir_datasets`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from importlib.resources import as_file, files
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import ExtraError, FileError, OptionError, explain_options, nearest
 from polars_ir.files import read_qrels
 
 NAMES = ("pydocs",)
 
+#: The columns of a part that a dataset does not have.
+NO_QUERIES = {"query_id": pl.String, "text": pl.String}
+NO_RUNS = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
-@dataclass(frozen=True)
+#: What a field of a record of `ir_datasets` becomes; a field of another type (a list, a dict) is left out.
+_DTYPES: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+
+#: Records of `ir_datasets` become a frame this many at a time, since as Python objects they take ten times the memory.
+_BATCH = 100_000
+
+_Part = Literal["queries", "qrels", "scoreddocs"]
+
+
 class Dataset:
-    """A test collection.
+    """A test collection, each part of which is read when it is first asked for.
 
     Attributes
     ----------
     queries
-        `query_id`, `text`, `category` (String).
+        `query_id` (String), `text` (String) and whatever else is known of the queries.
     qrels
-        `query_id`, `doc_id` (String), `relevance` (Int64).
+        `query_id`, `doc_id` (String), `relevance` (Int64) and whatever else is known of the judgments.
     runs
-        `run`, `query_id`, `doc_id` (String), `score` (Float64): the runs of several systems.
+        `query_id`, `doc_id` (String), `score` (Float64): what a system retrieved, or, with a column `run` (String),
+        several systems.
     """
 
-    queries: pl.DataFrame
-    qrels: pl.DataFrame
-    runs: pl.DataFrame
+    def __init__(
+        self,
+        queries: Callable[[], pl.DataFrame],
+        qrels: Callable[[], pl.DataFrame],
+        runs: Callable[[], pl.DataFrame],
+    ) -> None:
+        self._queries, self._qrels, self._runs = queries, qrels, runs
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """The queries and their texts."""
+        return self._queries()
+
+    @cached_property
+    def qrels(self) -> pl.DataFrame:
+        """The judgments."""
+        return self._qrels()
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """What was retrieved."""
+        return self._runs()
 
 
 @explain_options
@@ -45,6 +81,12 @@ def load(name: str) -> Dataset:
     name
         `"pydocs"`.
 
+    Returns
+    -------
+    Dataset
+        `queries` with `query_id`, `text`, `category`; `qrels` with `query_id`, `doc_id`, `relevance`; `runs` with
+        `run`, `query_id`, `doc_id`, `score`.
+
     Raises
     ------
     IRError
@@ -59,9 +101,108 @@ def load(name: str) -> Dataset:
     """
     if name not in NAMES:
         raise OptionError.value("name", name, NAMES)
-    with as_file(files("polars_ir") / name) as folder:
-        return Dataset(
-            queries=pl.read_csv(folder / "queries.tsv", separator="\t", quote_char=None),
-            qrels=read_qrels(folder / "qrels.txt"),
-            runs=pl.read_parquet(folder / "runs.parquet"),
-        )
+    folder = files("polars_ir") / name
+
+    def read(reader: Callable[..., pl.DataFrame], file: str) -> pl.DataFrame:
+        with as_file(folder / file) as path:
+            return reader(path)
+
+    return Dataset(
+        queries=partial(read, partial(pl.read_csv, separator="\t", quote_char=None), "queries.tsv"),
+        qrels=partial(read, read_qrels, "qrels.txt"),
+        runs=partial(read, pl.read_parquet, "runs.parquet"),
+    )
+
+
+@explain_options
+def from_ir_datasets(name: str) -> Dataset:
+    """A test collection of the package `ir_datasets`, which downloads a part when it is first asked for.
+
+    Parameters
+    ----------
+    name
+        Its name there, of a set with judgments, such as `"beir/scifact/test"`.
+
+    Returns
+    -------
+    Dataset
+        Each part with the fields of its records that are texts or numbers, under the names they have there: `queries`
+        with `query_id` and `text` or other texts, `qrels` with `query_id`, `doc_id`, `relevance` and perhaps
+        `iteration`, `runs` with `query_id`, `doc_id`, `score`: the documents to rank again. A part that
+        the dataset does not have, but for its judgments, is an empty frame.
+
+    Raises
+    ------
+    ExtraError
+        `ir_datasets` is not installed.
+    OptionError
+        There is no such dataset, or it has no judgments; the message names others.
+    FileError
+        When a part is asked for: it can not be downloaded or read; the message has the reason.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.datasets.from_ir_datasets("beir/scifact/test").qrels  # doctest: +SKIP
+    >>> ir.datasets.from_ir_datasets("beir/scifakt/test")  # doctest: +SKIP
+    Traceback (most recent call last):
+    polars_ir.errors.OptionError: ir_datasets has no 'beir/scifakt/test'. Did you mean 'beir/scifact/test'?
+    """
+    try:
+        ir_datasets = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise ExtraError.missing("from_ir_datasets", "datasets") from None
+    try:
+        dataset = ir_datasets.load(name)
+    except (KeyError, TypeError):
+        near = nearest(name, ir_datasets.registry) if isinstance(name, str) else ""
+        raise OptionError(f"ir_datasets has no {name!r}.{near}") from None
+    if not dataset.has_qrels():
+        raise OptionError(f"{name!r} has no judgments.{_with_judgments(name, ir_datasets)}")
+    return Dataset(
+        queries=partial(_part, name, dataset, "queries", NO_QUERIES),
+        qrels=partial(_part, name, dataset, "qrels", {}),
+        runs=partial(_part, name, dataset, "scoreddocs", NO_RUNS),
+    )
+
+
+def _with_judgments(name: str, ir_datasets: Any) -> str:
+    """The subsets of a dataset that have some, for a message."""
+    subsets = [other for other in ir_datasets.registry if other.startswith(f"{name}/")]
+    judged = [repr(other) for other in subsets if ir_datasets.load(other).has_qrels()]
+    return f" These have some: {', '.join(judged[:10])}." if judged else ""
+
+
+def _part(name: str, dataset: Any, part: _Part, lacking: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    """The records of a part of a dataset as a frame."""
+    if not dataset.has(part):
+        return pl.DataFrame(schema=dict(lacking))
+    try:
+        schema = _schema(getattr(dataset, f"{part}_cls")())
+        batches = _batches(getattr(dataset, f"{part}_iter")())
+        return pl.concat([pl.DataFrame(schema=schema), *(_frame(batch, schema) for batch in batches)])
+    except Exception as error:  # a download or a parser of another package may fail with anything
+        reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.200}"
+        raise FileError.of_file(name, f"its {part} can not be read through ir_datasets: {reason}") from error
+
+
+def _schema(record: type) -> dict[str, type[pl.DataType]]:
+    """The columns of a kind of record: its fields that are texts or numbers."""
+    kinds = {field: _kind(hint) for field, hint in get_type_hints(record).items()}
+    return {field: _DTYPES[kind] for field, kind in kinds.items() if kind in _DTYPES}
+
+
+def _kind(hint: object) -> object:
+    """The type of a field; `Optional` is that of its values."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if get_origin(hint) in (Union, UnionType) and len(kinds) == 1 else hint
+
+
+def _batches(records: Iterable[Any]) -> Iterator[list[Any]]:
+    records = iter(records)
+    while batch := list(itertools.islice(records, _BATCH)):
+        yield batch
+
+
+def _frame(records: list[Any], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    return pl.DataFrame({field: [getattr(record, field) for record in records] for field in schema}, schema=schema)

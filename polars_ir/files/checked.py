@@ -23,6 +23,9 @@ KEEP = "polars_ir: line holds data"
 BAD = "polars_ir: line is wrong"
 PROBLEM = "polars_ir: line problem"
 
+#: How much of a wrong line is shown.
+SHOWN = 120
+
 #: How many lines a lazy reader looks at before it returns.
 FIRST_LINES = 1000
 
@@ -43,7 +46,7 @@ class Checked:
     def scan(self) -> pl.LazyFrame:
         """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
         place = pl.concat_str(pl.lit(f"polars_ir: {self.path}, line "), pl.col(NUMBER).cast(pl.String))
-        offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT))
+        offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT).str.head(SHOWN))
         # Only a cast from text to a number fails for certain: the optimizer turns `cast(UInt8) == 1` over an
         # integer into a plain comparison, and the wrong line would be left out without a word.
         verdict = pl.when(KEEP, BAD).then(offender).when(KEEP).then(pl.lit("1")).otherwise(pl.lit("0"))

@@ -9,6 +9,8 @@ the ranks must be integers. Quotes (`"`) are those of CSV, and blank lines are s
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from polars_ir.errors import FileError
@@ -17,6 +19,9 @@ from polars_ir.files.locations import File
 from polars_ir.files.trec import not_a_grade, not_a_score, whole_grades
 from polars_ir.files.unreadable import FAILURES, unreadable
 from polars_ir.schema import find
+
+#: What Polars calls a second column of a name.
+_AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "beir": "\t"}
 
@@ -59,7 +64,7 @@ def beir(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
     if not is_beir(header):
         raise FileError.at_line(path, 1, separator.join(header), "BEIR qrels begin with query-id, corpus-id, score.")
     rows, columns = rows.rename(dict(zip(header, BEIR.values(), strict=True))), list(BEIR.values())
-    wrong = {name: pl.col(name).is_null() for name in columns[:2]}
+    wrong = {name: pl.col(name).is_null() | _broken_id(name) for name in columns[:2]}
     wrong["relevance"] = not_a_grade(_number("relevance", grade), grade)
     wanted = "query-id, corpus-id, score" + whole_grades(grade)
     return _checked(path, separator, rows, {"relevance": grade}, wrong, columns, wanted)
@@ -74,12 +79,29 @@ def _table(path: File, separator: str) -> tuple[pl.LazyFrame, list[str]]:
         raise unreadable(path, error) from None
     if not columns:
         raise FileError.empty(path)
+    _check_header(path, separator, columns)
     text = pl.concat_str(pl.col(columns).fill_null(""), separator=separator)
     # A blank line is a row of nulls; the header is line 1.
     rows = scan.with_row_index(NUMBER, offset=2).with_columns(
         text.alias(TEXT), pl.any_horizontal(pl.col(columns).is_not_null()).alias(KEEP)
     )
     return rows, columns
+
+
+def _check_header(path: File, separator: str, columns: list[str]) -> None:
+    """Raise a `FileError` for a header that Polars reads in its own way."""
+    header = separator.join(columns)
+    if "\r" in header:
+        raise FileError.at_line(path, 1, header, "a carriage return inside the line; lines end in \\n or \\r\\n.")
+    for name in columns:
+        again = _AGAIN.fullmatch(name)
+        if again and again[1] in columns:
+            raise FileError.at_line(path, 1, header, f"two columns are called {again[1]!r}; rename one of them.")
+
+
+def _broken_id(name: str) -> pl.Expr:
+    """Whether an id goes on into the next line, as behind a quote that opens and is not meant to."""
+    return pl.col(name).str.contains("[\r\n\0]").fill_null(False)
 
 
 def _checked(
@@ -92,6 +114,8 @@ def _checked(
     wanted: str,
 ) -> Checked:
     """The table with its number columns cast, wrong where any of the conditions on its columns is true."""
+    ids = [name for role in ("query_id", "doc_id") for name in _named(columns, role)]
+    wrong = {**{name: _broken_id(name) for name in ids if name not in wrong}, **wrong}
     problem = pl.lit(None, pl.String)
     for name, condition in wrong.items():
         message = pl.format(

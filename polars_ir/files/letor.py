@@ -14,7 +14,7 @@ import polars as pl
 from polars_ir.files.checked import KEEP, TEXT, Checked
 from polars_ir.files.formats import first_line
 from polars_ir.files.locations import File
-from polars_ir.files.trec import _field, _rows, not_a_grade, whole_grades
+from polars_ir.files.trec import field, not_a_grade, rows_of, whole_grades
 
 _DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
 
@@ -24,20 +24,20 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     _, line = first_line(file)
     has_documents = re.search(_DOCUMENT, line) is not None
     document = pl.col(TEXT).str.extract(_DOCUMENT)
-    has_query = _field(1).str.contains("^qid:.").fill_null(False)
+    has_query = field(1).str.contains("^qid:.").fill_null(False)
     has_grade = not_a_grade(pl.col("relevance"), grade).not_()
     problem = (
         pl.when(has_query.not_())
         .then(pl.lit("a line begins with a grade and qid:query_id."))
         .when(has_grade.not_())
-        .then(pl.format("the grade (field 1) must be a number; got '{}'.", _field(0).str.head(80)))
+        .then(pl.format("the grade (field 1) must be a number; got '{}'.", field(0).str.head(80)))
         .otherwise(
             pl.lit(f"the first line has {'a' if has_documents else 'no'} docid in its comment; this one not so.")
         )
     )
     bad = (has_query & has_grade).not_() | (document.is_not_null() != has_documents)
-    rows = _rows(file, {"relevance": 0, "query_id": 1}, {"relevance": grade}, bad, problem).with_columns(
-        _field(0).str.starts_with("#").not_().fill_null(False).alias(KEEP)
+    rows = rows_of(file, {"relevance": 0, "query_id": 1}, {"relevance": grade}, bad, problem).with_columns(
+        field(0).str.starts_with("#").not_().fill_null(False).alias(KEEP)
     )
     # A comment must not count as a document of the query it happens to name.
     query = pl.when(KEEP).then(pl.col("query_id").str.strip_prefix("qid:"))

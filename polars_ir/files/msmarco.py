@@ -12,7 +12,7 @@ from polars_ir.files import trec
 from polars_ir.files.checked import Checked
 from polars_ir.files.formats import fields, first_line
 from polars_ir.files.locations import File
-from polars_ir.files.trec import _COUNT, _field, _rows
+from polars_ir.files.trec import COUNT, field, rows_of
 
 _RUN_FIELDS = {"query_id": 0, "doc_id": 1, "rank": 2, "score": 3}
 _DTYPES: dict[str, type[pl.DataType]] = {"rank": pl.Int64, "score": pl.Float64}
@@ -27,13 +27,13 @@ def run(file: File) -> Checked:
     if count == 4:
         not_a_number |= trec.not_a_score(pl.col("score"))
     problem = (
-        pl.when(pl.col(_COUNT) != count)
-        .then(pl.format(f"a line of this run has {count} fields ({layout}); this one has {{}}.", _COUNT))
+        pl.when(pl.col(COUNT) != count)
+        .then(pl.format(f"a line of this run has {count} fields ({layout}); this one has {{}}.", COUNT))
         .when(pl.col("rank").is_null())
-        .then(pl.format("the rank (field 3) must be an integer; got '{}'.", _field(2).str.head(80)))
-        .otherwise(pl.format("the score (field 4) must be a number; got '{}'.", _field(3).str.head(80)))
+        .then(pl.format("the rank (field 3) must be an integer; got '{}'.", field(2).str.head(80)))
+        .otherwise(pl.format("the score (field 4) must be a number; got '{}'.", field(3).str.head(80)))
     )
-    rows = _rows(file, places, _DTYPES, (pl.col(_COUNT) != count) | not_a_number, problem)
+    rows = rows_of(file, places, _DTYPES, (pl.col(COUNT) != count) | not_a_number, problem)
     return Checked(file, rows, list(places), layout)
 
 
@@ -42,11 +42,11 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     if _fields(file) == 4:
         return trec.qrels(file, grade)
     layout = "query_id doc_id"
-    bad = pl.col(_COUNT) != 2
+    bad = pl.col(COUNT) != 2
     problem = pl.format(
-        f"a line of these qrels has 2 fields ({layout}), or 4 in all lines (TREC's); this one has {{}}.", _COUNT
+        f"a line of these qrels has 2 fields ({layout}), or 4 in all lines (TREC's); this one has {{}}.", COUNT
     )
-    rows = _rows(file, {"query_id": 0, "doc_id": 1}, {}, bad, problem).with_columns(relevance=pl.lit(1, grade))
+    rows = rows_of(file, {"query_id": 0, "doc_id": 1}, {}, bad, problem).with_columns(relevance=pl.lit(1, grade))
     return Checked(file, rows, ["query_id", "doc_id", "relevance"], layout)
 
 

@@ -44,7 +44,9 @@ def scan(files: list[File], format: str) -> pl.LazyFrame:
 
 def _scan(files: list[File], format: str) -> pl.LazyFrame:
     # With globbing on, Polars would take a file named `x[1].parquet` for a pattern. Remote patterns are its to follow.
-    options: dict[str, Any] = {} if format == "ndjson" else {"glob": any(map(is_remote, files))}
+    # All lines of an NDJSON file tell its columns: one that first comes far down would be left out without a word.
+    of_lines: dict[str, Any] = {"infer_schema_length": None}
+    options = of_lines if format == "ndjson" else {"glob": any(map(is_remote, files))}
     return _SCANS[format](files, **options)
 
 

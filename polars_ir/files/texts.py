@@ -25,6 +25,8 @@ GRADES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrel
 
 def read(files: list[File], role: Role, format: Format) -> pl.DataFrame:
     """The files in memory; a failure is told with the first offending line of all of them."""
+    if (role, format, len(files)) == ("run", "trec", 1) and (frame := _clean(files[0])) is not None:
+        return frame
     for grade in GRADES[role]:
         parts = [_open(path, role, format, grade) for path in files]
         together = _together(parts, [_eager(part, role, format) for part in parts], role, format)
@@ -74,11 +76,13 @@ def _first_failure(parts: Sequence[Checked]) -> FileError | None:
 
 
 def _eager(part: Checked, role: Role, format: Format) -> pl.LazyFrame:
-    if isinstance(part.path, Path) and (role, format) == ("run", "trec"):
-        frame = clean.read_run(part.path)
-        if frame is not None:
-            return frame.lazy()
-    return part.scan()
+    frame = _clean(part.path) if (role, format) == ("run", "trec") else None
+    return part.scan() if frame is None else frame.lazy()
+
+
+def _clean(file: File) -> pl.DataFrame | None:
+    """A TREC run that can be read the short way."""
+    return clean.read_run(file) if isinstance(file, Path) else None
 
 
 def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, format: Format) -> pl.LazyFrame:

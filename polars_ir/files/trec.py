@@ -35,20 +35,20 @@ LAYOUTS = {format: " ".join(places) for format, places in QRELS_FIELDS.items()}
 LAYOUTS["trec"] = "query_id iteration doc_id relevance"
 
 _FIELDS = "line fields"
-_COUNT = "line field count"
+COUNT = "line field count"
 
 
 def run(path: File) -> Checked:
     """A TREC run file."""
     problem = (
-        pl.when(pl.col(_COUNT) == 4, _field(3).cast(pl.Int64, strict=False).is_not_null())
-        .then(pl.lit("4 fields; this looks like qrels; use read_qrels."))
-        .when(pl.col(_COUNT) < 6)
-        .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", _COUNT))
+        pl.when(pl.col(COUNT) == 4, field(3).cast(pl.Int64, strict=False).is_not_null())
+        .then(pl.lit("4 fields; this looks like qrels; use read_qrels, or format='msmarco'."))
+        .when(pl.col(COUNT) < 6)
+        .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", COUNT))
         .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", _shown(4)))
     )
-    bad = (pl.col(_COUNT) < 6) | not_a_score(pl.col("score"))
-    rows = _rows(path, RUN_FIELDS, {"rank": pl.Int64, "score": pl.Float64}, bad, problem)
+    bad = (pl.col(COUNT) < 6) | not_a_score(pl.col("score"))
+    rows = rows_of(path, RUN_FIELDS, {"rank": pl.Int64, "score": pl.Float64}, bad, problem)
     return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
 
 
@@ -58,22 +58,22 @@ def qrels(path: File, grade: type[pl.DataType], format: str = "trec") -> Checked
     layout = LAYOUTS[format]
     count = places["relevance"] + 1
     problem = (
-        pl.when(pl.col(_COUNT) >= 6)
-        .then(pl.format("{} fields; this looks like a run; use read_run.", _COUNT))
-        .when(pl.col(_COUNT) == 3)
+        pl.when(pl.col(COUNT) >= 6)
+        .then(pl.format("{} fields; this looks like a run; use read_run.", COUNT))
+        .when(pl.col(COUNT) == 3)
         .then(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with format='beir'."))
-        .when(pl.col(_COUNT) != count)
-        .then(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", _COUNT))
+        .when(pl.col(COUNT) != count)
+        .then(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", COUNT))
         .otherwise(pl.format(f"the grade (field {count}) must be a number; got '{{}}'.", _shown(count - 1)))
     )
-    bad = (pl.col(_COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
-    rows = _rows(path, places, {"relevance": grade}, bad, problem)
+    bad = (pl.col(COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
+    rows = rows_of(path, places, {"relevance": grade}, bad, problem)
     return Checked(path, rows, list(places), layout + whole_grades(grade))
 
 
 def tag(file: Checked) -> str:
     """The sixth field of the first line of a run that holds data."""
-    tags: list[str] = file.rows.head(1).select(_field(TAG)).collect().to_series().to_list()
+    tags: list[str] = file.rows.head(1).select(field(TAG)).collect().to_series().to_list()
     return tags[0]
 
 
@@ -92,13 +92,13 @@ def whole_grades(grade: type[pl.DataType]) -> str:
     return " with whole grades like the first lines (read_qrels takes fractions)" if grade is pl.Int64 else ""
 
 
-def _rows(
+def rows_of(
     path: File, places: dict[str, int], dtypes: dict[str, type[pl.DataType]], bad: pl.Expr, problem: pl.Expr
 ) -> pl.LazyFrame:
     """The file's lines as data columns, and what `Checked` wants beside them."""
-    data = [_field(place).cast(dtypes.get(name, pl.String), strict=False).alias(name) for name, place in places.items()]
-    fields = _lines(path).select(*data, pl.col(_FIELDS).list.len().alias(_COUNT), NUMBER, TEXT, _FIELDS)
-    holds_data = (pl.col(_COUNT) > 0) & pl.col("query_id").str.starts_with("#").not_()
+    data = [field(place).cast(dtypes.get(name, pl.String), strict=False).alias(name) for name, place in places.items()]
+    fields = _lines(path).select(*data, pl.col(_FIELDS).list.len().alias(COUNT), NUMBER, TEXT, _FIELDS)
+    holds_data = (pl.col(COUNT) > 0) & pl.col("query_id").str.starts_with("#").not_()
     return fields.with_columns(
         holds_data.alias(KEEP),
         (bad | pl.col(TEXT).str.contains("[\r\0]")).alias(BAD),
@@ -114,13 +114,14 @@ def _lines(path: File) -> pl.LazyFrame:
     return lines.with_columns(pieces.list.eval(pl.element().filter(pl.element() != "")).alias(_FIELDS))
 
 
-def _field(place: int) -> pl.Expr:
+def field(place: int) -> pl.Expr:
+    """The field at a place of the line; null where the line is shorter."""
     return pl.col(_FIELDS).list.get(place, null_on_oob=True)
 
 
 def _shown(place: int) -> pl.Expr:
     """A field for a message, which no field of megabytes may fill."""
-    return _field(place).str.head(80)
+    return field(place).str.head(80)
 
 
 def _control_character() -> ChainedThen:

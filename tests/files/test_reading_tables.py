@@ -209,3 +209,25 @@ def test_beir_qrels_without_their_header_are_an_error(write: Write, reader: Read
 def test_a_wrong_row_of_beir_qrels_is_an_error(write: Write, reader: Reader, row: str, said: str) -> None:
     with pytest.raises(FileError, match=rf"a\.tsv, line 3: .*{said}"):
         reader(write(f"query-id\tcorpus-id\tscore\nq\td\t1\n{row}\n", "a.tsv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("qid,docno,score\rq,d,1\r", "line 1: a carriage return inside the line"),
+        ("qid,docno,score,score\nq,d,1,2\n", "line 1: two columns are called 'score'"),
+        ('qid,score,docno\nq1,1,"a\nq1,2,b\n"\n', "docno must be an id; got 'a\nq1,2,b\n'"),
+    ],
+)
+def test_a_table_that_polars_reads_otherwise_than_its_author_meant_is_told(text, message, tmp_path):
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    for read in (read_run, lambda path: scan_run(path).collect()):
+        with pytest.raises((FileError, pl.exceptions.PolarsError)) as error:
+            read(tmp_path / "a.csv")
+        assert message in str(error.value) or "line 2" in str(error.value)
+
+
+def test_a_column_that_first_comes_far_down_is_read(tmp_path):
+    lines = [f'{{"qid": "q", "docno": "d{i}", "score": 1}}' for i in range(3000)]
+    (tmp_path / "a.ndjson").write_text("\n".join([*lines, '{"qid": "q", "docno": "x", "score": 1, "run": "a"}']))
+    assert read_run(tmp_path / "a.ndjson").columns == ["qid", "docno", "score", "run"]
