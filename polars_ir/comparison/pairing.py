@@ -1,12 +1,13 @@
 """Systems side by side: what each of them scored on the same queries, aligned by the queries' ids.
 
 Conventions: a query that one system lacks counts as 0 for it (`missing="zero"`) or is left out of what that system is
-part of (`"skip"`), as in `evaluate`. A null is a query for which a measure is undefined; the pair is left out.
+part of (`"skip"`), as in `evaluate`. A null is a query for which a measure is undefined; the pair is left out,
+and where only one of two systems has no value, the note of their row counts such queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,33 @@ class Scores:
         ids = self.queries.to_series()
         first = [(self.systems[i], ids.filter(pl.Series(self.answered[:, i])).head(3)) for i in systems]
         return "; ".join(f"{system!r} has {', '.join(map(repr, queries))}" for system, queries in first)
+
+    def check_common(self, pairs: Sequence[tuple[int, int]], what: str) -> None:
+        """Raise a `DataError` if no two systems that are to be compared answered two of the same queries."""
+        if any(self.answered[:, pair].all(axis=1).sum() > 1 for pair in pairs):
+            return
+        raise DataError(
+            f"{what} needs two queries or more that both systems of a pair answered; "
+            f"{self.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
+        )
+
+    def n_missing(self, pair: tuple[int, int]) -> int:
+        """How many queries only one of two systems answered."""
+        return int((self.answered[:, pair[0]] != self.answered[:, pair[1]]).sum())
+
+    def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
+        """What there is to say of queries that two systems answered, and only one of them has a value for."""
+        both = self.answered[:, pair].all(axis=1)
+        lacking = self.values[measure][both][:, pair]
+        # Nothing but NaN differs from itself.
+        lacking = lacking != lacking
+        notes = []
+        for place, system in enumerate(pair):
+            if len(lacking) and lacking[:, place].all():
+                notes.append(f"{self.systems[system]!r} has no value of {measure!r}")
+            elif n := int((lacking[:, place] & ~lacking[:, 1 - place]).sum()):
+                notes.append(f"undefined for {self.systems[system]!r} only: {n}, left out")
+        return notes
 
     def pairs(self, baseline: str | None) -> list[tuple[int, int]]:
         """The columns of (system, baseline) to compare: every other one with the baseline, or each with each."""

@@ -57,7 +57,8 @@ def test_the_other_wrong_lines_are_counted(write: Write, reader: Reader) -> None
 
 @run_readers
 def test_qrels_are_no_run(write: Write, reader: Reader) -> None:
-    assert "line 1: 4 fields; this looks like qrels; use read_qrels, or format='msmarco'." in message(reader, write("q1 0 d1 1\n"))
+    words = "line 1: 4 fields; this looks like qrels; use read_qrels, or format='msmarco'."
+    assert words in message(reader, write("q1 0 d1 1\n"))
 
 
 @qrels_readers
