@@ -42,7 +42,9 @@ def to_polars(table: str, value: object, *, column: str) -> Frame:
     if is_pandas(value):
         return _from_pandas(table, value)
     if type(value).__module__.startswith("pyspark"):
-        raise InputTypeError(f"{table} is a Spark frame, which would be collected whole. Do that first: .toArrow().")
+        raise InputTypeError(
+            f"{table} is a Spark frame: polars_ir.spark.evaluate keeps it on the cluster; .toArrow() brings it here."
+        )
     if hasattr(value, "__arrow_c_stream__"):
         return pl.DataFrame(value)
     if isinstance(value, Iterable):

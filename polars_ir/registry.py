@@ -180,7 +180,7 @@ def measure(
             for parameter, value in bound.arguments.items():
                 check_parameter(CATALOG[name], parameter, value)
             expression = function(*args, **kwargs).alias(canonical_name(CATALOG[name], bound.arguments))
-            _remember(expression, Call(CATALOG[name], dict(bound.arguments)))
+            remember(expression, Call(CATALOG[name], dict(bound.arguments)))
             return expression
 
         known = CATALOG.get(name)
@@ -205,7 +205,8 @@ def call_of(expression: pl.Expr) -> Call | None:
     return _CALLS.get(_digest(expression)) or _CALLS.get(_digest(expression.meta.undo_aliases()))
 
 
-def _remember(expression: pl.Expr, call: Call) -> None:
+def remember(expression: pl.Expr, call: Call) -> None:
+    """Keep the call that an expression was made by."""
     if len(_CALLS) >= REMEMBERED:
         _CALLS.pop(next(iter(_CALLS)))
     _CALLS[_digest(expression)] = call

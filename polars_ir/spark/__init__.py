@@ -1,0 +1,39 @@
+"""Evaluation on Spark: the same core, on every executor (`pip install 'polars_ir[spark]'`, PySpark 4 or later).
+
+```python
+from polars_ir import spark as irs
+
+per_query = run.transform(irs.evaluate, qrels, ["nDCG@10", "AP"])  # Spark frames, of any number of rows
+per_query.transform(irs.mean).show()
+```
+
+How it goes
+    * Both tables travel to a partition by their query, in one shuffle; each partition is one call of
+      `polars_ir.evaluate` on Arrow batches. Nothing runs before an action, but schemas are read and the call is checked
+      on the driver: a wrong column, measure or option fails before any job starts.
+    * What a partition has to know of the others goes with it: the systems there are, the highest grade (for `bounds`),
+      and which documents are judged for another query. So every figure is the local one, to the last bit.
+    * Of the run only the columns that are read travel and, where the judged queries are few enough to be broadcast,
+      only the rows of judged queries.
+    * Bad rows fail the job with the message that they have locally, inside Spark's `PythonException`. As for a
+      LazyFrame, nothing warns of ids that never meet: look at them with `polars_ir.validate` on a sample.
+
+On a cluster
+    * Executors need Python packages: `polars_ir`, `pyarrow`, and Polars in the version of the driver, since expressions
+      are sent. Pack an environment (`venv-pack -o env.tar.gz`) and submit it:
+      `spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python job.py`. On one machine say
+      which Python workers are to be: `PYSPARK_PYTHON`.
+    * The memory of a task is that of its partition: 0.65 GB for 3.5 million rows of short ids, when measured. A query
+      is never split, so the largest query, of all systems together, is what no setting goes below. Without
+      `partitions` Spark chooses them (`spark.sql.shuffle.partitions`, put together by adaptive execution); for a run of
+      many rows choose one for every one to five million. The memory is that of Python: `spark.executor.memoryOverhead`
+      or `spark.executor.pyspark.memory`, for each of `spark.executor.cores` tasks.
+    * Polars takes as many threads in a task as Spark gives it cores (`spark.task.cpus`), unless
+      `spark.executorEnv.POLARS_MAX_THREADS` says otherwise.
+    * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.
+"""
+
+from polars_ir.spark.evaluating import evaluate
+from polars_ir.spark.summing import mean, summarize
+
+__all__ = ["evaluate", "mean", "summarize"]

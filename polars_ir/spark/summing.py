@@ -1,0 +1,126 @@
+"""`mean` and `summarize` on Spark: the core, once the queries of a system are together.
+
+Conventions: a per-query frame is small, and means are the same to the last bit only if its queries are added up in one
+order. So all queries of a system are rows of one partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from polars_ir.errors import InputTypeError, explain_options
+from polars_ir.schema import find
+from polars_ir.spark.tables import arrow_schema, check_spark, column, empty, in_tasks
+from polars_ir.spark.tasks import Summary
+from polars_ir.summary import Interval
+from polars_ir.summary import mean as mean_locally
+from polars_ir.summary import summarize as summarize_locally
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: Names of columns, or one.
+Columns = str | list[str] | tuple[str, ...] | None
+
+
+@explain_options
+def mean(
+    per_query: DataFrame,
+    *,
+    by: Columns = None,
+    weights: str | None = None,
+    average: Literal["macro", "micro"] = "macro",
+) -> DataFrame:
+    """The mean of every measure over the queries on Spark: one row per system.
+
+    Parameters
+    ----------
+    per_query
+        What `polars_ir.spark.evaluate` returned, a Spark frame. The queries of one system must fit the memory of a
+        task.
+    by, weights
+        As in `polars_ir.mean`, but columns of `per_query` only; join others to it.
+    average
+        As in `polars_ir.mean`.
+
+    Returns
+    -------
+    A Spark frame, of which nothing has run
+        What `polars_ir.mean` returns, to the last bit, in no order.
+
+    Raises
+    ------
+    IRError
+        As `polars_ir.mean`, for what can be told from the schema; other errors fail the job with that message.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> per_query.transform(spark.mean).show()  # doctest: +SKIP
+    """
+    return _summed(mean_locally, per_query, {"by": by, "weights": weights, "average": average})
+
+
+@explain_options
+def summarize(
+    per_query: DataFrame,
+    *,
+    confidence: float = 0.95,
+    interval: Interval = "normal",
+    by: Columns = None,
+    weights: str | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> DataFrame:
+    """Mean, spread and confidence interval of every measure on Spark: one row per system and measure.
+
+    Parameters
+    ----------
+    per_query
+        What `polars_ir.spark.evaluate` returned, a Spark frame. The queries of one system must fit the memory of a
+        task.
+    by, weights
+        As in `polars_ir.summarize`, but columns of `per_query` only; join others to it.
+    confidence, interval, resamples, seed
+        As in `polars_ir.summarize`; all intervals but `"normal"` need SciPy on the executors and here.
+
+    Returns
+    -------
+    A Spark frame, of which nothing has run
+        What `polars_ir.summarize` returns, to the last bit, in no order; `n_queries` is bigint.
+
+    Raises
+    ------
+    IRError
+        As `polars_ir.summarize`, for what can be told from the schema; other errors fail the job with that message.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> per_query.transform(spark.summarize, interval="t").show()  # doctest: +SKIP
+    """
+    options = {
+        "confidence": confidence,
+        "interval": interval,
+        "by": by,
+        "weights": weights,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    return _summed(summarize_locally, per_query, options)
+
+
+def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
+    """A summary by the core, which has all queries of a system in one partition."""
+    check_spark("per_query", per_query)
+    for option in ("by", "weights"):
+        if not isinstance(options[option], str | list | tuple | None):
+            raise InputTypeError(
+                f"{option} must name columns of per_query here; got {type(options[option]).__name__}. Join it first: "
+                f"per_query.join({option}, 'query_id')."
+            )
+    schema = arrow_schema(function(empty("per_query", per_query), **options))
+    system = find("per_query", "run", per_query.columns)
+    rows = per_query.repartition(1) if system is None else per_query.repartition(column(system))
+    return in_tasks(rows, Summary(function, options, schema))

@@ -1,0 +1,126 @@
+"""What runs on an executor: the core, on the rows of one partition.
+
+Conventions: a row of a partition is a row of the run, a judgment, or what a judged query has to know of other
+partitions; each is a struct in a column of its own, null in the other rows, so that their columns never meet.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.errors import IRError, IRWarning, MeasureError
+from polars_ir.evaluation import evaluate
+from polars_ir.registry import Call, remember, call_of
+from polars_ir.spark.stand_ins import Names, with_stand_in
+from polars_ir.spark.tables import plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: The columns of a partition's rows. The last tells of a retrieved document whether it is judged for any query.
+QUERY, RUN, JUDGMENT, SHARED, POOLED = (
+    f"polars_ir_{name}" for name in ("query", "run", "judgment", "shared", "pooled")
+)
+
+
+@dataclass(frozen=True)
+class SentMeasure:
+    """A measure on its way: its expression, and the call that made it, which only the driver's registry knows."""
+
+    expression: bytes
+    call: Call | None
+
+    @classmethod
+    def of(cls, name: str, expression: pl.Expr) -> SentMeasure:
+        """A measure, ready to be sent."""
+        try:
+            sent = expression.meta.serialize()
+        except pl.exceptions.ComputeError:
+            raise MeasureError(
+                f"measure {name!r} holds a Python function, which can not be sent to executors; write it in Polars "
+                "expressions."
+            ) from None
+        call = call_of(expression)
+        # The functions of a measure stay where they are: those of a user's need not be on the executors.
+        functions: dict[str, Any] = {"own": {}, **dict.fromkeys(("function", "out_of", "gain", "discount"))}
+        return cls(sent, call and Call(replace(call.spec, **functions), call.arguments))
+
+    def received(self) -> pl.Expr:
+        """The measure, known to the registry here as it was where it came from."""
+        expression = pl.Expr.deserialize(self.expression)
+        if self.call:
+            remember(expression, self.call)
+        return expression
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A call of `evaluate`, as a function of the batches of a partition."""
+
+    measures: tuple[SentMeasure, ...]
+    options: Mapping[str, Any]
+    names: Names
+    schema: pa.Schema
+    polars: str = pl.__version__
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of the result for the queries of a partition."""
+        rows = _received(batches, self.polars)
+        if rows is None:
+            return
+        pooled = rows.filter(POOLED).select(RUN).unnest(RUN) if POOLED in rows.columns else None
+        shared = _part(rows, SHARED).head(1) if SHARED in rows.columns else None
+        run = _part(rows, RUN)
+        qrels = _part(rows, JUDGMENT) if JUDGMENT in rows.columns else None
+        del rows  # both tables are copies of it
+        run, qrels, stand_in = with_stand_in(run, qrels, self.names, shared, pooled)
+        with warnings.catch_warnings():
+            # Ids that never meet are a matter of all queries, and a partition has few.
+            warnings.simplefilter("ignore", IRWarning)
+            result = evaluate(run, qrels, [measure.received() for measure in self.measures], **self.options)
+        if stand_in is not None:
+            result = result.filter(pl.col(self.names.run["query_id"]) != stand_in)
+        yield from _sent(result, self.schema)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A call of `mean` or `summarize`, as a function of the batches of all queries of some systems."""
+
+    function: Callable[..., pl.DataFrame]
+    options: Mapping[str, Any]
+    schema: pa.Schema
+    polars: str = pl.__version__
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of the result for some systems."""
+        rows = _received(batches, self.polars)
+        if rows is not None:
+            yield from _sent(self.function(rows, **self.options), self.schema)
+
+
+def _received(batches: Iterable[pa.RecordBatch], polars: str) -> pl.DataFrame | None:
+    """The rows of a partition, None where it has none; an error where Polars is not the one that expressions need."""
+    if polars != pl.__version__:
+        raise IRError(
+            f"executors need the Polars of the driver, since expressions are sent; here is {pl.__version__}, there is "
+            f"{polars}. Install polars=={polars} on the executors."
+        )
+    parts = [pl.DataFrame(batch) for batch in batches if batch.num_rows]
+    return pl.concat(parts, rechunk=False) if parts else None
+
+
+def _part(rows: pl.DataFrame, part: str) -> pl.DataFrame:
+    """The rows of one part, with its own columns."""
+    return rows.select(part).filter(pl.col(part).is_not_null()).unnest(part)
+
+
+def _sent(result: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """A result as Arrow batches of the schema that the driver announced."""
+    table = plain(result).to_arrow(compat_level=pl.CompatLevel.oldest())
+    yield from table.cast(schema).to_batches()
