@@ -25,8 +25,12 @@ SCHEMA = {
     **dict.fromkeys(["std", "difference"], pl.Float64),
     "n_queries": pl.UInt32,
     "power": pl.Float64,
+    "n_missing": pl.UInt32,
     "note": pl.String,
 }
+
+#: How often a planned test should find the difference.
+POWER = 0.8
 
 #: Nobody has more queries.
 MOST_QUERIES = 1_000_000_000
@@ -42,8 +46,8 @@ def power(
     difference: float | None = None,
     n_queries: int | None = None,
     alpha: float = 0.05,
-    power: float = 0.8,
-    missing: str = "zero",
+    power: float | None = None,
+    missing: str | None = None,
 ) -> Any:
     """How many queries a difference between systems needs, or what n queries can show: one row per pair and measure.
 
@@ -74,22 +78,25 @@ def power(
     alpha
         The level of the test: how often it may find a difference that is not there.
     power
-        How often it should find one that is there; above alpha.
+        How often it should find one that is there; above alpha. 0.8 by default; not with both of `difference` and
+        `n_queries`, which determine it.
     missing
-        `"zero"` counts 0 for a system that lacks a query which others have; `"skip"` leaves the pair out.
+        `"zero"`, the default, counts 0 for a system that lacks a query which others have; `"skip"` leaves the pair out.
 
     Returns
     -------
     The kind of per_query
         `run`, `baseline`, `measure` (String; null with `std`), `std` (of the differences), `difference` (Float64),
-        `n_queries` (UInt32), `power` (Float64, from 0 to 1: that of this difference and number), and `note` (String):
-        why something is null, as where differences do not vary, or the number would be over a billion.
+        `n_queries` (UInt32), `power` (Float64, from 0 to 1: that of this difference and number), `n_missing` (UInt32:
+        queries that only one of the two answered; null with `std`), and `note` (String): why something is null, as
+        where differences do not vary, or the number would be over a billion, and how many pairs were left out since the
+        measure is undefined for only one of the two.
 
     Raises
     ------
     IRError
-        For a single system, a baseline or measure that is not there, options outside their range, or neither or both
-        of `per_query` and `std`.
+        For a single system, systems with fewer than two common queries, a baseline or measure that is not there,
+        options outside their range, neither or both of `per_query` and `std`, or options that have no say in the plan.
 
     References
     ----------
@@ -112,17 +119,27 @@ def power(
     difference = None if difference is None else positive("difference", difference)
     n_queries = None if n_queries is None else whole("n_queries", n_queries, 2, MOST_QUERIES)
     alpha = chance("alpha", alpha)
-    if chance("power", power) <= alpha:
+    if power is not None and difference is not None and n_queries is not None:
+        raise OptionError(
+            f"power follows from difference and n_queries; got all three, power={power!r}. Leave one out."
+        )
+    power = chance("power", POWER if power is None else power)
+    if power <= alpha:
         raise OptionError(f"power must be above alpha, {alpha!r}; got {power!r}.")
     if (per_query is None) == (std is None):
         raise OptionError("power takes the differences' spread from per_query or is given it as std; give one of them.")
     if std is not None and difference is None and n_queries is None:
         raise OptionError("with std, power needs the difference to show, the n_queries there will be, or both.")
-    spreads = _spreads(per_query, baseline, measures, missing) if std is None else [({}, std, 0)]
+    of_frame = {"baseline": baseline, "measures": measures, "missing": missing}
+    if std is not None and (given := [name for name, value in of_frame.items() if value is not None]):
+        raise OptionError(f"{', '.join(given)} can only be of a per_query; power was given std instead. Leave it out.")
+    spreads = _spreads(per_query, baseline, measures, missing or "zero") if std is None else [({}, std, 0, [])]
     rows = []
-    for names, spread, n_pairs in spreads:
+    for names, spread, n_pairs, notes in spreads:
         number = n_pairs if difference is None and n_queries is None else n_queries
-        rows.append({**names, "std": spread, **_plan(spread, difference, number, n_pairs, alpha, float(power))})
+        plan = _plan(spread, difference, number, n_pairs, alpha, power)
+        notes = [*([plan["note"]] if "note" in plan else []), *notes]
+        rows.append({**names, "std": spread, **plan, "note": "; ".join(notes) or None})
     return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
 
 
@@ -186,14 +203,16 @@ def _plan(
 
 def _spreads(
     per_query: Any, baseline: str | None, measures: Any, missing: str
-) -> Iterator[tuple[dict[str, str], float | None, int]]:
-    """For each measure and pair their names, the standard deviation of their differences, and how many there are."""
+) -> Iterator[tuple[dict[str, Any], float | None, int, list[str]]]:
+    """For each measure and pair their names, the spread of their differences, how many there are, and notes."""
     from polars_ir.statistics import significance
 
     scores = scores_of(per_query, measures, missing=missing, what="ir.power")
+    pairs = scores.pairs(baseline)
+    scores.check_common(pairs, "ir.power")
     for measure, values in scores.values.items():
-        pairs = scores.pairs(baseline)
-        for (run, against), column in zip(pairs, significance.differences([values], pairs).T, strict=True):
-            names = {"run": scores.systems[run], "baseline": scores.systems[against], "measure": measure}
+        for pair, column in zip(pairs, significance.differences([values], pairs).T, strict=True):
+            run, against = (scores.systems[system] for system in pair)
+            names = {"run": run, "baseline": against, "measure": measure, "n_missing": scores.n_missing(pair)}
             differences = column[significance.there(column)]
-            yield names, float(differences.std(ddof=1)) if len(differences) > 1 else None, len(differences)
+            yield names, significance.deviation(differences), len(differences), scores.undefined(measure, pair)

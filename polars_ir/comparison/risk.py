@@ -7,7 +7,7 @@ systems are left out; a figure that is not defined is null, and the row's note s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from polars_ir.naming import is_cost
 from polars_ir.options import not_negative
 
 if TYPE_CHECKING:
-    from polars_ir.comparison.pairing import Floats
+    from polars_ir.comparison.pairing import Booleans, Floats
 
 #: What messages call alpha, which elsewhere is a level.
 ALPHA = "alpha, the weight of a loss beyond that of a win,"
@@ -30,7 +30,7 @@ ALPHA = "alpha, the weight of a loss beyond that of a win,"
 RISK = {
     **dict.fromkeys(["run", "baseline", "measure"], pl.String),
     **dict.fromkeys(["URisk", "TRisk", "p"], pl.Float64),
-    **dict.fromkeys(["wins", "ties", "losses", "n_queries"], pl.UInt32),
+    **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
     "note": pl.String,
 }
 
@@ -38,7 +38,7 @@ RISK = {
 GEO_RISK = {
     **dict.fromkeys(["run", "measure"], pl.String),
     **dict.fromkeys(["mean", "ZRisk", "GeoRisk"], pl.Float64),
-    "n_queries": pl.UInt32,
+    **dict.fromkeys(["n_queries", "n_missing"], pl.UInt32),
     "note": pl.String,
 }
 
@@ -76,12 +76,15 @@ def risk(
     The kind of per_query
         `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the change loses
         more than it gains; a TRisk within -2 and 2 may be chance); `p`, of TRisk by the t distribution, two-sided
-        (Float64); `wins`, `ties`, `losses`, `n_queries` (UInt32); `note` (String): why something is null.
+        (Float64); `wins`, `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two
+        answered (UInt32); `note` (String): why something is null, and how many pairs were left out since the measure is
+        undefined for only one of the two.
 
     Raises
     ------
     IRError
-        For a single system, a baseline or measure that is not there, or an alpha below 0.
+        For a single system, systems with fewer than two common queries, a baseline or measure that is not there, or an
+        alpha below 0.
 
     References
     ----------
@@ -101,36 +104,45 @@ def risk(
     require("stats", "ir.risk")
     alpha = not_negative(ALPHA, alpha)
     scores = scores_of(per_query, measures, missing=missing, what="ir.risk")
-    scores.index(baseline)
-    rows = [{**names, **_risk(wins, alpha)} for names, wins in _improvements(scores, baseline)]
+    pairs = scores.pairs(baseline)
+    scores.check_common(pairs, "ir.risk")
+    rows = [
+        {**_risk(improvements, alpha, scores.undefined(measure, pair)), **_names(scores, measure, pair)}
+        for measure, pair, improvements in _improvements(scores, pairs)
+    ]
     return give_back(pl.DataFrame(rows, schema=RISK), per_query)
 
 
-def _improvements(scores: Scores, baseline: str) -> Iterator[tuple[dict[str, str], Floats]]:
-    """The names of each measure and system, and by how much better than the baseline it was on each query."""
+def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any]:
+    """What a row is about, and how many queries one of the two lacks."""
+    run, baseline = (scores.systems[system] for system in pair)
+    return {"run": run, "baseline": baseline, "measure": measure, "n_missing": scores.n_missing(pair)}
+
+
+def _improvements(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[str, tuple[int, int], Floats]]:
+    """For each measure and pair, by how much better than the baseline the system was on each query."""
     from polars_ir.statistics import significance
 
-    pairs = scores.pairs(baseline)
     for measure, values in scores.values.items():
         better = -1 if is_cost(measure) else 1
-        for (run, against), column in zip(pairs, significance.differences([values], pairs).T, strict=True):
-            names = {"run": scores.systems[run], "baseline": scores.systems[against], "measure": measure}
-            yield names, better * column[significance.there(column)]
+        for pair, column in zip(pairs, significance.differences([values], pairs).T, strict=True):
+            yield measure, pair, better * column[significance.there(column)]
 
 
-def _risk(improvements: Floats, alpha: float) -> dict[str, Any]:
+def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
     from polars_ir.statistics import significance
 
     wins, losses, n = int((improvements > 0).sum()), int((improvements < 0).sum()), len(improvements)
     counts = {"wins": wins, "ties": n - wins - losses, "losses": losses, "n_queries": n}
     if not n:
-        return {**counts, "note": "no query with a value of both systems"}
+        return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
     weighed = improvements * (1 + alpha * (improvements < 0))
     found = significance.outcomes("t", weighed[:, None], tolerance=0, resamples=1, seed=0)[0]
-    note = None
     if found.p is None:
-        note = "fewer than two queries with a value of both systems" if n < 2 else "all differences are the same"
-    return {"URisk": float(weighed.mean()), "TRisk": found.statistic, "p": found.p, **counts, "note": note}
+        few = "fewer than two queries with a value of both systems"
+        notes = [few if n < 2 else "all differences are the same", *notes]
+    figures = {"URisk": float(weighed.mean()), "TRisk": found.statistic, "p": found.p}
+    return {**figures, **counts, "note": "; ".join(notes) or None}
 
 
 @explain_options
@@ -163,13 +175,15 @@ def geo_risk(
     -------
     The kind of per_query
         `run`, `measure` (String); `mean`, over the queries that all systems have a value for; `ZRisk`, `GeoRisk`
-        (Float64, higher is better; GeoRisk is 0 or more); `n_queries` (UInt32); `note` (String): why something is
-        null, as for measures whose lowest value is the best, and values below 0.
+        (Float64, higher is better; GeoRisk is 0 or more); `n_queries`, those used, and `n_missing`, those that a system
+        lacks (UInt32); `note` (String): why something is null, as for measures whose lowest value is the best, and
+        values below 0, and how many queries were left out since the measure is undefined for some of the systems only.
 
     Raises
     ------
     IRError
-        For a single system, a measure that is not there, or an alpha below 0.
+        For a single system, systems with fewer than two common queries, a measure that is not there, or an alpha below
+        0.
 
     References
     ----------
@@ -187,19 +201,25 @@ def geo_risk(
     require("stats", "ir.geo_risk")
     alpha = not_negative(ALPHA, alpha)
     scores = scores_of(per_query, measures, missing=missing, what="ir.geo_risk")
+    scores.check_common(scores.pairs(None), "ir.geo_risk")
+    everywhere = scores.answered.all(axis=1)
+    n_missing = int((~everywhere).sum())
     rows = [
-        {"run": system, "measure": measure, **row}
+        {"run": system, "measure": measure, "n_missing": n_missing, **row}
         for measure, values in scores.values.items()
-        for system, row in zip(scores.systems, _geo_risks(measure, values, alpha), strict=True)
+        for system, row in zip(scores.systems, _geo_risks(measure, values, everywhere, alpha), strict=True)
     ]
     return give_back(pl.DataFrame(rows, schema=GEO_RISK), per_query)
 
 
-def _geo_risks(measure: str, values: Floats, alpha: float) -> Iterator[dict[str, Any]]:
-    """Of each system, the mean and the risks."""
+def _geo_risks(measure: str, values: Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:
+    """Of each system, the mean and the risks; `everywhere` are the queries that all systems answered."""
     import numpy as np
 
-    complete = values[~np.isnan(values).any(axis=1)]
+    undefined = np.isnan(values)
+    some_only = int((everywhere & undefined.any(axis=1) & ~undefined.all(axis=1)).sum())
+    left_out = [f"undefined for some systems only: {some_only}, left out"] if some_only else []
+    complete = values[~undefined.any(axis=1)]
     n, note = len(complete), None
     if not n:
         note = "no query with a value of all systems"
@@ -207,13 +227,14 @@ def _geo_risks(measure: str, values: Floats, alpha: float) -> Iterator[dict[str,
         note = "the lowest value of this measure is its best"
     elif complete.min() < 0:
         note = "some values are below 0"
+    counts = {"n_queries": n, "note": "; ".join([*([note] if note else []), *left_out]) or None}
     if note:
         for mean in complete.mean(axis=0).tolist() if n else [None] * values.shape[1]:
-            yield {"mean": mean, "n_queries": n, "note": note}
+            yield {"mean": mean, **counts}
         return
     expected = np.outer(complete.sum(axis=1), complete.mean(axis=0) / (complete.mean(axis=0).sum() or 1))
     z = np.divide(complete - expected, np.sqrt(expected), out=np.zeros_like(expected), where=expected > 0)
     z_risks = (z * (1 + alpha * (z < 0))).sum(axis=0)
     for mean, z_risk in zip(complete.mean(axis=0).tolist(), z_risks.tolist(), strict=True):
         geo_risk = math.sqrt(mean * NormalDist().cdf(z_risk / n))
-        yield {"mean": mean, "ZRisk": z_risk, "GeoRisk": geo_risk, "n_queries": n}
+        yield {"mean": mean, "ZRisk": z_risk, "GeoRisk": geo_risk, **counts}

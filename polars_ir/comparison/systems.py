@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.comparison.groups import tested
 from polars_ir.comparison.pairing import Scores, scores_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import DataError, OptionError, explain_options
+from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
 from polars_ir.options import INTERVALS, ROUNDED, chance, not_negative, one_of, randomness
@@ -121,7 +121,8 @@ def compare(
           positive differences, minus that of negative ones (Float64); both have the sign of the difference;
         - `wins`, `ties`, `losses` (UInt32), in which for a cost such as `Hole` the lower value wins;
         - `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
-        - `note` (String), why something is null; null where nothing is.
+        - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for only
+          one of the two; null where there is nothing to say.
 
         Rows are in the order of slices, measures, baselines and systems.
 
@@ -167,7 +168,7 @@ def compare(
     scores = scores_of(per_query, measures, missing=missing, by=by, what="ir.compare")
     check_names(scores.slices, SCHEMA)
     pairs = scores.pairs(baseline)
-    _check_common(scores, pairs)
+    scores.check_common(pairs, "ir.compare")
     rows = [
         {**names, **row}
         for names, part in scores.each_slice()
@@ -220,10 +221,8 @@ def _compared(
             "rank_biserial": significance.rank_biserial(significance.without_ties(d, tolerance)),
             **_counts(-d if is_cost(measure) else d, tolerance),
             "n_queries": len(d),
-            "n_missing": int((scores.answered[:, run] != scores.answered[:, baseline]).sum()),
-            "note": _note(
-                d, both, tolerance, kind, has_interval=ends is not None, of="all" if test == "tukey" else "both"
-            ),
+            "n_missing": scores.n_missing(pair),
+            "note": "; ".join([*_notes(d, both, tolerance, kind, ends), *scores.undefined(measure, pair)]) or None,
         }
 
 
@@ -246,12 +245,12 @@ def _counts(better_by: Floats, tolerance: float) -> dict[str, int]:
     return {"wins": wins, "ties": len(better_by) - wins - losses, "losses": losses}
 
 
-def _note(d: Floats, both: Floats, tolerance: float, kind: str, *, has_interval: bool, of: str) -> str | None:
+def _notes(d: Floats, both: Floats, tolerance: float, kind: str, ends: tuple[float, float] | None) -> list[str]:
     """Why something in the row is null, if anything is."""
     from polars_ir.statistics.significance import cohen_d
 
     if len(d) < 2:
-        return f"fewer than two queries with a value of {of} systems"
+        return [f"fewer than two queries with a value of {'all' if kind == 'tukey' else 'both'} systems"]
     notes = []
     if not d.any():
         notes.append("all differences are 0")
@@ -259,20 +258,9 @@ def _note(d: Floats, both: Floats, tolerance: float, kind: str, *, has_interval:
         notes.append("all differences are the same")
     elif (abs(d) <= tolerance).all():
         notes.append("all differences are ties")
-    elif not has_interval:
+    elif ends is None:
         few = "of this confidence with so few resamples" if kind == "tukey" else "of these differences"
         notes.append(f"there is no {kind} interval {few}")
     if not both[:, 1].mean():
         notes.append("the baseline's mean is 0")
-    return "; ".join(notes) or None
-
-
-def _check_common(scores: Scores, pairs: Sequence[tuple[int, int]]) -> None:
-    """Raise a `DataError` if no two systems that are to be compared answered two of the same queries."""
-    answered = scores.answered
-    if any((answered[:, run] & answered[:, baseline]).sum() > 1 for run, baseline in pairs):
-        return
-    raise DataError(
-        "ir.compare needs two queries or more that both systems of a pair answered; "
-        f"{scores.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
-    )
+    return notes

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import IRError, IRWarning, MeasureError
 from polars_ir.evaluation import evaluate
-from polars_ir.registry import Call, remember, call_of
+from polars_ir.registry import Call, call_of, remember
 from polars_ir.spark.stand_ins import Names, with_stand_in
 from polars_ir.spark.tables import plain
 

@@ -159,10 +159,16 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
 
 def cohen_d(differences: Floats) -> float | None:
     """Cohen's d_z: the mean of the differences by their standard deviation; None without a spread."""
-    if len(differences) < 2 or np.ptp(differences) == 0:
+    spread = deviation(differences)
+    return float(differences.mean()) / spread if spread else None
+
+
+def deviation(differences: Floats) -> float | None:
+    """The standard deviation of the differences, 0 if they are all the same; None of fewer than two."""
+    if len(differences) < 2:
         return None
-    deviation = float(differences.std(ddof=1))
-    return float(differences.mean()) / deviation if deviation else None
+    # The mean of equal numbers can be another number, by rounding.
+    return float(differences.std(ddof=1)) if np.ptp(differences) else 0.0
 
 
 def without_ties(differences: Floats, tolerance: float) -> Floats:
