@@ -40,6 +40,7 @@ def with_attributes(table: Table, given: Any, option: str) -> tuple[pl.LazyFrame
         )
     else:
         source, keys, names = _of_frame(table, to_polars(option, given, column="value"), option)
+    _check_types(source, names, option)
     rows = table.all_columns()
     if table.eager:
         frame, values = rows.collect(engine="in-memory"), source.collect(engine="in-memory")
@@ -60,6 +61,16 @@ def _check_names(table: Table, names: Sequence[str], option: str) -> None:
             )
     if not names:
         raise ColumnError(f"{option} must name at least one column of per_query; got none.")
+
+
+def _check_types(source: pl.LazyFrame, names: Sequence[str], option: str) -> None:
+    """Raise a `DtypeError` for values that have no order, or are several: lists, structs and Python objects."""
+    schema = source.collect_schema()
+    for name in names:
+        dtype = schema[column_for(name)]
+        if dtype.is_nested() or dtype == pl.Object:
+            remedy = "Make it one, such as by .list.first(), .struct.field(...) or str()."
+            raise DtypeError.of_column(option, name, "texts, numbers, Booleans or times", dtype, remedy)
 
 
 def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, list[str], list[str]]:

@@ -64,6 +64,14 @@ def ends(measure: str, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
     return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}
 
 
+def note_of(measure: str, weight: str | None = None) -> pl.Expr:
+    """Why there is no interval, if there is none; null else."""
+    count, none = averaged(measure, weight).count(), pl.lit(None, pl.String)
+    of_sum = pl.lit("a sum has no interval") if kind_of_average(measure) == "sum" else none
+    few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
+    return few.otherwise(of_sum)
+
+
 def averaged(measure: str, weight: str | None = None) -> pl.Expr:
     """The values that a mean is made of: of a geometric one, the logarithms."""
     value = _counted(measure, weight)
@@ -130,8 +138,11 @@ def _standard_error(value: pl.Expr, weight: str | None) -> pl.Expr:
     """That of a weighted mean is that of its linearisation, as in `intervals.standard_error`."""
     if weight is None:
         return _std(value, None) / value.count().sqrt()
-    squares = ((value - _mean(value, weight)) * pl.col(weight)) ** 2
-    return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(_weights(value, weight).drop_nulls())
+    weights = _weights(value, weight)
+    # As shares of the largest one, weights have squares that are neither too small nor too large for floats.
+    shares = weights / weights.max()
+    squares = ((value - _mean(value, weight)) * shares) ** 2
+    return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls())
 
 
 def _bessel(value: pl.Expr) -> pl.Expr:

@@ -42,8 +42,9 @@ class InputTypeError(IRError):
 
     @classmethod
     def path(cls, role: str, value: object) -> InputTypeError:
-        reader = "read_qrels" if role == "qrels" else "read_run"
-        return cls(f"{role} must be a table; got the path {str(value)!r}. Read it first: ir.{reader}({str(value)!r}).")
+        readers = {"qrels": "ir.read_qrels", **dict.fromkeys(["per_query", "new", "old", "queries"], "pl.read_parquet")}
+        read = f"{readers.get(role, 'ir.read_run')}({str(value)!r})"
+        return cls(f"{role} must be a table; got the path {str(value)!r}. Read it first: {read}.")
 
     @classmethod
     def lazy(cls, what: str) -> InputTypeError:

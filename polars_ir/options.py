@@ -44,14 +44,14 @@ def chance(option: str, value: object, *, below: float = 1) -> float:
 def not_negative(option: str, value: object) -> float:
     """A number of 0 or more."""
     if not _is_number(value) or not 0 <= value <= LARGEST:
-        raise OptionError(f"{option} must be 0 or more; got {value!r}.")
+        raise OptionError(f"{option} must be {_finite('0 or more', value)}; got {value!r}.")
     return float(value)
 
 
 def positive(option: str, value: object) -> float:
     """A number above 0."""
     if not _is_number(value) or not 0 < value <= LARGEST:
-        raise OptionError(f"{option} must be a number above 0; got {value!r}.")
+        raise OptionError(f"{option} must be {_finite('a number above 0', value)}; got {value!r}.")
     return float(value)
 
 
@@ -66,6 +66,11 @@ def whole(option: str, value: object, least: int, most: float = math.inf) -> int
 def randomness(resamples: object, seed: object) -> dict[str, int]:
     """How often chance is tried, and from which seed."""
     return {"resamples": whole("resamples", resamples, 1, MOST_RESAMPLES), "seed": whole("seed", seed, 0)}
+
+
+def _finite(wanted: str, value: object) -> str:
+    """What was wanted, and the upper limit for a value beyond it."""
+    return f"{wanted}, and no more than {LARGEST:g}" if _is_number(value) and value > LARGEST else wanted
 
 
 def _is_number(value: object) -> TypeGuard[float]:

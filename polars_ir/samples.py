@@ -113,12 +113,12 @@ def _weights(table: Table, weights: Any) -> pl.LazyFrame:
     wrong = ~pl.col(WEIGHT).is_between(0, LARGEST)
     if not table.eager:
         ones = found.with_columns(pl.lit(1).alias(ALL))
-        return guard(ones, ALL, wrong, "a weight is below 0 or infinite").filter(pl.col(ALL) == 1).drop(ALL)
+        return guard(ones, ALL, wrong, f"a weight is below 0 or beyond {LARGEST:g}").filter(pl.col(ALL) == 1).drop(ALL)
     frame = found.collect()
     if (bad := frame.filter(wrong)).height:
         shown = bad.select(*(pl.col(key).alias(table.names[key]) for key in table.keys), pl.col(WEIGHT).alias(name))
         remedy = "Weights are numbers from 0 on; 0 leaves a query out."
-        raise DataError.rows("per_query", "whose weight is below 0 or infinite", remedy, bad.height, shown)
+        raise DataError.rows("per_query", f"whose weight is below 0 or beyond {LARGEST:g}", remedy, bad.height, shown)
     if frame.height and not frame[WEIGHT].max():
         raise DataError(f"weights must not all be 0; {name!r} is 0 for all {frame.height} rows of per_query.")
     return frame.lazy()

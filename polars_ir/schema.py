@@ -151,9 +151,11 @@ def per_query_table(per_query: object) -> Table:
 
 def _of_each_system(per_query: Mapping[Any, Any]) -> pl.LazyFrame | pl.DataFrame:
     """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
-    tables = {str(system): per_query_table(frame) for system, frame in per_query.items()}
+    # The keys of `partition_by(as_dict=True)` are tuples.
+    systems = [system[0] if isinstance(system, tuple) and len(system) == 1 else system for system in per_query]
+    tables = {str(system): per_query_table(frame) for system, frame in zip(systems, per_query.values(), strict=True)}
     for system, table in tables.items():
-        if "run" in table.dtypes:
+        if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
             raise ColumnError.systems_in_a_system(system, table.names["run"])
     first = next(iter(tables.values()))
     for system, table in tables.items():

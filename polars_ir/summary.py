@@ -5,18 +5,17 @@ Conventions: a null is a query for which a measure is undefined, and left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import repeat
 from statistics import NormalDist
 from typing import Any, Literal, overload
 
 import polars as pl
 
-from polars_ir.averages import averaged, denominators, ends, interval_of, mean_of, std_of
+from polars_ir.averages import averaged, denominators, ends, interval_of, mean_of, note_of, std_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, InputTypeError, MeasureError, explain_options
+from polars_ir.errors import ColumnError, DtypeError, InputTypeError, MeasureError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import parse
 from polars_ir.options import INTERVALS, chance, one_of, randomness
@@ -24,7 +23,7 @@ from polars_ir.samples import Sample, named_in, sample_of
 from polars_ir.schema import Table, per_query_table
 
 #: The columns that `summarize` makes.
-MADE = ("measure", "mean", "std", "low", "high", "n_queries")
+MADE = ("measure", "mean", "std", "low", "high", "n_queries", "note")
 
 Interval = Literal["normal", "t", "percentile", "BCa"]
 
@@ -181,9 +180,9 @@ def summarize(
     -------
     The kind of the input
         The columns of the slices, in whose order the rows are; `run` (if there is one), `measure` (String), `mean`,
-        `std` (of the sample), `low`, `high` (Float64) and `n_queries` (UInt32), which counts the queries with a value,
-        and a weight above 0. With a single query there is no spread and no interval, but null; of values that are all
-        the same there is no BCa interval.
+        `std` (of the sample), `low`, `high` (Float64), `n_queries` (UInt32), which counts the queries with a value,
+        and a weight above 0, and `note` (String), why there is no interval, and null where there is one: a single query
+        has no spread, a sum is not estimated, and of values that are all the same there is no BCa interval.
 
     Raises
     ------
@@ -228,25 +227,27 @@ def _summary(sample: Sample, measure: str, **others: pl.Expr) -> pl.LazyFrame:
         std=std_of(measure, sample.weight),
         **others,
         n_queries=averaged(measure, sample.weight).count(),
+        note=note_of(measure, sample.weight),
     )
 
 
 def _with_interval(sample: Sample, measure: str, options: Mapping[str, Any]) -> pl.LazyFrame:
     """The summary of a measure, with intervals that expressions can not have."""
-    from polars_ir.statistics.intervals import interval as interval_of_mean
+    from polars_ir.statistics.intervals import intervals
 
     value = averaged(measure, sample.weight)
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
     rows = _summary(sample, measure, **lists).collect()
-    weights = rows["weights"] if sample.weight is not None else repeat(None)
-    found = [
-        interval_of_mean(v.to_numpy(), weights=None if w is None else w.to_numpy(), **options)
-        for v, w in zip(rows["values"], weights, strict=False)
-    ]
+    samples, *weights = ([each.to_numpy() for each in rows[name]] for name in lists)
+    found = intervals(samples, weights=weights[0] if weights else None, **options)
     low, high = (pl.Series(n, [end and end[i] for end in found], pl.Float64) for i, n in enumerate(["low", "high"]))
-    return rows.lazy().with_columns(low, high).with_columns(**ends(measure, pl.col("low"), pl.col("high")))
+    same = pl.when(pl.col("values").list.n_unique() == 1).then(pl.lit("all values are the same: "))
+    why = pl.concat_str(same.otherwise(pl.lit("")), pl.lit(f"no {options['kind']} interval"))
+    note = pl.coalesce("note", pl.when(pl.col("low").is_null()).then(why))
+    rows = rows.with_columns(low, high).with_columns(note=note)
+    return rows.lazy().with_columns(**ends(measure, pl.col("low"), pl.col("high")))
 
 
 def measures_of(
@@ -256,6 +257,8 @@ def measures_of(
     without: Any = None,
 ) -> tuple[Table, list[str]]:
     """A per-query frame, and which of its columns are measures: those asked for, or all numbers but `without`."""
+    if isinstance(per_query, Mapping) and not per_query:
+        raise InputTypeError("per_query must be a frame of measures per query, or a dict of such by system; got {}.")
     table = per_query_table(per_query)
     others = [without] if isinstance(without, str) else without
     left_out = {*table.keys, *(others if isinstance(others, (list, tuple, set)) else ())}
@@ -265,24 +268,43 @@ def measures_of(
         if name not in left_out and (dtype.is_numeric() or dtype == pl.Boolean)
     ]
     if not numbers:
-        raise ColumnError.no_measure([name for name in table.columns if name not in left_out])
+        raise _no_measure(table, left_out)
     if measures is None:
         return table, numbers
     if not isinstance(measures, (str, pl.Expr, Iterable)):
         raise MeasureError.not_a_measure(measures)
     asked = [measures] if isinstance(measures, (str, pl.Expr)) else list(measures)
-    found = list(dict.fromkeys(_column_of(measure, numbers) for measure in asked))
+    found = list(dict.fromkeys(_column_of(measure, numbers, table) for measure in asked))
     if not found:
         raise MeasureError.none_given()
     return table, found
 
 
-def _column_of(measure: str | pl.Expr, columns: Sequence[str]) -> str:
+def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
+    """That no column is left to be a measure, and why."""
+    others = {name: dtype for name, dtype in table.dtypes.items() if name not in left_out}
+    taken = [name for name in table.columns if name in left_out and name not in table.keys]
+    if not others and taken:
+        return ColumnError(
+            f"per_query has no measure beside {', '.join(map(repr, taken))}, taken for slices or weights; it must have "
+            "another numeric or Boolean column. Give those in a frame of their own, with a query column."
+        )
+    has = ", ".join(f"{name!r} ({dtype})" for name, dtype in others.items()) or "no columns beside its keys"
+    cast = (
+        f" Cast what is one: per_query.with_columns(pl.col({next(iter(others))!r}).cast(pl.Float64))." if others else ""
+    )
+    return ColumnError(f"per_query has no measure, which is a numeric or Boolean column; it has {has}.{cast}")
+
+
+def _column_of(measure: str | pl.Expr, columns: Sequence[str], table: Table) -> str:
     """The column of a measure, given by any of its names or by the expression it was computed with."""
     name = measure.meta.output_name() if isinstance(measure, pl.Expr) else measure
     if name not in columns and isinstance(name, str):
         with suppress(MeasureError):
             name = parse(name).meta.output_name()
+    if name not in columns and name in table.dtypes and not table.dtypes[name].is_numeric():
+        cast = f"Cast it: per_query.with_columns(pl.col({name!r}).cast(pl.Float64))."
+        raise DtypeError.of_column("per_query", name, "numbers or Booleans", table.dtypes[name], cast)
     if name not in columns:
         raise ColumnError.measure_not_there(measure if isinstance(measure, str) else name, columns)
     return name

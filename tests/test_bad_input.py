@@ -354,7 +354,7 @@ def test_a_spark_frame_is_not_collected_behind_the_users_back():
         raise AssertionError
 
     spark_frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic", "__arrow_c_stream__": refuse})()
-    wanted = "run is a Spark frame, which would be collected whole. Do that first: .toArrow()."
+    wanted = "run is a Spark frame: polars_ir.spark.evaluate keeps it on the cluster; .toArrow() brings it here."
     assert message_of(evaluating(spark_frame)) == wanted
 
 

@@ -179,6 +179,29 @@ def test_a_missing_query_is_0_or_left_out_and_counted():
 def test_undefined_values_leave_the_pair_out():
     row = compare(frame(a=[0.5, None, 0.5, 1.0], b=[0.75, 0.5, None, 0.5])).row(0, named=True)
     assert (row["n_queries"], row["n_missing"], row["difference"]) == (2, 0, -0.125)
+    assert row["note"] == "undefined for 'b' only: 1, left out; undefined for 'a' only: 1, left out"
+
+
+def test_an_undefined_value_of_both_is_nothing_to_say_of():
+    assert compare(frame(a=[0.5, None, 0.5, 1.0], b=[0.75, None, 0.5, 0.5]))["note"].item() is None
+
+
+def test_frames_without_a_common_measure_are_told():
+    ids = pl.Series("query_id", ["q1", "q2", "q3"])
+    both = {name: pl.DataFrame([ids, pl.Series(m, [0.1, 0.2, 0.3])]) for name, m in (("a", "AP"), ("b", "RR"))}
+    assert [note.split("; ")[1] for note in compare(both)["note"]] == [
+        "'b' has no value of 'AP'",
+        "'a' has no value of 'RR'",
+    ]
+
+
+def test_a_dict_of_partitions_is_several_systems(pydocs):
+    assert_frame_equal(compare(pydocs.partition_by("run", as_dict=True)), compare(pydocs))
+
+
+def test_no_systems_at_all_are_told():
+    with pytest.raises(ir.IRError, match=r"a dict of such by system; got \{\}"):
+        compare({})
 
 
 def test_tukey_counts_only_queries_that_all_systems_have():
@@ -267,8 +290,16 @@ def test_an_undefined_p_leaves_the_correction_of_the_others_alone(pydocs):
         ([0.5, 0.75, 1.0, 0.75], 0.0, "all differences are the same"),
         ([0.26, 0.49, 0.75, 0.5], 0.1, "all differences are ties"),
         ([0.35, 0.6, 0.85, 0.6], 0.0, "all differences are the same"),
-        ([0.5, None, None, None], 0.0, "fewer than two queries with a value of both systems"),
-        ([None, None, None, None], 0.0, "fewer than two queries with a value of both systems"),
+        (
+            [0.5, None, None, None],
+            0.0,
+            "fewer than two queries with a value of both systems; undefined for 'b' only: 3, left out",
+        ),
+        (
+            [None, None, None, None],
+            0.0,
+            "fewer than two queries with a value of both systems; 'b' has no value of 'value'",
+        ),
     ],
 )
 def test_what_is_not_defined_is_null_and_said(test, b, tolerance, note):
@@ -330,7 +361,8 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
         ({"baseline": "c"}, ["baseline must be one of the systems, 'a', 'b'", "'c'"]),
         ({"measures": "valeu"}, ["'valeu'", "Did you mean 'value'?"]),
         ({"test": "randomization"}, ["test must be one of 't', 'wilcoxon'", "Did you mean 'randomisation'?"]),
-        ({"correction": "bonferoni"}, ["correction must be one of None, ", "Did you mean 'bonferroni'"]),
+        ({"correction": "bonferoni"}, ["correction must be one of None, 'bonferroni', ", "Did you mean 'bonferroni'"]),
+        ({"correction": "bh"}, ["'fdr_tsbky'; got 'bh'. Did you mean 'fdr_bh'?"]),
         ({"interval": "bca"}, ["interval must be one of None, ", "Did you mean 'BCa'?"]),
         ({"test": "tukey", "correction": "fdr_bh"}, ["by itself", "correction='fdr_bh'"]),
         ({"alpha": 0}, ["alpha must be between 0 and 1"]),
@@ -344,7 +376,7 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
         ({"test": np.array([1, 2])}, ["test must be one of"]),
         ({"interval": pl.col("t")}, ["interval must be one of"]),
         ({"measures": 3}, ["a measure is a name"]),
-        ({"tolerance": 10**400}, ["tolerance must be 0 or more"]),
+        ({"tolerance": 10**400}, ["tolerance must be 0 or more, and no more than 1e+100"]),
         ({"seed": None}, ["seed must be a whole number from 0 on; got None"]),
         ({"missing": "drop"}, ["missing must be one of 'zero', 'skip'"]),
         ({"by": "valeu"}, ["by must name a column", "Did you mean 'value'?"]),

@@ -100,6 +100,12 @@ def test_a_number_of_first_buckets_may_be_numpys():
     assert drift(numbered, "day", reference=np.int64(2)).equals(drift(numbered, "day", reference=2))
 
 
+def test_a_number_that_is_too_high_to_count_buckets_names_one():
+    years = LOG.with_columns(day=2020 + pl.int_range(pl.len()) % 4)
+    assert drift(years, "day", reference=2022).equals(drift(years, "day", reference="2022"))
+    assert drift(years, "day", reference=2022)["note"].to_list() == [None, None, "part of the reference", None]
+
+
 def test_times_come_from_another_frame_and_keep_their_zone():
     times = LOG.select("query_id", at=pl.col("day").cast(pl.Datetime("us", "UTC")))
     found = drift(LOG.drop("day"), times, every="1mo")
@@ -130,7 +136,10 @@ def test_columns_and_types_are_always_the_same():
         ({"every": 7}, "every must be a length of time .*; got 7"),
         ({"by": LOG.select("query_id", when="RR"), "every": "1w"}, "'when' must be dates or times for every="),
         ({"by": LOG.select("query_id", "day", at="day")}, "by must give one column of times; got 'day', 'at'"),
-        ({"every": "1w", "reference": 4}, "reference must be from 1 to one less than the 4 buckets; got 4"),
+        (
+            {"every": "1w", "reference": 4},
+            "reference must be from 1 to one less than the 4 buckets, or a bucket; got 4",
+        ),
         ({"every": "1w", "reference": "2026-01-13"}, "reference must be one of .*; got '2026-01-13'"),
         ({"per_query": LOG.lazy()}, "ir.drift reads the values of all queries; got a LazyFrame"),
         ({"test": "ks"}, "test must be one of"),

@@ -131,13 +131,37 @@ def test_a_query_that_only_new_has_is_no_gain(missing):
 
 def test_too_few_values_do_not_pass():
     some = NEW.with_columns(AP=pl.Series([0.9, *[None] * 7]))
-    row = gate(some, OLD, "AP").row(0, named=True)
+    row = gate(some, OLD, "AP", missing="skip").row(0, named=True)
     assert [row[name] for name in ("low", "high", "passed", "verdict")] == [None, None, False, "inconclusive"]
-    assert row["note"] == "fewer than two queries with a value of both systems"
+    few = "fewer than two queries with a value of both systems"
+    assert row["note"] == f"{few}; queries undefined for new only: 7, left out"
+
+
+@pytest.mark.parametrize(
+    ("missing", "measure", "drop", "treated"),
+    [("zero", "AP", -0.375, "counted as 0"), ("skip", "AP", 0.0, "left out"), ("zero", "Hole@5", 0.0, "left out")],
+)
+def test_a_value_that_new_lacks_does_not_help_it_and_is_told(missing, measure, drop, treated):
+    same = OLD.rename({"AP": measure})
+    some = same.with_columns(pl.Series(measure, [0.5, 0.5, *[None] * 6]))
+    row = gate(some, same, measure, missing=missing).row(0, named=True)
+    assert (row["difference"], row["n_missing"]) == (drop, 0)
+    assert row["note"].split("; ")[-1] == f"queries undefined for new only: 6, {treated}"
+    back = gate(same, some, measure, missing=missing).row(0, named=True)
+    assert (back["difference"], back["n_queries"]) == (0, 2)
+    assert back["note"].split("; ")[-1] == "queries undefined for old only: 6, left out"
+
+
+def test_more_queries_are_not_asked_for_where_there_are_enough():
+    old = pl.DataFrame({"query_id": range(400), "AP": [0.5] * 400})
+    new = old.with_columns(AP=pl.Series([0.591, 0.391] * 200))
+    row = gate(new, old, "AP", max_drop=0.0148).row(0, named=True)
+    assert row["verdict"] == "inconclusive"
+    assert row["note"].startswith("the difference is close to what may be lost")
 
 
 def test_where_there_is_no_value_nothing_is_made_up():
-    row = gate(NEW.with_columns(AP=pl.lit(None, pl.Float64)), OLD, "AP").row(0, named=True)
+    row = gate(NEW.with_columns(AP=pl.lit(None, pl.Float64)), OLD, "AP", missing="skip").row(0, named=True)
     assert (row["mean"], row["old_mean"], row["difference"], row["n_queries"]) == (None, None, None, 0)
 
 
@@ -175,6 +199,7 @@ def test_pandas_comes_back_as_pandas():
         ),
         ({"new": NEW.with_columns(pl.col("AP") / 0)}, "NaN or infinite"),
         ({"max_drop": -0.1}, "max_drop must be 0 or more; got -0.1."),
+        ({"max_drop": float("inf")}, "max_drop must be 0 or more, and no more than 1e+100; got inf."),
         ({"max_drop": float("nan")}, "max_drop must be 0 or more; got nan."),
         ({"max_drop": {}}, "max_drop must have every measure, or be one number; it lacks 'AP'."),
         ({"max_drop": {"AQ": 1}}, "has no measure 'AQ'"),

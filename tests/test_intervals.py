@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 stats = pytest.importorskip("scipy.stats")
-from polars_ir.statistics.intervals import interval, standard_error  # noqa: E402  # it needs SciPy
+from polars_ir.statistics.intervals import interval, intervals, standard_error  # noqa: E402  # it needs SciPy
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 DRAWN = np.random.default_rng(5)
@@ -41,7 +41,18 @@ def test_a_bootstrap_is_the_one_of_scipy(kind, seed):
 def test_the_memory_a_bootstrap_has_changes_nothing(monkeypatch):
     at_once = interval(VALUES, kind="BCa", resamples=500)
     monkeypatch.setattr("polars_ir.statistics.intervals.DRAWN", 100)
-    assert interval(VALUES, kind="BCa", resamples=500) == at_once
+    assert interval(VALUES, kind="BCa", resamples=500) == pytest.approx(at_once, **EXACT)
+
+
+@pytest.mark.parametrize("kind", ["percentile", "BCa"])
+def test_bootstraps_of_many_samples_are_those_of_scipy_with_and_without_ties(kind):
+    samples = [VALUES, DRAWN.integers(0, 4, 40) / 5, 1 / DRAWN.integers(1, 8, 40), DRAWN.random(25), np.zeros(1)]
+    found = intervals(samples, kind=kind, resamples=999)
+    for values, ends in zip(samples[:-1], found, strict=False):
+        source = np.random.default_rng(0)
+        wanted = stats.bootstrap((values,), np.mean, method=kind, n_resamples=999, rng=source).confidence_interval
+        assert ends == pytest.approx(tuple(wanted), **EXACT)
+    assert found[-1] is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

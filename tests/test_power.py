@@ -81,19 +81,27 @@ def test_a_huge_effect_needs_two_queries():
 
 
 def test_differences_that_do_not_vary_are_noted():
-    same = OLD.with_columns(pl.col("AP") + 0.1)
-    row = power({"old": OLD, "new": same}, difference=0.1).row(0, named=True)
+    # 0.1 + 0.2 - 0.1 and 0.7 + 0.2 - 0.7 are not the same as floats.
+    old = OLD.with_columns(AP=pl.Series([0.1, 0.7, 0.3, 0.9]))
+    same = old.with_columns(pl.col("AP") + 0.2)
+    row = power({"old": old, "new": same}, difference=0.1).row(0, named=True)
     assert (row["std"], row["n_queries"], row["power"]) == (0.0, None, None)
     assert row["note"] == "all differences are the same"
 
 
 def test_too_few_pairs_are_noted():
-    row = power({"old": OLD, "new": NEW.head(1)}, missing="skip").row(0, named=True)
+    some = NEW.with_columns(AP=pl.Series([0.6, None, None, None]))
+    row = power({"old": OLD, "new": some}).row(0, named=True)
     assert (row["std"], row["power"], row["note"]) == (
         None,
         None,
-        "fewer than two queries with a value of both systems",
+        "fewer than two queries with a value of both systems; undefined for 'new' only: 3, left out",
     )
+
+
+def test_queries_that_one_lacks_are_counted():
+    assert power({"old": OLD, "new": NEW.head(3)})["n_missing"].item() == 1
+    assert power(std=1, n_queries=9)["n_missing"].item() is None
 
 
 def test_rows_are_of_each_measure_and_pair():
@@ -128,6 +136,12 @@ def test_pandas_comes_back_as_pandas():
         ({"std": 1, "n_queries": 9.5}, "n_queries must be a whole number from 2 to 1,000,000,000; got 9.5."),
         ({"std": 1, "n_queries": 9, "alpha": 1}, "alpha must be between 0 and 1, both excluded; got 1."),
         ({"std": 1, "n_queries": 9, "power": 0.05}, "power must be above alpha, 0.05; got 0.05."),
+        (
+            {"std": 1, "n_queries": 9, "baseline": "a", "missing": "zero"},
+            "baseline, missing can only be of a per_query",
+        ),
+        ({"std": 1, "n_queries": 9, "difference": 1, "power": 0.8}, "power follows from difference and n_queries"),
+        ({"per_query": {"a": OLD, "b": NEW.head(1)}}, "ir.power needs two queries or more"),
         ({"per_query": BOTH, "std": 1}, "give one of them"),
         ({"per_query": BOTH, "baseline": "odl"}, "Did you mean 'old'?"),
         ({"per_query": OLD}, "ir.power needs several systems"),

@@ -74,13 +74,45 @@ def test_undefined_values_are_left_out():
     ("new", "counted", "urisk", "note"),
     [
         (OLD.with_columns(pl.col("AP") + 0.25), 4, 0.25, "all differences are the same"),
-        (NEW.head(1), 1, 0.5, "fewer than two queries with a value of both systems"),
-        (NEW.with_columns(AP=pl.lit(None, pl.Float64)), 0, None, "no query with a value of both systems"),
+        (
+            NEW.with_columns(AP=pl.Series([1.0, None, None, None])),
+            1,
+            0.5,
+            "fewer than two queries with a value of both systems; undefined for 'new' only: 3, left out",
+        ),
+        (
+            NEW.with_columns(AP=pl.lit(None, pl.Float64)),
+            0,
+            None,
+            "no query with a value of both systems; 'new' has no value of 'AP'",
+        ),
     ],
 )
 def test_where_trisk_is_not_defined_a_note_says_why(new, counted, urisk, note):
     row = risk({"old": OLD, "new": new}, "old", missing="skip").row(0, named=True)
     assert [row[name] for name in ("URisk", "TRisk", "p", "n_queries", "note")] == [urisk, None, None, counted, note]
+
+
+def test_queries_that_one_lacks_are_counted():
+    some = {"old": OLD, "new": NEW.head(3), "other": NEW.tail(3)}
+    assert risk(some, "old")["n_missing"].to_list() == [1, 1]
+    assert geo_risk(some)["n_missing"].to_list() == [2, 2, 2]
+
+
+def test_queries_undefined_for_some_systems_are_told():
+    some = NEW.with_columns(AP=pl.Series([1.0, None, 0.25, 0.5]))
+    assert geo_risk({"old": OLD, "new": some})["note"].to_list() == ["undefined for some systems only: 1, left out"] * 2
+
+
+@pytest.mark.parametrize("call", [lambda both: risk(both, "old"), geo_risk])
+def test_systems_without_two_common_queries_are_told(call):
+    with pytest.raises(ir.IRError, match="needs two queries or more that both systems of a pair answered"):
+        call({"old": OLD, "new": NEW.with_columns(query_id="x" + pl.col("query_id"))})
+
+
+def test_a_weight_beyond_all_numbers_is_told():
+    with pytest.raises(ir.IRError, match=r"must be 0 or more, and no more than 1e.100; got 1e.308"):
+        risk(BOTH, "old", alpha=1e308)
 
 
 def test_the_order_of_rows_changes_nothing(per_query):

@@ -123,6 +123,19 @@ def test_a_slice_that_can_not_be_tested_is_last_and_says_why():
     assert found["p"][:3].null_count() == 0
 
 
+def test_many_slices_permuted_at_once_are_as_each_alone():
+    found = worst_slices(PER_QUERY, QUERIES, measures="RR", test="permutation", resamples=3000, correction=None)
+    plain = worst_slices(PER_QUERY, QUERIES, measures="RR", correction=None)
+    joined = found.join(plain, on=["attribute", "value"])
+    assert joined["p"].to_list() == pytest.approx(joined["p_right"].to_list(), abs=0.06)
+
+
+def test_what_is_undefined_for_one_of_both_is_told():
+    some = SYSTEMS.with_columns(RR=pl.when((pl.col("run") == "old") | pl.col("query_id").is_in(IDS[7:])).then("RR"))
+    notes = worst_slices(some, QUERIES, measures="RR", baseline="old")["note"].unique().to_list()
+    assert notes == ["undefined for 'new' only: 7, left out"]
+
+
 def test_constant_values_have_no_test():
     found = worst_slices(PER_QUERY.with_columns(RR=0.5), QUERIES, measures="RR")
     assert found["note"].unique().to_list() == ["values do not vary, neither here nor in what they are compared with"]

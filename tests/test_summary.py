@@ -130,7 +130,7 @@ def test_a_weighted_geometric_mean_and_sum():
 
 def test_slices_whose_weights_are_all_0_have_no_mean():
     found = ir.summarize(PER_QUERY, by="language", weights=PER_QUERY.select("query_id", w=pl.Series([1, 0, 1, 0])))
-    assert found.filter(language="en", measure="RR").row(0)[2:] == (None, None, None, None, 0)
+    assert found.filter(language="en", measure="RR").row(0)[2:] == (None, None, None, None, 0, "no query")
 
 
 @settings(max_examples=30, deadline=None)
@@ -146,8 +146,8 @@ def test_the_unit_of_weights_does_not_matter(rows, unit):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, -2, 1, 1], "(?s)1 row whose weight is below 0 or infinite.*q2.*-2"),
-        ([1, math.inf, 1, 1], "(?s)1 row whose weight is below 0 or infinite.*q2.*inf"),
+        ([1, -2, 1, 1], "(?s)1 row whose weight is below 0 or beyond 1e.100.*q2.*-2"),
+        ([1, math.inf, 1, 1], "(?s)1 row whose weight is below 0 or beyond 1e.100.*q2.*inf"),
         ([1, None, 1, 1], "(?s)1 row without a value of weights.*q2"),
         ([0, 0, 0, 0], "weights must not all be 0; 'w' is 0 for all 4 rows"),
         (["a", "b", "c", "d"], "weights column 'w' must be numbers; it is String"),
@@ -160,7 +160,7 @@ def test_weights_must_be_numbers_from_0_on(weights, message):
 
 def test_weights_of_a_lazy_frame_are_checked_by_its_plan():
     plan = ir.mean(PER_QUERY.with_columns(asked=-1).lazy(), weights="asked")
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="a weight is below 0 or infinite"):
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"a weight is below 0 or beyond 1e.100"):
         plan.collect()
 
 
@@ -256,11 +256,48 @@ def test_what_has_no_interval_has_null():
     pytest.importorskip("scipy")
     per_query = pl.DataFrame({"query_id": ["a", "b"], "RR": [0.5, 0.5], "AP": [0.5, None], "NumQ": [1, 1]})
     found = ir.summarize(per_query, interval="BCa")
-    assert found.select("measure", "mean", "low", "high").rows() == [
-        ("RR", 0.5, None, None),
-        ("AP", 0.5, None, None),
-        ("NumQ", 2.0, None, None),
+    assert found.select("measure", "mean", "low", "high", "note").rows() == [
+        ("RR", 0.5, None, None, "all values are the same: no BCa interval"),
+        ("AP", 0.5, None, None, "one query"),
+        ("NumQ", 2.0, None, None, "a sum has no interval"),
     ]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_why_there_is_no_normal_interval_is_told(lazy):
+    per_query = pl.DataFrame(
+        {"query_id": ["a", "b"], "RR": [0.5, 0.5], "AP": [0.5, None], "NumQ": [1, 1], "P": [None] * 2}
+    )
+    per_query = per_query.with_columns(pl.col("P").cast(pl.Float64))
+    found = ir.summarize(per_query.lazy() if lazy else per_query).lazy().collect()
+    assert found["note"].to_list() == [None, "one query", "a sum has no interval", "no query"]
+
+
+@pytest.mark.parametrize("interval", ["normal", "t"])
+@pytest.mark.parametrize("unit", [1e-200, 1e-300, 1e99])
+def test_neither_tiny_nor_huge_weights_lose_the_interval(interval, unit):
+    if interval != "normal":
+        pytest.importorskip("scipy")
+    weights = [PER_QUERY.select("query_id", w=pl.Series([1.0, 2.0, 3.0, 4.0]) * u) for u in (1.0, unit)]
+    found = [ir.summarize(PER_QUERY, weights=w, interval=interval).select("low", "high").to_numpy() for w in weights]
+    assert found[1] == pytest.approx(found[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("function", [ir.mean, ir.summarize, ir.worst_slices, ir.drift])
+@pytest.mark.parametrize(
+    "values", [pl.Series([["a"]] * 4), pl.Series([{"a": 1}] * 4), pl.Series([object()] * 4, dtype=pl.Object)]
+)
+def test_slices_are_plain_values(function, values):
+    with pytest.raises(ir.IRError, match="by column 's' must be texts, numbers, Booleans or times; it is"):
+        function(PER_QUERY, by=PER_QUERY.select("query_id").with_columns(s=values))
+
+
+def test_a_measure_that_is_text_is_told_with_its_cast():
+    texts = PER_QUERY.select("query_id", pl.col("AP").cast(pl.String))
+    with pytest.raises(ir.IRError, match=r"it has 'AP' \(String\)\. Cast what is one: .*'AP'\)\.cast\(pl\.Float64\)"):
+        ir.mean(texts)
+    with pytest.raises(ir.IRError, match="no measure beside 'AP', taken for slices or weights"):
+        ir.mean(texts, by="AP")
 
 
 def test_an_unknown_interval_is_an_error():

@@ -43,12 +43,29 @@ def test_ranks_are_those_of_mann_and_whitney():
     assert (found["statistic"], found["p"]) == pytest.approx((wanted.statistic, wanted.pvalue), **EXACT)
 
 
-def test_a_permutation_test_is_the_one_of_scipy():
+def absolute(a, b, axis):
+    return np.abs(a.mean(axis=axis) - b.mean(axis=axis))
+
+
+def test_a_permutation_test_comes_near_to_that_of_scipy():
     wanted = stats.permutation_test(
-        (GROUP, REST), lambda a, b: a.mean() - b.mean(), n_resamples=500, rng=np.random.default_rng(0), vectorized=False
+        (GROUP, REST),
+        absolute,
+        n_resamples=50_000,
+        alternative="greater",
+        rng=np.random.default_rng(0),
+        vectorized=True,
     )
-    found = compared(GROUP, REST, test="permutation")
-    assert (found["statistic"], found["p"]) == pytest.approx((wanted.statistic, wanted.pvalue), **EXACT)
+    found = compared(GROUP, REST, test="permutation", resamples=50_000)
+    # Five standard errors of the difference of two shares.
+    error = (2 * wanted.pvalue * (1 - wanted.pvalue) / 50_000) ** 0.5
+    assert found["p"] == pytest.approx(wanted.pvalue, abs=5 * error)
+    assert found["statistic"] == pytest.approx(GROUP.mean() - REST.mean(), **EXACT)
+
+
+def test_an_exact_permutation_test_is_that_of_scipy():
+    wanted = stats.permutation_test((GROUP[:4], REST[:5]), absolute, alternative="greater", vectorized=True)
+    assert compared(GROUP[:4], REST[:5], test="permutation")["p"] == pytest.approx(wanted.pvalue, **EXACT)
 
 
 def test_few_queries_are_permuted_in_every_way():

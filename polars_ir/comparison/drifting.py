@@ -68,7 +68,8 @@ def drift(
         bucket is one value.
     reference
         What a bucket is compared with: None, all earlier ones; a whole number, so many first ones; else the one bucket
-        of this value. Buckets of the reference are not tested.
+        of this value. A number that is as high as there are buckets is one, such as 2022; of lower ones, a bucket is
+        named by text: `"3"`. Buckets of the reference are not tested.
     measures
         The measures to look at; without it, all numbers but the column of `by`.
     test, correction, alpha, min_queries, resamples, seed
@@ -142,11 +143,14 @@ def _places_of(reference: Any, buckets: pl.Series) -> list[int] | None:
     """The places of the buckets that all others are compared with; None if each is with those before it."""
     if reference is None:
         return None
-    if isinstance(reference, Integral) and not isinstance(reference, bool):
-        if not 0 < int(reference) < len(buckets):
-            raise OptionError(f"reference must be from 1 to one less than the {len(buckets)} buckets; got {reference}.")
-        return list(range(int(reference)))
     names = list(map(str, buckets))
+    if isinstance(reference, Integral) and not isinstance(reference, bool):
+        if 0 < int(reference) < len(buckets):
+            return list(range(int(reference)))
+        if str(reference) not in names:
+            raise OptionError(
+                f"reference must be from 1 to one less than the {len(buckets)} buckets, or a bucket; got {reference}."
+            )
     if str(reference) not in names:
         raise OptionError.value("reference", str(reference), names)
     return [names.index(str(reference))]

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.comparison.pairing import Scores, scores_of
-from polars_ir.comparison.power import queries_needed
+from polars_ir.comparison.power import POWER, queries_needed
 from polars_ir.conversion import give_back, to_polars
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
-from polars_ir.options import INTERVALS, ROUNDED, chance, not_negative, one_of, randomness
+from polars_ir.options import INTERVALS, MISSING, ROUNDED, chance, not_negative, one_of, randomness
 from polars_ir.schema import ROLES, find
 from polars_ir.summary import measures_of
 
 if TYPE_CHECKING:
-    from polars_ir.comparison.pairing import Floats
+    from polars_ir.comparison.pairing import Booleans, Floats
 
 #: The columns of the result.
 SCHEMA = {
@@ -33,9 +33,6 @@ SCHEMA = {
     **dict.fromkeys(["n_queries", "n_missing"], pl.UInt32),
     "note": pl.String,
 }
-
-#: The power of the test that a note plans.
-POWER = 0.8
 
 
 @explain_options
@@ -81,8 +78,10 @@ def gate(
     interval
         `"t"`, `"normal"`, `"percentile"` or `"BCa"` (of the bootstrap).
     missing
-        A query of `old` that `new` lacks counts 0 for it (`"zero"`) or is left out (`"skip"`). One that only `new` has
-        could not have dropped, and is left out.
+        A query of `old` that `new` lacks, or for which a measure is undefined (null) in `new` only, counts 0 for it
+        (`"zero"`) or is left out (`"skip"`), as it always is of a measure whose best value is the lowest: 0 would help
+        there. One that only `new` has, or has a value for, could not have dropped, and is left out. The note counts all
+        of them.
     resamples
         How many samples a bootstrap draws.
     seed
@@ -93,8 +92,9 @@ def gate(
     The kind of new
         `measure` (String); `mean` (of new), `old_mean`, `difference`, `low`, `high`, `max_drop` (Float64); `passed`
         (Boolean); `verdict` (String); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
-        `note` (String, null if there is nothing to say): why there are no bounds, and for an inconclusive verdict how
-        many queries it takes to pass a change without any drop four times out of five.
+        `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict how many
+        queries it takes to pass a change without any drop four times out of five, and which queries only one of the two
+        has, or has a value for.
 
     Raises
     ------
@@ -119,15 +119,15 @@ def gate(
     """
     require("stats", "ir.gate")
     one_of("interval", interval, INTERVALS)
+    one_of("missing", missing, MISSING)
     alpha = chance("alpha", alpha, below=0.5)
     options = {"kind": interval, "confidence": 1 - 2 * alpha, **randomness(resamples, seed)}
     found, measures = _of_one_system("new", new, measures)
     before, measures = _of_one_system("old", old, measures)
     allowed = _allowed(found, measures, max_drop)
-    scores = scores_of({"new": found, "old": before}, measures, missing=missing, what="ir.gate")
+    scores = scores_of({"new": found, "old": before}, measures, missing="skip", what="ir.gate")
     _check_common(scores)
-    absent = _absent(scores, missing)
-    rows = [{**_judged(scores, name, allowed[name], alpha, options, absent), "measure": name} for name in measures]
+    rows = [{**_judged(scores, name, allowed[name], alpha, options, missing), "measure": name} for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
 
@@ -173,27 +173,34 @@ def _check_common(scores: Scores) -> None:
     )
 
 
-def _absent(scores: Scores, missing: str) -> list[str]:
-    """What there is to say of queries that only one of the two has."""
-    new, old = scores.answered.T
-    lacking, added = int((old & ~new).sum()), int((new & ~old).sum())
-    treated = "counted as 0" if missing == "zero" else "left out"
-    return [
-        *([f"queries that only old has: {lacking}, {treated}"] if lacking else []),
-        *([f"queries that only new has: {added}, left out"] if added else []),
-    ]
+def _one_sided(scores: Scores, there: Booleans, treated: str) -> list[str]:
+    """What there is to say of queries that only one of the two has, or has a value for."""
+    both = scores.answered.all(axis=1)
+    kinds = {
+        "queries that only old has": (scores.answered[:, 1] & ~scores.answered[:, 0], treated),
+        "queries that only new has": (scores.answered[:, 0] & ~scores.answered[:, 1], "left out"),
+        "queries undefined for new only": (both & there[:, 1] & ~there[:, 0], treated),
+        "queries undefined for old only": (both & there[:, 0] & ~there[:, 1], "left out"),
+    }
+    return [f"{kind}: {queries.sum()}, {done}" for kind, (queries, done) in kinds.items() if queries.any()]
 
 
 def _judged(
-    scores: Scores, measure: str, max_drop: float, alpha: float, options: Mapping[str, Any], notes: list[str]
+    scores: Scores, measure: str, max_drop: float, alpha: float, options: Mapping[str, Any], missing: str
 ) -> dict[str, Any]:
     """The row of a measure."""
     from polars_ir.statistics import significance
 
-    values = scores.values[measure][scores.answered[:, 1]]
+    values = scores.values[measure].copy()
+    there = significance.there(values)
+    # A change does no better by having no value where the old system had one: neither a lower n nor the best value.
+    as_0 = missing == "zero" and not is_cost(measure)
+    if as_0:
+        values[there[:, 1] & ~there[:, 0], 0] = 0
+    notes = _one_sided(scores, there, "counted as 0" if as_0 else "left out")
     differences = significance.differences([values], [(0, 1)])[:, 0]
-    there = significance.there(differences)
-    both, differences = values[there], differences[there]
+    pairs = significance.there(differences)
+    both, differences = values[pairs], differences[pairs]
     n = len(differences)
     means = both.mean(axis=0).tolist() if n else [None, None]
     bounds, note = _bounds(differences, options)
@@ -203,7 +210,7 @@ def _judged(
         lowest = -max_drop * ROUNDED
         verdict = "no worse" if worst >= lowest else "worse" if best < lowest else verdict
         if verdict == "inconclusive":
-            note = _plan(max_drop / float(differences.std(ddof=1)), alpha)
+            note = _plan(max_drop / float(differences.std(ddof=1)), alpha, n)
     return {
         **dict(zip(("mean", "old_mean"), means, strict=True)),
         "difference": float(differences.mean()) if n else None,
@@ -212,7 +219,7 @@ def _judged(
         "passed": verdict == "no worse",
         "verdict": verdict,
         "n_queries": n,
-        "n_missing": int((scores.answered[:, 0] != scores.answered[:, 1]).sum()),
+        "n_missing": scores.n_missing((0, 1)),
         "note": "; ".join([*([note] if note else []), *notes]) or None,
     }
 
@@ -230,10 +237,12 @@ def _bounds(differences: Floats, options: Mapping[str, Any]) -> tuple[tuple[floa
     return bounds, None if bounds else f"there is no {options['kind']} interval of these differences"
 
 
-def _plan(effect: float, alpha: float) -> str:
-    """How many queries it takes to pass a change without a drop; the effect is what may drop, by the spread."""
+def _plan(effect: float, alpha: float, n: int) -> str:
+    """How many queries it takes to pass a change without a drop; the effect is what may drop, by the spread of n."""
     if not effect:
         return "no number of queries shows that nothing at all is lost: allow a max_drop above 0"
     needed = queries_needed(effect, alpha=alpha, power=POWER, alternative="larger")
+    if needed is not None and needed <= n:
+        return "the difference is close to what may be lost: these queries would mostly pass a change without any drop"
     number = "more than a billion" if needed is None else f"{needed:,}"
     return f"it takes {number} queries to pass a change without any drop 4 times out of 5"

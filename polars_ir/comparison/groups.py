@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.attributes import with_attributes
 from polars_ir.comparison.pairing import check_ids, systems_of
-from polars_ir.errors import InputTypeError
+from polars_ir.errors import InputTypeError, OptionError
 from polars_ir.extras import require
 from polars_ir.options import chance, one_of, randomness, whole
 from polars_ir.samples import check_numbers, named_in
@@ -35,13 +35,25 @@ def checked_options(
 ) -> dict[str, Any]:
     """The options of a test of two groups, checked."""
     require("stats", what)
-    from polars_ir.statistics.significance import CORRECTIONS
-
     one_of("test", test, TESTS)
-    one_of("correction", correction, (None, *CORRECTIONS))
+    check_correction(correction)
     confidence = 1 - chance("alpha", alpha)
     least = whole("min_queries", min_queries, 2)
     return {"test": test, "confidence": confidence, "least": least, **randomness(resamples, seed)}
+
+
+def check_correction(correction: object) -> None:
+    """Raise an `OptionError` unless this is a correction by one of its names, or None."""
+    from polars_ir.statistics.significance import CORRECTIONS, MAIN_CORRECTIONS
+
+    if isinstance(correction, str) and correction in CORRECTIONS:
+        return
+    try:
+        one_of("correction", correction, (None, *MAIN_CORRECTIONS))
+    except OptionError as error:
+        meant = f"fdr_{correction}"
+        hint = f" Did you mean {meant!r}?" if meant.lower() in MAIN_CORRECTIONS else ""
+        raise OptionError(f"{error}{hint}") from None
 
 
 def measures_in_memory(per_query: Any, measures: Measures, by: Any, what: str) -> tuple[Table, list[str]]:

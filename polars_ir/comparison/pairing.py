@@ -87,10 +87,10 @@ class Scores:
 
     def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
         """What there is to say of queries that two systems answered, and only one of them has a value for."""
+        import numpy as np
+
         both = self.answered[:, pair].all(axis=1)
-        lacking = self.values[measure][both][:, pair]
-        # Nothing but NaN differs from itself.
-        lacking = lacking != lacking
+        lacking = np.isnan(self.values[measure][both][:, pair])
         notes = []
         for place, system in enumerate(pair):
             if len(lacking) and lacking[:, place].all():

@@ -138,8 +138,8 @@ def power(
     for names, spread, n_pairs, notes in spreads:
         number = n_pairs if difference is None and n_queries is None else n_queries
         plan = _plan(spread, difference, number, n_pairs, alpha, power)
-        notes = [*([plan["note"]] if "note" in plan else []), *notes]
-        rows.append({**names, "std": spread, **plan, "note": "; ".join(notes) or None})
+        note = "; ".join([*([plan["note"]] if "note" in plan else []), *notes]) or None
+        rows.append({**names, "std": spread, **plan, "note": note})
     return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
 
 

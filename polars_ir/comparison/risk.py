@@ -199,10 +199,12 @@ def geo_risk(
     [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
     """
     require("stats", "ir.geo_risk")
+    import numpy as np
+
     alpha = not_negative(ALPHA, alpha)
     scores = scores_of(per_query, measures, missing=missing, what="ir.geo_risk")
     scores.check_common(scores.pairs(None), "ir.geo_risk")
-    everywhere = scores.answered.all(axis=1)
+    everywhere: Booleans = np.asarray(scores.answered.all(axis=1))
     n_missing = int((~everywhere).sum())
     rows = [
         {"run": system, "measure": measure, "n_missing": n_missing, **row}

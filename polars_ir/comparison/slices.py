@@ -7,7 +7,8 @@ row's note says why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,9 +24,15 @@ from polars_ir.comparison.groups import (
 )
 from polars_ir.comparison.pairing import Scores, scores_of
 from polars_ir.conversion import give_back
-from polars_ir.errors import DtypeError, explain_options
+from polars_ir.errors import explain_options
 from polars_ir.naming import is_cost
 from polars_ir.options import MISSING, one_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from polars_ir.comparison.pairing import Floats
 
 #: The columns of `worst_slices`, behind `run`.
 COLUMNS = {
@@ -74,7 +81,8 @@ def worst_slices(
         A system: what is ranked is then how the others differ from it.
     test
         Of two groups of different queries: `"t"` is Welch's, of unequal variances; `"mann-whitney"` is of ranks;
-        `"permutation"` is of the difference of means, exact where there are no more than `resamples` ways to split.
+        `"permutation"` is of the difference of means: the share of ways to split the queries that make one as far from
+        0, of all ways where there are no more than `resamples`, else (b + 1) / (m + 1), b of m random ones being so.
     correction
         How p allows for the number of slices, by its name in statsmodels (`"holm"`, `"bonferroni"`, `"fdr_bh"`, ...),
         or None. The family is all rows of a measure.
@@ -126,16 +134,29 @@ def worst_slices(
     if baseline is None:
         samples, attributes = each_system(per_query, table, by)
     else:
-        scores = scores_of(per_query, names, missing=missing, by=by, what="ir.worst_slices(baseline=...)")
+        what = "ir.worst_slices(baseline=...)"
+        scores = scores_of(per_query, names, missing=missing, by=by, what=what)
+        pairs = scores.pairs(baseline)
+        scores.check_common(pairs, what)
         samples, attributes = _each_difference(scores, baseline), list(scores.slices)
-    texts = [_text(samples[0][1], attribute) for attribute in attributes]
+    texts = [pl.col(column_for(attribute)).cast(pl.String) for attribute in attributes]
     samples = [(system, frame.with_columns(texts)) for system, frame in samples]
-    rows = [
-        {"run": system, "baseline": baseline, "measure": measure, **row}
+    parts = [
+        (measure, system, [_Slices.of(frame, measure, attribute) for attribute in attributes])
         for measure in names
         for system, frame in samples
-        for row in _ranked(_each_slice(frame, attributes, measure, **options), measure)
     ]
+    permuted = _permuted(
+        [part for *_, each in parts for part in each],
+        **{name: options[name] for name in ("test", "resamples", "seed")},
+    )
+    rows = [
+        {"run": system, "baseline": baseline, "measure": measure, **row}
+        for measure, system, each in parts
+        for row in _ranked((row for part in each for row in part.rows(next(permuted), **options)), measure)
+    ]
+    if baseline is not None:
+        rows = [_with_notes(row, scores) for row in rows]
     schema = {"run": pl.String, **COLUMNS} if "run" in table.dtypes else COLUMNS
     found = tested(rows, schema, significant="significant", correction=correction, alpha=alpha)
     return give_back(found, per_query)
@@ -156,27 +177,58 @@ def _each_difference(scores: Scores, baseline: str) -> Samples:
     ]
 
 
-def _text(frame: pl.DataFrame, attribute: str) -> pl.Expr:
-    """A column of slices as text, since those of several columns stand in one."""
-    dtype = frame.schema[column_for(attribute)]
-    if dtype.is_nested():
-        raise DtypeError.of_column("by", attribute, "texts, numbers or dates", dtype, "Take a part of it.")
-    return pl.col(column_for(attribute)).cast(pl.String)
+@dataclass(frozen=True)
+class _Slices:
+    """The queries of one system that have a value, in the slices of one attribute."""
+
+    attribute: str
+    names: Sequence[str]
+    values: Floats
+    numbers: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, measure: str, attribute: str) -> _Slices:
+        column = column_for(attribute)
+        names = frame[column].unique().sort()
+        numbers = pl.col(column).replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+        known = frame.drop_nulls(measure).select(pl.col(measure).cast(pl.Float64), numbers)
+        return cls(attribute, names.to_list(), known[measure].to_numpy(), known[column].to_numpy())
+
+    def rows(self, p: Sequence[float | None], **options: Any) -> Iterator[dict[str, Any]]:
+        """A row per slice; `p` is what random orders of the queries say of each."""
+        from polars_ir.statistics.unpaired import group_against_rest
+
+        for number, name in enumerate(self.names):
+            inside = self.numbers == number
+            group, rest = self.values[inside], self.values[~inside]
+            found = group_against_rest(group, rest, drawn_p=p[number], **options)
+            counts = {"n_queries": len(group), "n_rest": len(rest)}
+            yield {"attribute": self.attribute, "value": name, **found, **counts}
 
 
-def _each_slice(
-    frame: pl.DataFrame, attributes: Sequence[str], measure: str, **options: Any
-) -> Iterator[dict[str, Any]]:
-    from polars_ir.statistics.unpaired import group_against_rest
+def _permuted(parts: Sequence[_Slices], *, test: str, resamples: int, seed: int) -> Iterator[Sequence[float | None]]:
+    """What random orders of the queries say of the slices of each part, if that is the test."""
+    import numpy as np
 
-    known = frame.drop_nulls(measure)
-    values = known[measure].cast(pl.Float64).to_numpy()
-    for attribute in attributes:
-        for value in frame[column_for(attribute)].unique().sort():
-            inside = (known[column_for(attribute)] == value).to_numpy()
-            group, rest = values[inside], values[~inside]
-            found = group_against_rest(group, rest, **options)
-            yield {"attribute": attribute, "value": value, **found, "n_queries": len(group), "n_rest": len(rest)}
+    from polars_ir.statistics.randomisation import permutation_p
+
+    if test != "permutation":
+        yield from ([None] * len(part.names) for part in parts)
+        return
+    # A slice whose queries all have no value is none of those that orders make.
+    there = [np.unique(part.numbers, return_inverse=True) for part in parts]
+    samples = [(part.values, numbers) for part, (_, numbers) in zip(parts, there, strict=True)]
+    found = permutation_p(samples, resamples=resamples, seed=seed)
+    for part, (numbers, _), p in zip(parts, there, found, strict=True):
+        of_slice: dict[int, float] = dict(zip(numbers.tolist(), p.tolist(), strict=True))
+        yield [of_slice.get(number) for number in range(len(part.names))]
+
+
+def _with_notes(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
+    """The row, whose note also counts the queries of all slices that are undefined for one of both systems only."""
+    pair = scores.index(row["run"]), scores.index(row["baseline"])
+    notes = [*([row["note"]] if row["note"] else []), *scores.undefined(row["measure"], pair)]
+    return {**row, "note": "; ".join(notes) or None}
 
 
 def _ranked(rows: Iterable[dict[str, Any]], measure: str) -> list[dict[str, Any]]:

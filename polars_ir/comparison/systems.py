@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.comparison.groups import tested
+from polars_ir.comparison.groups import check_correction, tested
 from polars_ir.comparison.pairing import Scores, scores_of
 from polars_ir.conversion import give_back
 from polars_ir.errors import OptionError, explain_options
@@ -116,13 +116,14 @@ def compare(
         - `run`, `baseline`, `measure` (String); without a given baseline, `baseline` is the earlier one of two systems;
         - `mean`, `baseline_mean`, `difference`, `relative_difference` (by |baseline_mean|), `low` and `high`, the
           interval of the difference (Float64);
-        - `statistic`, `p`, `p_corrected` (Float64, p from 0 to 1), `significant` (Boolean);
+        - `statistic`, `p`, `p_corrected` (Float64, p from 0 to 1), `significant` (Boolean; null where p is, as by
+          t and bootstrap for systems that do not differ at all);
         - `cohen_d`, mean(d) / std(d), and `rank_biserial`, from -1 to 1, the share of Wilcoxon's ranks that are of
           positive differences, minus that of negative ones (Float64); both have the sign of the difference;
         - `wins`, `ties`, `losses` (UInt32), in which for a cost such as `Hole` the lower value wins;
         - `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
-        - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for only
-          one of the two; null where there is nothing to say.
+        - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for
+          only one of the two; null where there is nothing to say.
 
         Rows are in the order of slices, measures, baselines and systems.
 
@@ -153,10 +154,9 @@ def compare(
     [('b', 'a', 0.25, 0.5)]
     """
     require("stats", "ir.compare")
-    from polars_ir.statistics import significance
 
     one_of("test", test, tuple(INTERVAL_OF))
-    one_of("correction", correction, (None, *significance.CORRECTIONS))
+    check_correction(correction)
     one_of("interval", interval, (None, *INTERVALS))
     if test == "tukey" and correction not in (None, "holm"):
         raise OptionError(
@@ -202,13 +202,16 @@ def _compared(
         differences = significance.differences(values, pairs)
         outcomes = significance.outcomes(test, differences, tolerance=tolerance, **chances)
     places = product(zip(scores.values, values, strict=True), pairs)
-    for ((measure, of_measure), pair), column, outcome in zip(places, differences.T, outcomes, strict=True):
+    ends_of = [outcome.interval for outcome in outcomes]
+    if kind != "tukey":
+        samples = [column[significance.there(column)] for column in differences.T]
+        ends_of = intervals.intervals(samples, kind=kind, confidence=1 - alpha, **chances)
+    columns = zip(differences.T, outcomes, ends_of, strict=True)
+    for ((measure, of_measure), pair), (column, outcome, ends) in zip(places, columns, strict=True):
         there = significance.there(column)
         d, both = column[there], of_measure[there][:, pair]
-        ends = (
-            outcome.interval if kind == "tukey" else intervals.interval(d, kind=kind, confidence=1 - alpha, **chances)
-        )
         run, baseline = pair
+        notes = _notes(d, both, tolerance, kind, ends, of="all" if test == "tukey" else "both")
         yield {
             "run": scores.systems[run],
             "baseline": scores.systems[baseline],
@@ -222,7 +225,7 @@ def _compared(
             **_counts(-d if is_cost(measure) else d, tolerance),
             "n_queries": len(d),
             "n_missing": scores.n_missing(pair),
-            "note": "; ".join([*_notes(d, both, tolerance, kind, ends), *scores.undefined(measure, pair)]) or None,
+            "note": "; ".join([*notes, *scores.undefined(measure, pair)]) or None,
         }
 
 
@@ -245,12 +248,14 @@ def _counts(better_by: Floats, tolerance: float) -> dict[str, int]:
     return {"wins": wins, "ties": len(better_by) - wins - losses, "losses": losses}
 
 
-def _notes(d: Floats, both: Floats, tolerance: float, kind: str, ends: tuple[float, float] | None) -> list[str]:
+def _notes(
+    d: Floats, both: Floats, tolerance: float, kind: str, ends: tuple[float, float] | None, *, of: str
+) -> list[str]:
     """Why something in the row is null, if anything is."""
     from polars_ir.statistics.significance import cohen_d
 
     if len(d) < 2:
-        return [f"fewer than two queries with a value of {'all' if kind == 'tukey' else 'both'} systems"]
+        return [f"fewer than two queries with a value of {of} systems"]
     notes = []
     if not d.any():
         notes.append("all differences are 0")

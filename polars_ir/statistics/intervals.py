@@ -7,18 +7,23 @@ the same. Bootstrap intervals draw queries, each with its weight; the same seed 
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
+
+from polars_ir.statistics.randomisation import ROUNDING
 
 Floats = NDArray[np.float64]
 
 #: So many drawn values are in memory at once; more make it no faster.
 DRAWN = 1_000_000
 
-#: The methods of `scipy.stats.bootstrap`.
+#: So many means of samples are.
+MEANS = 20_000_000
+
+#: The methods of `scipy.stats.bootstrap`, whose figures these are.
 BOOTSTRAPS = ("percentile", "BCa")
 
 
@@ -39,12 +44,37 @@ def interval(
     >>> interval(np.array([0.0, 1.0]), kind="percentile")
     (0.0, 1.0)
     """
-    if len(values) < 2:
-        return None
+    together = None if weights is None else [weights]
+    return intervals([values], kind=kind, confidence=confidence, weights=together, resamples=resamples, seed=seed)[0]
+
+
+def intervals(
+    samples: Sequence[Floats],
+    *,
+    kind: str,
+    confidence: float = 0.95,
+    weights: Sequence[Floats] | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[tuple[float, float] | None]:
+    """The interval of each of several samples; a bootstrap draws the same for all of one size, and so but once."""
+    weighed = [None] * len(samples) if weights is None else [_scaled(of_sample) for of_sample in weights]
     if kind in BOOTSTRAPS:
-        return _bootstrap(values, weights, kind, confidence, resamples, seed)
-    n = len(values)
-    quantile = stats.norm.ppf((1 + confidence) / 2) if kind == "normal" else stats.t.ppf((1 + confidence) / 2, n - 1)
+        return _bootstraps(samples, weighed, kind, confidence, resamples, seed)
+    return [
+        _by_standard_error(values, of_sample, kind, confidence) if len(values) > 1 else None
+        for values, of_sample in zip(samples, weighed, strict=True)
+    ]
+
+
+def _scaled(weights: Floats) -> Floats:
+    """The weights as shares of the largest, whose squares are neither too small nor too large for floats."""
+    return weights / (weights.max(initial=0) or 1.0)
+
+
+def _by_standard_error(values: Floats, weights: Floats | None, kind: str, confidence: float) -> tuple[float, float]:
+    place = (1 + confidence) / 2
+    quantile = stats.norm.ppf(place) if kind == "normal" else stats.t.ppf(place, len(values) - 1)
     mean, half = _mean(values, weights), float(quantile) * standard_error(values, weights)
     return mean - half, mean + half
 
@@ -54,6 +84,7 @@ def standard_error(values: Floats, weights: Floats | None = None) -> float:
     n = len(values)
     if weights is None:
         return float(values.std(ddof=1)) / math.sqrt(n)
+    weights = _scaled(weights)
     apart = weights * (values - _mean(values, weights))
     return math.sqrt(n / (n - 1) * float(apart @ apart)) / float(weights.sum())
 
@@ -62,31 +93,97 @@ def _mean(values: Floats, weights: Floats | None) -> float:
     return float(np.average(values, weights=weights))
 
 
-def _bootstrap(
-    values: Floats, weights: Floats | None, kind: str, confidence: float, resamples: int, seed: int
+def _bootstraps(
+    samples: Sequence[Floats],
+    weights: Sequence[Floats | None],
+    kind: str,
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> list[tuple[float, float] | None]:
+    found: list[tuple[float, float] | None] = [None] * len(samples)
+    by_size: dict[int, list[int]] = {}
+    for place, values in enumerate(samples):
+        if len(values) > 1 and not (kind == "BCa" and np.ptp(values) == 0):
+            by_size.setdefault(len(values), []).append(place)
+    at_once = max(1, MEANS // resamples)
+    for alike in by_size.values():
+        for places in (alike[start : start + at_once] for start in range(0, len(alike), at_once)):
+            columns = [(samples[place], weights[place]) for place in places]
+            for place, (of_column, means) in zip(
+                places, zip(columns, _drawn_means(columns, resamples, seed), strict=True), strict=True
+            ):
+                found[place] = _percentiles(*of_column, means, kind, confidence)
+    return found
+
+
+def _drawn_means(columns: Sequence[tuple[Floats, Floats | None]], resamples: int, seed: int) -> Floats:
+    """The means of samples drawn from each column, all of one length, with replacement: a row per column."""
+    n = len(columns[0][0])
+    generator = np.random.default_rng(seed)
+    products = np.column_stack([values if weights is None else weights * values for values, weights in columns])
+    divisors = np.column_stack([np.ones(n) if weights is None else weights for _, weights in columns])
+    is_weighted = any(weights is not None for _, weights in columns)
+    observed = np.array([_means(values, weights) for values, weights in columns])
+    rounding = ROUNDING * np.array([np.abs(values).max() for values, _ in columns])
+    means = np.empty((len(columns), resamples))
+    step = max(1, DRAWN // n)
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        drawn = generator.integers(n, size=(rows, n))
+        counts = _counted(drawn)
+        part = means[:, start : start + rows]
+        with np.errstate(all="ignore"):
+            part[:] = (counts @ products / (counts @ divisors if is_weighted else n)).T
+        # BCa counts the means below the observed one. Of those that differ from it by rounding alone, SciPy's order of
+        # adding up decides, here as there.
+        for number, near in enumerate(np.abs(part - observed[:, None]) <= rounding[:, None]):
+            values, weights = columns[number]
+            places = drawn[near]
+            part[number, near] = _means(values[places], None if weights is None else weights[places])
+    return means
+
+
+def _counted(drawn: NDArray[np.int64]) -> Floats:
+    """How often each query is in each sample."""
+    rows, n = drawn.shape
+    places = drawn + n * np.arange(rows)[:, None]
+    return np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _means(values: Floats, weights: Floats | None) -> Floats:
+    """The mean of each row."""
+    if weights is None:
+        return np.asarray(values.mean(axis=-1))
+    with np.errstate(all="ignore"):
+        return np.asarray((weights * values).sum(axis=-1) / weights.sum(axis=-1))
+
+
+def _percentiles(
+    values: Floats, weights: Floats | None, means: Floats, kind: str, confidence: float
 ) -> tuple[float, float] | None:
-    if kind == "BCa" and np.ptp(values) == 0:
-        return None
-    data = (values,) if weights is None else (values, weights)
-    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        # Where next to all weight is on one query, SciPy warns and has no BCa interval.
-        found = stats.bootstrap(
-            data,
-            _means,
-            paired=True,
-            vectorized=True,
-            method=kind,
-            confidence_level=confidence,
-            n_resamples=resamples,
-            batch=max(1, DRAWN // len(values)),
-            rng=np.random.default_rng(seed),
-        ).confidence_interval
-    low, high = float(found.low), float(found.high)
+    """The ends of the interval among the means of samples, as `scipy.stats.bootstrap` finds them."""
+    places = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    with np.errstate(all="ignore"):
+        if kind == "BCa":
+            places = _corrected(places, values, weights, means)
+        # Where next to all weight is on one query, there is no such interval.
+        found = np.percentile(means, places * 100) if np.isfinite(places).all() else places
+    low, high = found.tolist()
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _means(values: Floats, weights: Floats | None = None, *, axis: int) -> Floats:
-    """The mean of every resample."""
+def _corrected(places: Floats, values: Floats, weights: Floats | None, means: Floats) -> Floats:
+    """Where the ends are, corrected for bias and acceleration (Efron 1987, https://doi.org/10.2307/2289144)."""
+    observed = _means(values, weights)
+    bias = special.ndtri(((means < observed).sum() + (means <= observed).sum()) / (2 * len(means)))
     if weights is None:
-        return np.asarray(values.mean(axis=axis))
-    return np.asarray((weights * values).sum(axis=axis) / weights.sum(axis=axis))
+        without = (values.sum() - values) / (len(values) - 1)
+    else:
+        products = weights * values
+        without = (products.sum() - products) / (weights.sum() - weights)
+    apart = without.mean() - without
+    acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+    moved = bias + special.ndtri(places)
+    corrected: Floats = special.ndtr(bias + moved / (1 - acceleration * moved))
+    return corrected

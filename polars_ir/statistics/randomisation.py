@@ -8,7 +8,7 @@ observed is one of the cases, and no p is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,3 +129,41 @@ def permuted_ranges(values: Floats, *, resamples: int, seed: int) -> Floats:
         permuted = generator.permuted(np.broadcast_to(values, (rows, *values.shape)), axis=2)
         ranges.append(np.ptp(permuted.sum(axis=1), axis=1) / n)
     return np.concatenate(ranges)
+
+
+def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], *, resamples: int, seed: int) -> list[Floats]:
+    """The two-sided p of the difference between each group's mean and that of the rest, if queries fell into groups.
+
+    A sample has the values of queries and the numbers of their groups, from 0 on without gaps. A random order of the
+    queries splits them into groups of the same sizes, and all samples of as many queries see the same orders.
+    """
+    found: list[Floats] = [np.empty(0)] * len(samples)
+    for n in {len(values) for values, _ in samples} - {0}:
+        places = [place for place, (values, _) in enumerate(samples) if len(values) == n]
+        groups = [_Groups(*samples[place]) for place in places]
+        generator = np.random.default_rng(seed)
+        step = max(1, CELLS // n)
+        for start in range(0, resamples, step):
+            rows = min(step, resamples - start)
+            orders = generator.permuted(np.broadcast_to(np.arange(n), (rows, n)), axis=1)
+            for of_sample in groups:
+                of_sample.count(orders)
+        for place, of_sample in zip(places, groups, strict=True):
+            found[place] = (of_sample.counts + 1) / (resamples + 1)
+    return found
+
+
+class _Groups:
+    """The sums of groups, from what is expected of them, and how often those of random groups are as far from it."""
+
+    def __init__(self, values: Floats, numbers: NDArray[np.intp]) -> None:
+        self.centred = values - values.mean()
+        sums = np.bincount(numbers, self.centred)
+        self.limits = np.abs(sums) - ROUNDING * np.abs(values).sum()
+        self.starts = np.cumsum([0, *np.bincount(numbers)[:-1]])
+        self.counts = np.zeros(len(sums))
+
+    def count(self, orders: NDArray[np.intp]) -> None:
+        """Count the groups of random orders whose sums are as far from 0 as those observed."""
+        sums = np.add.reduceat(self.centred[orders], self.starts, axis=1)
+        self.counts += np.count_nonzero(np.abs(sums) >= self.limits, axis=0)

@@ -21,6 +21,11 @@ from polars_ir.statistics.randomisation import ROUNDING, Floats, bootstrap_p, pe
 #: statsmodels' corrections. Its local false discovery rate is left out: that is no p.
 CORRECTIONS = tuple(name for name, method in multitest_alias.items() if method != "lfdr")
 
+#: Their main names, which messages list.
+MAIN_CORRECTIONS = (
+    *("bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "hommel"),
+    *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
+)
 
 #: Up to so many differences with ties SciPy finds the p of Wilcoxon's test among all their signs.
 PERMUTED = 13
