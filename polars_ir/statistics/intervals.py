@@ -10,12 +10,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
-from polars_ir.statistics.randomisation import ROUNDING
-
-Floats = NDArray[np.float64]
+from polars_ir.statistics.randomisation import ROUNDING, Floats, counted
 
 #: So many drawn values are in memory at once; more make it no faster.
 DRAWN = 1_000_000
@@ -131,7 +128,7 @@ def _drawn_means(columns: Sequence[tuple[Floats, Floats | None]], resamples: int
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
         drawn = generator.integers(n, size=(rows, n))
-        counts = _counted(drawn)
+        counts = counted(drawn)
         part = means[:, start : start + rows]
         with np.errstate(all="ignore"):
             part[:] = (counts @ products / (counts @ divisors if is_weighted else n)).T
@@ -142,13 +139,6 @@ def _drawn_means(columns: Sequence[tuple[Floats, Floats | None]], resamples: int
             places = drawn[near]
             part[number, near] = _means(values[places], None if weights is None else weights[places])
     return means
-
-
-def _counted(drawn: NDArray[np.int64]) -> Floats:
-    """How often each query is in each sample."""
-    rows, n = drawn.shape
-    places = drawn + n * np.arange(rows)[:, None]
-    return np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
 def _means(values: Floats, weights: Floats | None) -> Floats:

@@ -110,9 +110,14 @@ def _drawn(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[Floats
     generator = np.random.default_rng(seed)
     step = max(1, CELLS // max(shape))
     for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
-        places = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
-        yield np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+        yield counted(generator.integers(n, size=(min(step, resamples - start), n)))
+
+
+def counted(samples: NDArray[np.int64]) -> Floats:
+    """How often each query is in each sample; a sample is a row with the numbers of as many queries as there are."""
+    rows, n = samples.shape
+    places = samples + n * np.arange(rows)[:, None]
+    return np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
 def permuted_ranges(values: Floats, *, resamples: int, seed: int) -> Floats:
