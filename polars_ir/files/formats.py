@@ -60,6 +60,9 @@ COMPRESSED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
 #: How JSON begins, in a way that no query id does.
 _JSON = re.compile(r"[\[{]\s*([\[{}\]\"]|$)")
 
+#: A score or a grade.
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE | re.ASCII)
+
 #: How much of the first line is looked at; JSON can be one line of any length.
 _BEGINNING = 1_000_000
 
@@ -107,15 +110,22 @@ def fields(line: str) -> list[str]:
 
 
 def _told(line: str, role: Role) -> Format | None:
-    if _JSON.match(line):
+    found = fields(line)
+    # Also an id can begin as JSON does; then a number stands where TREC has it.
+    if _JSON.match(line) and not _is_trec(found, role):
         return "json"
     table = _table(line, role)
     if table is not None:
         return table
-    found = fields(line)
     if role == "qrels" and len(found) > 1 and found[1].startswith("qid:"):
         return "letor"
     return "trec" if len(found) >= 4 else None
+
+
+def _is_trec(found: list[str], role: Role) -> bool:
+    """Whether the fields are those of a TREC line, by their number and the score or grade among them."""
+    place, count = (4, 6) if role == "run" else (3, 4)
+    return len(found) >= count and _NUMBER.fullmatch(found[place]) is not None
 
 
 def _untold(role: Role) -> str:

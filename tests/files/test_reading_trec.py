@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -252,6 +252,7 @@ qrels_lines = st.tuples(query_ids, ids, ids, st.integers(-3, 9).map(str)).map(li
 
 @settings(deadline=None)
 @given(layouts(run_lines), st.booleans())
+@example(([["[{", "0", "0", "0", "0.0", "0"]], b"[{ 0 0 0 0.0 0"), False)
 def test_any_run_is_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:
     rows, content = layout
     with tempfile.TemporaryDirectory() as folder:
@@ -261,6 +262,7 @@ def test_any_run_is_read_back(layout: tuple[list[list[str]], bytes], zipped: boo
 
 @settings(deadline=None)
 @given(layouts(qrels_lines), st.booleans())
+@example(([['{"', "0", "0", "1"]], b'{" 0 0 1'), False)
 def test_any_qrels_are_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:
     rows, content = layout
     with tempfile.TemporaryDirectory() as folder:
