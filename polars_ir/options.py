@@ -48,6 +48,11 @@ def not_negative(option: str, value: object) -> float:
     return float(value)
 
 
+def tie(tolerance: object) -> float:
+    """The largest difference that is a tie."""
+    return not_negative("tolerance", tolerance) * ROUNDED
+
+
 def positive(option: str, value: object) -> float:
     """A number above 0."""
     if not _is_number(value) or not 0 < value <= LARGEST:

@@ -28,6 +28,10 @@ MADE = ("measure", "mean", "std", "low", "high", "n_queries", "note")
 Interval = Literal["normal", "t", "percentile", "BCa"]
 
 
+#: Measures of a per-query frame, by name or expression; None for all.
+Measures = str | pl.Expr | Iterable[str | pl.Expr] | None
+
+
 @overload
 def mean(
     per_query: pl.LazyFrame, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...
@@ -252,7 +256,7 @@ def _with_interval(sample: Sample, measure: str, options: Mapping[str, Any]) -> 
 
 def measures_of(
     per_query: Any,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     *,
     without: Any = None,
 ) -> tuple[Table, list[str]]:

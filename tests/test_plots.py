@@ -390,3 +390,12 @@ def test_a_series_of_too_many_stretches_says_what_to_do():
     times = pl.DataFrame({"query_id": range(5001), "AP": 0.5}).with_columns(at=pl.col("query_id"))
     with pytest.raises(ir.IRError, match=r"up to 5,000 marks; this one would have 5,001\. .*every="):
         plots.series(times, "at")
+
+
+def test_bars_and_title_count_the_same_ties():
+    values = {"a": [0.4, 0.3, 0.9], "b": [0.3, 0.2, 0.5]}
+    frames = {name: pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": of_run}) for name, of_run in values.items()}
+    chart = plots.differences(frames, "AP", baseline="b", tolerance=0.1)
+    # 0.4 - 0.3 is more than 0.1 in floats, and a tie all the same.
+    assert chart.title.subtitle[0].startswith("1 wins, 2 ties, 0 losses")
+    assert chart.layer[0].data["outcome"].to_list() == ["win", "tie", "tie"]

@@ -6,7 +6,7 @@ but highest for measures whose best value is the lowest (`Hole`), if their names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, overload
 
 import polars as pl
@@ -16,7 +16,7 @@ from polars_ir.conversion import give_back
 from polars_ir.errors import DataError, MeasureError, OptionError, explain_options
 from polars_ir.naming import is_cost
 from polars_ir.schema import Table
-from polars_ir.summary import measures_of
+from polars_ir.summary import Measures, measures_of
 from polars_ir.vocabulary import average, ratio, total
 
 #: The rows that a per-query frame has for a system and a query.
@@ -94,17 +94,13 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> An
 
 
 @overload
-def unanswered(
-    per_query: pl.LazyFrame, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = ...
-) -> pl.LazyFrame: ...
+def unanswered(per_query: pl.LazyFrame, measures: Measures = ...) -> pl.LazyFrame: ...
 @overload
-def unanswered(
-    per_query: pl.DataFrame, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = ...
-) -> pl.DataFrame: ...
+def unanswered(per_query: pl.DataFrame, measures: Measures = ...) -> pl.DataFrame: ...
 @overload
-def unanswered(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = ...) -> Any: ...
+def unanswered(per_query: Any, measures: Measures = ...) -> Any: ...
 @explain_options
-def unanswered(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None) -> Any:
+def unanswered(per_query: Any, measures: Measures = None) -> Any:
     """The queries for which no system has anything to show: every value of a measure is 0 or less.
 
     A query for which a measure is undefined (null) for every system is not unanswered by it. Measures whose best value

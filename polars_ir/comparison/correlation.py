@@ -7,7 +7,7 @@ in the last bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from polars_ir.errors import ColumnError, DataError, MeasureError, explain_optio
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
 from polars_ir.options import chance, one_of
-from polars_ir.summary import mean, measures_of
+from polars_ir.summary import Measures, mean, measures_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ def rank_correlation(
     other: Any = None,
     *,
     method: str = "kendall",
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     missing: str = "zero",
     persistence: float = 0.9,
 ) -> Any:

@@ -13,9 +13,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.attributes import column_for
-from polars_ir.comparison.groups import Measures, Test, checked_options, each_system, measures_in_memory, tested
+from polars_ir.comparison.groups import Test, checked_options, each_system, measures_in_memory, tested
 from polars_ir.conversion import give_back
 from polars_ir.errors import ColumnError, DtypeError, OptionError, explain_options
+from polars_ir.summary import Measures
 
 #: Where the place of a query's bucket among all is.
 PLACE = "polars_ir: place"

@@ -6,7 +6,7 @@ comparisons of a measure are one family for the correction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import polars as pl
@@ -18,13 +18,12 @@ from polars_ir.extras import require
 from polars_ir.options import chance, one_of, randomness, whole
 from polars_ir.samples import check_numbers, named_in
 from polars_ir.schema import Table
-from polars_ir.summary import measures_of
+from polars_ir.summary import Measures, measures_of
 
 #: The tests of two groups of queries.
 TESTS = ("t", "mann-whitney", "permutation")
 
 Test = Literal["t", "mann-whitney", "permutation"]
-Measures = str | pl.Expr | Iterable[str | pl.Expr] | None
 
 #: The values of systems, by their names; one without a name is alone.
 Samples = list[tuple[str | None, pl.DataFrame]]

@@ -19,7 +19,7 @@ from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError
 from polars_ir.options import MISSING, one_of
 from polars_ir.samples import check_numbers
 from polars_ir.schema import Table
-from polars_ir.summary import measures_of
+from polars_ir.summary import Measures, measures_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,7 +110,7 @@ class Scores:
 
 def scores_of(
     per_query: Any,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     *,
     missing: str = "zero",
     by: Any = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -18,6 +18,7 @@ from polars_ir.conversion import give_back
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.options import chance, positive, whole
+from polars_ir.summary import Measures
 
 #: The columns of the result.
 SCHEMA = {
@@ -41,7 +42,7 @@ def power(
     per_query: Any = None,
     *,
     baseline: str | None = None,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     std: float | None = None,
     difference: float | None = None,
     n_queries: int | None = None,

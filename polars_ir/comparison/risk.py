@@ -7,7 +7,7 @@ systems are left out; a figure that is not defined is null, and the row's note s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from polars_ir.errors import explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
 from polars_ir.options import not_negative
+from polars_ir.summary import Measures
 
 if TYPE_CHECKING:
     from polars_ir.comparison.pairing import Booleans, Floats
@@ -48,7 +49,7 @@ def risk(
     per_query: Any,
     baseline: str,
     *,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     alpha: float = 1.0,
     missing: str = "zero",
 ) -> Any:
@@ -149,7 +150,7 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
 def geo_risk(
     per_query: Any,
     *,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     alpha: float = 1.0,
     missing: str = "zero",
 ) -> Any:

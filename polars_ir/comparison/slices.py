@@ -14,7 +14,6 @@ import polars as pl
 
 from polars_ir.attributes import column_for
 from polars_ir.comparison.groups import (
-    Measures,
     Samples,
     Test,
     checked_options,
@@ -27,6 +26,7 @@ from polars_ir.conversion import give_back
 from polars_ir.errors import explain_options
 from polars_ir.naming import is_cost
 from polars_ir.options import MISSING, one_of
+from polars_ir.summary import Measures
 
 if TYPE_CHECKING:
     import numpy as np

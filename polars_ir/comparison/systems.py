@@ -6,7 +6,7 @@ queries for which both have a value; whatever is not defined of them is null, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,9 @@ from polars_ir.conversion import give_back
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
-from polars_ir.options import INTERVALS, ROUNDED, chance, not_negative, one_of, randomness
+from polars_ir.options import INTERVALS, chance, one_of, randomness, tie
 from polars_ir.samples import check_names
+from polars_ir.summary import Measures
 
 if TYPE_CHECKING:
     from polars_ir.comparison.pairing import Floats
@@ -48,7 +49,7 @@ def compare(
     per_query: Any,
     *,
     baseline: str | None = None,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     test: str = "t",
     correction: str | None = "holm",
     alpha: float = 0.05,
@@ -163,7 +164,7 @@ def compare(
             f"test='tukey' allows for the number of comparisons by itself; got correction={correction!r} as well. "
             "Leave it out, or take another test."
         )
-    alpha, tolerance = chance("alpha", alpha), not_negative("tolerance", tolerance) * ROUNDED
+    alpha, tolerance = chance("alpha", alpha), tie(tolerance)
     chances = randomness(resamples, seed)
     scores = scores_of(per_query, measures, missing=missing, by=by, what="ir.compare")
     check_names(scores.slices, SCHEMA)

@@ -11,6 +11,7 @@ import polars as pl
 from polars_ir.comparison.pairing import scores_of
 from polars_ir.comparison.systems import compare
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.options import tie
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     GREY,
@@ -113,7 +114,7 @@ def differences(
         raise OptionError(f"run must be another system than the baseline; got {run!r} for both.")
     rows = found.to_dicts()
     # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
-    pairs = [ranked_pairs(scores, name, row["run"], baseline, tolerance, of_all=test == "tukey") for row in rows]
+    pairs = [ranked_pairs(scores, name, row["run"], baseline, tie(tolerance), of_all=test == "tukey") for row in rows]
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*found.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import altair as alt
@@ -24,7 +23,7 @@ from polars_ir.plots.style import (
     with_direction,
     with_run,
 )
-from polars_ir.summary import mean
+from polars_ir.summary import Measures, mean
 
 #: What a comparison can come to, with a colour and a shape.
 VERDICTS = {
@@ -40,7 +39,7 @@ def forest(
     per_query: Any,
     *,
     baseline: str,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     test: str = "t",
     correction: str | None = "holm",
     alpha: float = 0.05,
@@ -155,7 +154,7 @@ def _intervals(rows: pl.DataFrame, systems: list[str], measure: str) -> alt.Laye
 
 
 @explain_options
-def heatmap(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None) -> alt.LayerChart:
+def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
     Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to

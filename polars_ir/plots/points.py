@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_ir.comparison.pairing import scores_of
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.options import tie
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     GREY,
@@ -74,14 +75,13 @@ def scatter(
     """
     frame, names = in_memory(per_query, measure, "scatter")
     name = only(names)
-    if not isinstance(tolerance, (int, float)) or not 0 <= tolerance < float("inf"):
-        raise OptionError(f"tolerance must be a number from 0 on; got {tolerance!r}.")
+    tied = tie(tolerance)
     scores = scores_of(frame, name, missing=missing, what="ir.plots.scatter")
     for option, system in (("x", x), ("y", y)):
         scores.index(system, option)
     if x == y:
         raise OptionError(f"x and y must be two systems; got {x!r} for both.")
-    pairs = ranked_pairs(scores, name, y, x, tolerance)
+    pairs = ranked_pairs(scores, name, y, x, tied)
     pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
     counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
     both = [*pairs["x_value"], *pairs["y_value"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import altair as alt
@@ -22,6 +21,7 @@ from polars_ir.plots.style import (
     with_direction,
     with_run,
 )
+from polars_ir.summary import Measures
 
 #: How many points a strip has at most, and all strips of a panel.
 MOST_OF_STRIP, MOST_OF_PANEL = 1_000, 4_000
@@ -31,7 +31,7 @@ EVENLY = 0.618034
 
 
 @explain_options
-def distribution(per_query: Any, measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None) -> Chart:
+def distribution(per_query: Any, measures: Measures = None) -> Chart:
     """How the queries of each system spread: a strip of points under a box, a panel per measure.
 
     The box goes from the lower to the upper quartile, with a line at the median and whiskers to the last value within

@@ -9,9 +9,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.comparison.groups import Measures, measures_in_memory
+from polars_ir.comparison.groups import measures_in_memory
 from polars_ir.errors import DataError, OptionError
 from polars_ir.naming import is_cost
+from polars_ir.summary import Measures
 
 #: The colours of Okabe and Ito (2008), which the colour-blind can tell apart, without the yellow that white swallows.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

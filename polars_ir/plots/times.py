@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import altair as alt
@@ -23,6 +22,7 @@ from polars_ir.plots.style import (
     with_direction,
     with_run,
 )
+from polars_ir.summary import Measures
 
 
 @explain_options
@@ -31,7 +31,7 @@ def series(
     by: Any,
     *,
     every: str | None = None,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     reference: Any = None,
     test: Any = "t",
     correction: str | None = "holm",

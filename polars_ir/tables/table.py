@@ -6,7 +6,7 @@ affair (`typesetting`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,8 @@ from polars_ir.comparison.systems import compare
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options, nearest
 from polars_ir.extras import require
 from polars_ir.naming import is_cost
-from polars_ir.summary import mean, measures_of
+from polars_ir.options import MISSING, one_of
+from polars_ir.summary import Measures, mean, measures_of
 from polars_ir.tables import typesetting
 from polars_ir.tables.cells import TESTS, cells_of, note_on_best, note_on_marks, note_on_queries
 
@@ -28,7 +29,7 @@ FORMATS = ("gt", "html", "latex", "markdown")
 def table(
     per_query: Any,
     *,
-    measures: str | pl.Expr | Iterable[str | pl.Expr] | None = None,
+    measures: Measures = None,
     baseline: str | None = None,
     test: str | None = "t",
     correction: str | None = "holm",
@@ -95,13 +96,9 @@ def table(
     | chargrams | 0.2794 | **0.6048**<sup>†</sup> |
     | tfidf | 0.2637 | 0.5605 |
     """
-    for option, value, choices in (
-        ("test", test, (None, *TESTS)),
-        ("missing", missing, ("zero", "skip")),
-        ("format", format, FORMATS),
-    ):
-        if value not in choices:
-            raise OptionError.value(option, value, choices)
+    one_of("test", test, (None, *TESTS))
+    one_of("missing", missing, MISSING)
+    one_of("format", format, FORMATS)
     if title is not None and not isinstance(title, str):
         raise OptionError(f"title must be a text; got {title!r:.80}.")
     places = _places(digits, percent)
