@@ -186,7 +186,13 @@ def relate(
         run = _condensed(run, qrels)
     sorting = unjudged or judged_only or ties == "input" or _deep(qrels)
     columns = pair.extra_columns if unjudged else []
-    ranks = by_sorting(run, qrels, columns) if sorting else by_counting(run, qrels, elsewhere=elsewhere)
+    if sorting:
+        ranks = by_sorting(run, qrels, columns)
+    elif qrels.eager:
+        ranks = by_counting(run, qrels, elsewhere=elsewhere)
+    else:
+        shallow, deep = _by_depth(qrels)
+        ranks = pl.concat([by_counting(run, shallow, elsewhere=elsewhere), by_sorting(run, deep, [])])
     if elsewhere:
         ranks = ranks.join(
             pool(qrels).with_columns(judged_elsewhere=True), on="doc_id", how="left" if unjudged else "inner"
@@ -200,7 +206,7 @@ def relate(
         ranks = ranks.join(qrels.select("query_id", *qrels.per).unique(), on="query_id")
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
-    if sorting and not _searched(run):
+    if (sorting or not qrels.eager) and not _searched(run):
         # Ideal ranks are 1, 2, 3, ... unless a judged document met two rows of the run.
         rankings = [*run.keys, *qrels.per]
         twice = pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
@@ -240,11 +246,18 @@ def _searched(run: Table) -> bool:
 
 
 def _deep(qrels: Table) -> bool:
-    """Whether the queries have so many judgments that sorting is faster; unknown, and so not, for a LazyFrame."""
+    """Whether the queries have so many judgments that sorting is faster; a LazyFrame is parted by `_by_depth`."""
     if not qrels.eager:
         return False
     queries = qrels.select("query_id").select(pl.col("query_id").n_unique()).collect(engine="in-memory").item()
     return qrels.rows >= DEEP * int(queries)
+
+
+def _by_depth(qrels: Table) -> tuple[Table, Table]:
+    """Judgments nobody has counted yet: those of queries for which counting is faster, and those for sorting."""
+    deep = pl.len().over("query_id") >= DEEP
+    rows = qrels.all_columns()
+    return qrels.made_of(rows.filter(~deep)), qrels.made_of(rows.filter(deep))
 
 
 def systems_of(run: Table) -> pl.LazyFrame:

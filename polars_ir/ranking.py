@@ -9,17 +9,21 @@ Conventions
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from polars_ir.checks import guard
+from polars_ir.conversion import collect
 from polars_ir.schema import Table
 
 #: What decides among documents with the same score.
 Ties = Literal["doc_id", "input", "best", "worst", "expected"]
 
 DOCUMENT = ["query_id", "doc_id"]
+
+#: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
+SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
 
 DUPLICATES = "the run gives a judged document of a query more than once; keep one of each"
 
@@ -47,7 +51,8 @@ def by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     """The rank of every retrieved document of the judged queries, found by ranking them all."""
     keys, judged_queries = run.keys, qrels.select("query_id").unique()
     tie = POSITION if POSITION in run.columns else "doc_id"
-    needed = dict.fromkeys([*keys, "doc_id", "score", tie, *columns])
+    # In an order that `by_counting`, which may be in the same plan, does not select in.
+    needed = dict.fromkeys(["doc_id", *keys, "score", tie, *columns])
     return (
         run.select(*needed)
         .join(judged_queries, on="query_id", how="semi")
@@ -59,55 +64,108 @@ def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.Lazy
     """The rank of every retrieved document that is judged, `elsewhere` for any query, found by counting those above it.
 
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
-    holds (hits), for the rows with a higher score than a hit, and for the rows with the same score. Each selects other
-    columns, in another order: from passes that look alike the optimizer would make one that keeps the run in memory.
+    holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
+    selects other columns, in another order: from passes that look alike the optimizer would make one that keeps the run
+    in memory. Of a run in memory each is collected before the next, which may then have nothing to do: without ties
+    the third, and in a run that is in rank order the second.
     """
-    # The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
     keys = run.keys
     hit_keys = [f"hit_{key}" for key in keys]
-    hit = [*hit_keys, "hit_doc_id"]
-    hits = _hits(run.select(*keys, "doc_id", "score"), qrels, elsewhere=elsewhere)
-    hits = hits.rename({"run": "hit_run"} if "run" in keys else {}).select(*hit, hit_score="score")
-
-    higher = (
-        run.select(*keys, "score")
-        .join(hits, left_on=keys, right_on=hit_keys, coalesce=False, build_side="force_right")
-        .filter(pl.col("score") > pl.col("hit_score"))
-        .group_by(hit)
-        .agg(higher=pl.len())
-    )
-    level_on, hit_level_on = [*keys, "score"], [*hit_keys, "hit_score"]
+    hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
+    in_order = run.eager and _in_rank_order(run)
+    hits = _known(run, _hits(run, qrels, numbered=in_order, elsewhere=elsewhere))
+    above = _known(run, _above_in_order(run, hits, hit) if in_order else _above(run, hits, hit))
+    tied = _known(run, hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi"))
     doc_id, hit_doc_id = pl.col("doc_id"), pl.col("hit_doc_id")
     level = (
         run.select("score", "doc_id", *keys)
-        .join(hits, left_on=level_on, right_on=hit_level_on, coalesce=False, build_side="force_right")
+        .join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
         .group_by(hit)
-        .agg(n_tied=pl.len(), before=(doc_id > hit_doc_id).sum(), same=(doc_id == hit_doc_id).sum())
+        .agg(before=(doc_id > hit_doc_id).sum(), same=(doc_id == hit_doc_id).sum())
     )
     level = guard(level, "before", pl.col("same") > 1, DUPLICATES)
-    n_higher = pl.col("higher").fill_null(0)
     ids = (pl.col(f"hit_{column}").alias(column) for column in (*keys, "doc_id"))
-    ranks = level.join(higher, on=hit, how="left")
-    return ranks.select(*ids, rank=1 + n_higher + pl.col("before"), n_higher=n_higher, n_tied="n_tied")
+    rank = 1 + pl.col("n_higher") + pl.col("before").fill_null(0)
+    ranks = hits.join(above, on=hit).join(level, on=hit, how="left")
+    return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
+
+
+def _known(run: Table, plan: pl.LazyFrame) -> pl.LazyFrame:
+    """What a plan gives, collected if the run is in memory."""
+    return collect(plan, run.rows).lazy() if run.eager else plan
+
+
+def _hits(run: Table, qrels: Table, *, numbered: bool, elsewhere: bool) -> pl.LazyFrame:
+    """The rows of the run whose documents are judged for their query, or for any query that is judged itself.
+
+    Each has the number of its judgment in `hit`, which is cheaper to group by than ids, and, if asked for, that of its
+    row. The ids of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run.
+    """
+    rows = run.select(*run.keys, "doc_id", "score")
+    rows = rows.with_row_index("row") if numbered else rows
+    rows = rows.rename({"score": "hit_score", **({"run": "hit_run"} if "run" in run.keys else {})})
+    if elsewhere:
+        queries = _numbered("query", qrels.select("query_id").unique().sort("query_id"))
+        documents = _numbered("document", pool(qrels).sort("doc_id"))
+        hits = rows.join(documents, on="doc_id", build_side="force_right")
+        hits = hits.join(queries, on="query_id", build_side="force_right")
+        return hits.with_columns(hit=pl.col("query").cast(pl.UInt64) * 2**32 + pl.col("document"))
+    judged = qrels.select(*DOCUMENT)
+    if qrels.per or not qrels.eager:
+        judged = judged.unique().sort(DOCUMENT)
+    # One id is looked up faster than two, and most documents nobody judged for any query.
+    rows = rows.join(judged.select("doc_id").unique(), on="doc_id", how="semi", build_side="force_right")
+    return rows.join(_numbered("hit", judged), on=DOCUMENT, build_side="force_right")
+
+
+def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
+    """Ids with their numbers, and as hits have them; in a fixed order, since a plan can be run several times."""
+    return ids.with_columns(pl.all().name.prefix("hit_")).with_row_index(name)
+
+
+def _above(run: Table, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
+    """How many documents have a higher score than each hit, and how many the same, by a pass over the run."""
+    hit_keys = [f"hit_{key}" for key in run.keys]
+    score, hit_score = pl.col("score"), pl.col("hit_score")
+    return (
+        run.select(*run.keys, "score")
+        .join(hits.select(*hit_keys, "hit", "hit_score"), left_on=run.keys, right_on=hit_keys, **SMALL_RIGHT)
+        .filter(score >= hit_score)
+        .group_by(hit)
+        .agg(n_higher=(score > hit_score).sum(), n_tied=(score == hit_score).sum())
+    )
+
+
+def _above_in_order(run: Table, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
+    """The same of a run in rank order, by the places where its queries and levels of scores begin."""
+    new_query = _changes(run.keys)
+    begins = run.select(*run.keys, "score").select(query=new_query, level=new_query | _changes(["score"])).collect()
+    queries, levels = begins["query"].arg_true(), begins["level"].arg_true()
+    ends = levels.slice(1).append(pl.Series([begins.height], dtype=levels.dtype))
+    row = pl.col("row")
+    nth_query, nth_level = (pl.lit(begin).search_sorted(row, side="right") - 1 for begin in (queries, levels))
+    first, end = pl.lit(levels).gather(nth_level), pl.lit(ends).gather(nth_level)
+    counts = hits.select(*hit, n_higher=first - pl.lit(queries).gather(nth_query), n_tied=end - first)
+    return counts.group_by(hit).agg(pl.all().sum())
+
+
+def _in_rank_order(run: Table) -> bool:
+    """Whether a run in memory has each ranking in one piece, scores falling; its first rows tell mostly that not."""
+    new, falls = _changes(run.keys), (pl.col("score") <= pl.col("score").shift()).fill_null(True)
+    rows = run.select("score", *run.keys).with_columns(new=new)
+    if not all(part.select((pl.col("new") | falls).all()).collect().item() for part in (rows.head(1000), rows)):
+        return False
+    return not rows.filter("new").select(pl.struct(run.keys).is_duplicated().any()).collect().item()
+
+
+def _changes(columns: list[str]) -> pl.Expr:
+    """True where one of the columns differs from the row before, and in the first row."""
+    return pl.any_horizontal(pl.col(column).ne_missing(pl.col(column).shift()) for column in columns)
 
 
 def pool(qrels: Table) -> pl.LazyFrame:
     """The documents judged for any query."""
     return qrels.select("doc_id").drop_nulls().unique()
-
-
-def _hits(run: pl.LazyFrame, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
-    """The rows of the run whose documents are judged for their query, or for any query that is judged itself.
-
-    The ids of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run.
-    """
-    if elsewhere:
-        queries = qrels.select("query_id").unique().with_columns(hit_query_id="query_id")
-        hits = run.join(pool(qrels).with_columns(hit_doc_id="doc_id"), on="doc_id", build_side="force_right")
-        return hits.join(queries, on="query_id", build_side="force_right")
-    judged = qrels.select(*DOCUMENT) if qrels.eager and not qrels.per else qrels.select(*DOCUMENT).unique()
-    judged = judged.with_columns(hit_query_id="query_id", hit_doc_id="doc_id")
-    return run.join(judged, on=DOCUMENT, build_side="force_right")
 
 
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:
