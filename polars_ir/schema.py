@@ -24,7 +24,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "score": ("score", "sim", "similarity", "_score", "prediction"),
     "relevance": ("relevance", "rel", "label", "rating", "grade", "gain"),
     "rank": ("rank",),
-    "subtopic": ("subtopic", "aspect", "intent"),
+    "subtopic": ("subtopic", "subtopic_id", "aspect", "intent"),
 }
 
 #: What a row of qrels must have; no other column tells judgments apart by these.
@@ -218,12 +218,18 @@ def _find_per(per: str, columns: Sequence[str]) -> str:
 
 def _find_all(table: str, frame: Frame, required: Iterable[str], optional: Iterable[str]) -> dict[str, str]:
     """The column of each role that there is."""
-    columns = frame.collect_schema().names()
+    schema = frame.collect_schema()
+    columns = [name for name, dtype in schema.items() if not _is_number_in_index(name, dtype, schema)]
     names = {role: find(table, role, columns) for role in (*required, *optional)}
     for role in required:
         if names[role] is None:
             raise ColumnError.missing(table, role, ROLES[role], columns)
     return {role: name for role, name in names.items() if name is not None}
+
+
+def _is_number_in_index(name: str, dtype: pl.DataType, schema: Mapping[str, pl.DataType]) -> bool:
+    """Whether a column is PyTerrier's integer `docid`, a document's number in an index, beside its id in `docno`."""
+    return _fold(name) == "docid" and dtype.is_integer() and "docno" in map(_fold, schema)
 
 
 def _table(

@@ -321,3 +321,23 @@ def test_a_lazy_labelled_frame_stays_lazy():
     found = LABELLED.lazy().ir.reciprocal_rank()
     assert isinstance(found, pl.LazyFrame)
     assert found.collect().rows() == [("q1", 0.5), ("q2", 1.0)]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_frames_of_pyterrier_are_evaluated_by_docno_and_not_by_the_number_in_the_index(lazy):
+    run = pl.DataFrame({"qid": ["1"] * 2, "docid": [10, 11], "docno": ["a", "b"], "rank": [0, 1], "score": [2.0, 1.0]})
+    qrels = pl.DataFrame({"qid": ["1"], "docno": ["b"], "label": [1]})
+    run, qrels = (run.lazy(), qrels.lazy()) if lazy else (run, qrels)
+    assert ir.evaluate(run, qrels, "RR").lazy().collect().rows() == [("1", 0.5)]
+
+
+def test_two_columns_of_document_ids_are_an_error_even_if_one_is_called_docno():
+    run = pl.DataFrame({"qid": ["1"], "docid": ["10"], "docno": ["a"], "score": [2.0]})
+    with pytest.raises(ir.IRError, match="run has 2 columns that could be 'doc_id': 'docid', 'docno'"):
+        ir.evaluate(run, run.rename({"score": "label"}), "RR")
+
+
+@pytest.mark.parametrize("name", ["subtopic", "subtopic_id", "aspect", "intent"])
+def test_subtopics_are_known_by_the_names_others_give_them(name):
+    qrels = pl.DataFrame({"query_id": ["q"] * 2, name: ["1", "2"], "doc_id": ["d", "e"], "relevance": [1, 1]})
+    assert ir.evaluate({"q": {"d": 1.0}}, qrels, "StRecall@5").rows() == [("q", 0.5)]
