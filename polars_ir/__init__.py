@@ -29,7 +29,17 @@ from polars_ir.continuations import cumulated, gained, place
 from polars_ir.conversion import from_lists
 from polars_ir.errors import IRError, IRWarning
 from polars_ir.evaluation import evaluate
-from polars_ir.files import read_beir, read_qrels, read_run, scan_qrels, scan_run, write_qrels, write_run
+from polars_ir.files import (
+    read_beir,
+    read_qrels,
+    read_run,
+    scan_qrels,
+    scan_run,
+    sink_qrels,
+    sink_run,
+    write_qrels,
+    write_run,
+)
 from polars_ir.judging import judge
 from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
 from polars_ir.measures import __all__ as _measures
@@ -38,7 +48,7 @@ from polars_ir.naming import parse
 from polars_ir.registry import CATALOG, catalog, measure
 from polars_ir.summary import mean, summarize
 from polars_ir.tables.table import table
-from polars_ir.trec_eval.results import read_trec_eval
+from polars_ir.trec_eval.results import read_trec_eval, write_trec_eval
 from polars_ir.validation import validate
 from polars_ir.variants import p_mrr, robustness
 from polars_ir.vocabulary import (
@@ -108,6 +118,8 @@ __all__ = [
     "robustness",
     "scan_qrels",
     "scan_run",
+    "sink_qrels",
+    "sink_run",
     "summarize",
     "table",
     "top",
@@ -116,6 +128,7 @@ __all__ = [
     "worst_slices",
     "write_qrels",
     "write_run",
+    "write_trec_eval",
 ]
 
 namespace.register()

@@ -3,10 +3,12 @@
 import gzip
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import polars_ir as ir
 from polars_ir.trec_eval import main
-from polars_ir.trec_eval.measures import COUNTS
+from polars_ir.trec_eval.measures import COUNTS, MEASURES, formats_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
 RUNS = ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"]
@@ -149,6 +151,72 @@ def test_the_first_parameters_of_a_measure_hold(printed):
     assert [name.strip() for name, *_ in printed("-m", "P.3", "-m", "P.5,1", "-m", "P")] == ["P_3"]
 
 
+JUDGES = "q1 a d1 1\nq1 a d2 0\nq1 b d1 0\nq1 b d2 1\nq1 b d7 -1\nq2 a d1 1\nq2 b d9 1\nq2 c d1 -1\nq3 a d1 1\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "of_first", "of_second", "of_all"),
+    [
+        # Judge a has d1, d2, ...: 1/1; judge b d1, d2, d7: 1/2. In the second topic, a has all, b and c nothing.
+        ([], "0.7500", "0.3333", "0.5417"),
+        # Of the second's three judges, c judged nothing, and still is one.
+        (["-J"], "0.7500", "0.3333", "0.5417"),
+        (["-J", "-c"], "0.7500", "0.3333", "0.3611"),
+        (["-J", "-l", "2"], "0.0000", "0.0000", "0.0000"),
+    ],
+)
+def test_judges_condense_the_list_each_for_themselves(options, of_first, of_second, of_all, files, printed):
+    Path(files[0]).write_text(JUDGES)
+    found = printed("-R", "qrels_jg", "-m", "map_avgjg", "-q", *options)
+    values = {topic: value for _, topic, value in found}
+    assert (values["q1"], values["q2"], values["all"]) == (of_first, of_second, of_all)
+
+
+def test_documents_that_another_judge_saw_leave_the_list(files, printed):
+    Path(files[0]).write_text("q1 a d2 1\nq1 b d7 1\nq1 b d1 -1\n")
+    assert [value for *_, value in printed("-R", "qrels_jg", "-m", "map_avgjg")] == ["0.4167"]
+    assert [value for *_, value in printed("-R", "qrels_jg", "-m", "map_avgjg", "-J")] == ["1.0000"]
+    assert [value for *_, value in printed("-R", "qrels_jg", "-m", "P_avgjg.1,2", "-J")] == ["1.0000", "0.5000"]
+
+
+def test_a_topic_that_nobody_judged_counts_with_judged_documents_only(files, printed):
+    Path(files[0]).write_text("q1 0 d1 -1\nq1 0 d2 -1\nq2 0 d1 1\n")
+    for options in ([], ["-J"]):
+        assert [value for *_, value in printed("-m", "num_q", "-m", "map", *options)] == ["2", "0.5000"]
+    assert [value for *_, value in printed("-m", "num_ret", "-J")] == ["1"]
+
+
+OF_OTHER_FORMATS = {
+    "preferences of documents": ("qrels", "prefs_simp", "it needs -R prefs or qrels_prefs."),
+    "judges of documents": ("qrels", "map_avgjg", "it needs -R qrels_jg."),
+    "documents of judges": ("qrels_jg", "map", "it needs -R qrels."),
+    "documents of preferences": ("qrels_prefs", "map", "it needs -R qrels."),
+}
+
+
+@pytest.mark.parametrize(("form", "measure", "remedy"), OF_OTHER_FORMATS.values(), ids=OF_OTHER_FORMATS)
+def test_a_measure_of_judgments_of_another_format_ends_with_status_4(form, measure, remedy, files, capsys):
+    assert main(["-q", "-R", form, "-m", "num_q", "-m", measure, *files]) == 4
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"trec_eval: can't calculate measure {measure!r} of -R {form}; {remedy}\n"
+
+
+@pytest.mark.parametrize("form", ["qrels", "qrels_jg", "qrels_prefs"])
+def test_the_number_of_topics_is_of_any_format(form, printed):
+    assert printed("-R", form, "-m", "num_q") == [("num_q                 ", "all", "2")]
+
+
+@pytest.mark.parametrize("arguments", [["-Z", "means"], ["--Zscore", "means"], ["-D", "3.q1"], ["--Debug_level=1"]])
+def test_an_option_that_is_not_here_says_what_does_it(arguments, files, capsys):
+    assert main([*arguments, *files]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    option = "-Z" if "Z" in arguments[0] else "-D"
+    assert captured.err.startswith(f"trec_eval: {option} is not here. In trec_eval it printed ")
+    assert "ir.read_trec_eval" in captured.err if option == "-Z" else "ir.explain" in captured.err
+
+
 def test_several_judges(tmp_path, capsys):
     (tmp_path / "qrels").write_text("q1 a d1 1\nq1 b d1 0\nq1 b d2 1\n")
     (tmp_path / "run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n")
@@ -270,3 +338,40 @@ def test_a_bad_line_is_told_with_file_and_number(tmp_path, files, capsys):
     bad.write_text("q1 Q0 d1 1 high t\n")
     assert main([files[0], str(bad)]) == 2
     assert "bad, line 1" in capsys.readouterr().err
+
+
+OF_QRELS = [name for name in MEASURES if "qrels" in formats_of(name)]
+COMBINATIONS = [
+    [],
+    ["-l", "2"],
+    ["-M", "1", "-c"],
+    ["-J", "-N", "100"],
+    ["-c", "-J", "-l", "2", "-M", "2", "-N", "9", "-o"],
+]
+
+
+@pytest.mark.parametrize("options", COMBINATIONS, ids=" ".join)
+def test_a_measure_prints_by_itself_what_it_prints_among_all(options, printed):
+    together = printed("-q", *options, *(option for name in OF_QRELS for option in ("-m", name)))
+    alone = {name: printed("-q", *options, "-m", name) for name in OF_QRELS}
+    assert all(alone[name] for name in OF_QRELS)
+    assert sorted(line for lines in alone.values() for line in lines) == sorted(together)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
+@pytest.mark.parametrize("name", ["MU03rob01", "humR03dc"])
+def test_options_change_what_is_looked_at(name, tmp_path, capsys):
+    run, qrels = ir.read_run(DATA / f"{name}.run.gz"), ir.read_qrels(DATA / "qrels.txt.gz")
+    sources = str(DATA / "qrels.txt.gz"), str(DATA / f"{name}.run.gz")
+    rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id")
+    ir.write_run(run.filter(rank <= 7), tmp_path / "first", tag=name)
+    ir.write_run(run.join(qrels, on=["query_id", "doc_id"], how="semi"), tmp_path / "judged", tag=name)
+    ir.write_qrels(qrels.with_columns(relevance=(pl.col("relevance") >= 2).cast(pl.Int8)), tmp_path / "level")
+
+    def lines(*arguments):
+        assert main(["-q", "-c", "-m", "official", *map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
+    assert lines("-M", "7", *sources) == lines(sources[0], tmp_path / "first")
+    assert lines("-J", *sources) == lines(sources[0], tmp_path / "judged")
+    assert lines("-l", "2", *sources) == lines(tmp_path / "level", sources[1])

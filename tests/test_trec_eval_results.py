@@ -1,14 +1,19 @@
-"""What trec_eval printed comes back as a per-query frame."""
+"""What trec_eval prints comes back as a per-query frame, and a per-query frame is written as trec_eval prints it."""
 
 import gzip
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.trec_eval import main
+from polars_ir.trec_eval.measures import COUNTS, MEASURES
+from polars_ir.trec_eval.names import our_name, trec_eval_name
+from polars_ir.trec_eval.results import write_trec_eval
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
 PRINTED = "runid \tall\tmine\nmap                   \tq1\t0.2500\nP_5  q1  0.4\n\nmap\tq2\t1\nmap\tall\t0.6250\n"
@@ -80,3 +85,197 @@ def test_what_is_no_output_of_trec_eval_is_told(text, message, tmp_path):
 def test_a_measure_that_is_not_known_keeps_its_name(tmp_path):
     (tmp_path / "a.eval").write_text("mine q1 0.5\n")
     assert ir.read_trec_eval(tmp_path / "a.eval").equals(pl.DataFrame({"query_id": ["q1"], "mine": [0.5]}))
+
+
+PER_QUERY = pl.DataFrame(
+    {"query_id": ["q1", "q2"], "nDCG@10": [0.5, None], "AP": [0.25, 1.0], "NumRel": [2, 1], "mine": [True, False]}
+)
+
+
+def test_a_frame_is_written_as_trec_eval_prints_it(tmp_path):
+    write_trec_eval(PER_QUERY, tmp_path / "a.eval", tag="bm25")
+    assert (tmp_path / "a.eval").read_text() == (
+        "num_rel               \tq1\t2\n"
+        "map                   \tq1\t0.2500\n"
+        "ndcg_cut_10           \tq1\t0.5000\n"
+        "mine                  \tq1\t1.0000\n"
+        "num_rel               \tq2\t1\n"
+        "map                   \tq2\t1.0000\n"
+        "mine                  \tq2\t0.0000\n"
+        "runid                 \tall\tbm25\n"
+        "num_q                 \tall\t2\n"
+        "num_rel               \tall\t3\n"
+        "map                   \tall\t0.6250\n"
+        "ndcg_cut_10           \tall\t0.5000\n"
+        "mine                  \tall\t0.5000\n"
+    )
+
+
+def fields_of(file):
+    return [tuple(line.split()) for line in file.read_text().splitlines()]
+
+
+def test_a_geometric_mean_is_in_the_summary_only(tmp_path):
+    frame = pl.DataFrame({"query_id": ["q1", "q2"], "GMAP": [0.25, 1.0], "GMAP(rel=2)": [0.0, 1.0], "NumQ": [1, 1]})
+    write_trec_eval(frame, tmp_path / "a.eval", tag="t")
+    assert fields_of(tmp_path / "a.eval") == [
+        ("runid", "all", "t"),
+        ("num_q", "all", "2"),
+        ("gm_map", "all", "0.5000"),
+        ("GMAP(rel=2)", "all", "0.0032"),
+    ]
+
+
+def test_counts_of_any_level_are_added_up_and_their_means_are_fractions(tmp_path):
+    frame = pl.DataFrame({"query_id": ["q1", "q2"], "NumRel(rel=2)": [2, 1], "NumRet": [1.5, 2.0]})
+    write_trec_eval(frame, tmp_path / "a.eval")
+    values = {fields[:2]: fields[2] for fields in fields_of(tmp_path / "a.eval")}
+    assert values["NumRel(rel=2)", "all"] == "3"
+    assert [values["num_ret", topic] for topic in ("q1", "q2", "all")] == ["1.5000", "2", "3.5000"]
+
+
+@pytest.mark.parametrize("digits", [1, 4, 12])
+def test_digits_are_as_many_as_were_asked_for(digits, tmp_path):
+    write_trec_eval(pl.DataFrame({"query_id": ["q1"], "AP": [2 / 3]}), tmp_path / "a.eval", digits=digits)
+    assert fields_of(tmp_path / "a.eval")[0] == ("map", "q1", f"{2 / 3:.{digits}f}")
+
+
+def test_several_systems_have_a_file_each(tmp_path):
+    frame = pl.concat([PER_QUERY.select(pl.lit(name).alias("run"), pl.all()) for name in ("a", "b")])
+    write_trec_eval(frame, tmp_path / "{run}.eval")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.eval", "b.eval"]
+    assert ("runid", "all", "b") in fields_of(tmp_path / "b.eval")
+    found = ir.read_trec_eval(tmp_path / "*.eval")
+    assert found.select("run", "query_id", "AP").equals(frame.select("run", "query_id", "AP"))
+
+
+def test_one_system_in_a_column_names_the_file(tmp_path):
+    write_trec_eval(PER_QUERY.select(pl.lit("a").alias("system"), pl.all()), tmp_path / "one.eval")
+    assert ("runid", "all", "a") in fields_of(tmp_path / "one.eval")
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.lazy, pl.DataFrame.to_pandas], ids=["lazy", "pandas"])
+def test_every_kind_of_frame_is_written(kind, tmp_path):
+    frame = PER_QUERY.select("query_id", "AP")
+    write_trec_eval(kind(frame), tmp_path / "a.eval.gz")
+    assert gzip.decompress((tmp_path / "a.eval.gz").read_bytes()).startswith(b"map ")
+    assert_frame_equal(ir.read_trec_eval(tmp_path / "a.eval.gz"), frame)
+
+
+def canonical():
+    """Names of measures that `evaluate` gives to columns, and users' own."""
+    plain = [name for name in MEASURES if MEASURES[name] == "" and name not in ("runid", "num_q", "gm_map", "gm_bpref")]
+    several = [f"{name}_{number}" for name, usual in MEASURES.items() if usual for number in usual.split(",")]
+    given = ["ndcg_1=1,2=4", "rbp_p=0.5", "set_F_0.5", "utility_2,-1,0,0", "P(rel=2)@5", "ERR@20", "RBP", "mine", "é"]
+    return sorted({our_name(name) for name in [*plain, *several, *given]})
+
+
+WORDS = st.text(st.characters(blacklist_categories=["Z", "C"]), min_size=1).filter(lambda word: word != "all")
+VALUES = st.none() | st.floats(0, 1)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(
+    names=st.lists(st.sampled_from(canonical()), min_size=1, max_size=8, unique=True),
+    topics=st.lists(WORDS, min_size=1, max_size=4, unique=True),
+    digits=st.integers(1, 17),
+    data=st.data(),
+)
+def test_what_is_written_reads_back_to_the_digits(names, topics, digits, data, tmp_path):
+    counts = [trec_eval_name(name)[0] in COUNTS for name in names]
+    columns = {
+        name: data.draw(st.lists(st.integers(0, 9) if count else VALUES, min_size=len(topics), max_size=len(topics)))
+        for name, count in zip(names, counts, strict=True)
+    }
+    wanted = pl.DataFrame({"query_id": topics, **columns}).with_columns(pl.col(names).cast(pl.Float64))
+    wanted = wanted.filter(pl.any_horizontal(pl.col(names).is_not_null()))
+    wanted = wanted.drop(name for name in names if wanted[name].null_count() == wanted.height)
+    if wanted.is_empty():
+        return
+    write_trec_eval(wanted, tmp_path / "a.eval", digits=digits)
+    found = ir.read_trec_eval(tmp_path / "a.eval")
+    assert_frame_equal(found, wanted, check_column_order=False, rel_tol=0, abs_tol=0.5 * 10**-digits + 1e-15)
+
+
+def test_what_was_read_is_written_again_under_the_same_names(tmp_path):
+    text = "".join(f"{name:<22}\tq1\t0.5000\n" for name in ("Rprec", "Rprec_mult_1.00", "P_5", "P_10", "ndcg_cut_5"))
+    (tmp_path / "a.eval").write_text(text)
+    write_trec_eval(ir.read_trec_eval(tmp_path / "a.eval"), tmp_path / "b.eval")
+    written = (tmp_path / "b.eval").read_text().splitlines(keepends=True)
+    assert sorted(line for line in written if "\tall\t" not in line) == sorted(text.splitlines(keepends=True))
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
+@pytest.mark.parametrize("name", ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"])
+def test_what_is_written_of_a_real_run_is_what_the_command_prints(name, tmp_path, capsys):
+    # A graded rbp has no name for its gains; what two names stand for has one column.
+    left_out = ("relstring", "rbp", "Rprec_mult_1.00")
+    run, qrels = DATA / f"{name}.run.gz", DATA / "qrels.txt.gz"
+    assert main(["-q", "-m", "all_trec", str(qrels), str(run)]) == 0
+    wanted = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(left_out)]
+    measures = sorted({line.split()[0] for line in wanted} - {"runid", "num_q"})
+    per_query = ir.read_run(run).ir.evaluate(ir.read_qrels(qrels), measures, missing="skip")
+    write_trec_eval(per_query, tmp_path / "a.eval", tag=name)
+    assert (tmp_path / "a.eval").read_text().splitlines() == wanted
+
+
+def spoilt(**columns):
+    return PER_QUERY.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+
+NOT_WRITTEN = {
+    "a topic with a blank": (
+        spoilt(query_id=["a b", "c"]),
+        {},
+        "per_query has 1 row whose topic is no field of a line of trec_eval (empty, with a blank, or 'all'). Rename it",
+    ),
+    "a topic called all": (spoilt(query_id=["all", "c"]), {}, "whose topic is no field"),
+    "a topic that is null": (spoilt(query_id=[None, "c"]), {}, "whose topic is no field"),
+    "a topic twice": (spoilt(query_id=["c", "c"]), {}, "per_query has 2 rows of a topic that is there twice."),
+    "no row": (PER_QUERY.clear(), {}, "per_query has no row"),
+    "no measure": (PER_QUERY.select("query_id"), {}, "per_query has no measure"),
+    "a value that is NaN": (spoilt(AP=[float("nan"), 1.0]), {}, "NaN"),
+    "a measure with a blank": (
+        PER_QUERY.rename({"AP": "AP low"}),
+        {},
+        "which is no name for a line of trec_eval. Rename it, as in per_query.rename({'AP low': 'mine'}).",
+    ),
+    "a measure that would be a text": (PER_QUERY.rename({"AP": "relstring"}), {}, "which is no name for a line"),
+    "a measure under two names": (
+        PER_QUERY.with_columns(map=0.5),
+        {},
+        "per_query has the measure map twice, in 'AP' and 'map'. Drop one of them.",
+    ),
+    "several systems in one file": (
+        pl.DataFrame({"run": ["a", "b"], "query_id": ["q", "q"], "AP": [1.0, 0.5]}),
+        {},
+        "trec_eval prints one system; write each to its own file: path='{run}.eval'.",
+    ),
+    "a tag of two words": (PER_QUERY, {"tag": "my run"}, "the runid must be a word; got 'my run'. Name it: tag='mine'"),
+    "no digits": (PER_QUERY, {"digits": 0}, "digits must be a whole number from 1 to 17; got 0."),
+    "digits that are no number": (PER_QUERY, {"digits": "4"}, "digits must be a whole number from 1 to 17; got '4'."),
+    "a misspelt option": (PER_QUERY, {"digit": 4}, "digits"),
+}
+
+
+@pytest.mark.parametrize(("frame", "options", "message"), NOT_WRITTEN.values(), ids=NOT_WRITTEN)
+def test_what_can_not_be_written_is_told_and_the_old_file_stays(frame, options, message, tmp_path):
+    (tmp_path / "a.eval").write_text("what was there")
+    with pytest.raises(ir.IRError) as error:
+        write_trec_eval(frame, tmp_path / "a.eval", **options)
+    assert message in str(error.value)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["what was there"]
+
+
+def test_a_system_that_can_not_be_written_leaves_the_files_of_all(tmp_path):
+    frame = pl.DataFrame({"run": ["a", "b", "b"], "query_id": ["q", "q", "q"], "AP": [1.0, 0.5, 0.5]})
+    with pytest.raises(ir.IRError, match="per_query has 2 rows of a topic that is there twice"):
+        write_trec_eval(frame, tmp_path / "{run}.eval")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_each_needs_systems(tmp_path):
+    with pytest.raises(ir.IRError, match="per_query has no column of systems"):
+        write_trec_eval(PER_QUERY, tmp_path / "{run}.eval")
+    with pytest.raises(ir.IRError, match="path must be the path of a file; got int"):
+        write_trec_eval(PER_QUERY, 3)

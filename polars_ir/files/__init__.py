@@ -2,7 +2,7 @@
 
 from polars_ir.files.beir import Collection, read_beir
 from polars_ir.files.readers import read_qrels, read_run, scan_qrels, scan_run, tag_of
-from polars_ir.files.writers import write_qrels, write_run
+from polars_ir.files.writers import sink_qrels, sink_run, write_qrels, write_run
 
 __all__ = [
     "Collection",
@@ -11,6 +11,8 @@ __all__ = [
     "read_run",
     "scan_qrels",
     "scan_run",
+    "sink_qrels",
+    "sink_run",
     "tag_of",
     "write_qrels",
     "write_run",

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.naming import parse, taken_apart
+from polars_ir.trec_eval.lines import Figure
 from polars_ir.trec_eval.measures import MEASURES, OF_RUN, WITH_PAIRS
 from polars_ir.trec_eval.options import WRONG_FILE, Options, TrecEvalError
 from polars_ir.vocabulary import relevance
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A line of the output: the measure's name, what is printed before the value, and the aggregation."""
-
-    measure: str
-    printed: str
-    expression: pl.Expr
 
 
 def figures_of(options: Options) -> list[Figure]:

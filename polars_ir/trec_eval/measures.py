@@ -63,3 +63,16 @@ OF_SUMMARY = ("gm_map", "gm_bpref")
 
 #: Counts, which the summary adds up.
 COUNTS = tuple(name for name in MEASURES if name.startswith(("num_", "prefs_num_")) and name not in OF_RUN)
+
+
+def formats_of(name: str) -> tuple[str, ...]:
+    """The formats of judgments (-R) that a measure can be computed from.
+
+    >>> formats_of("map"), formats_of("map_avgjg"), formats_of("prefs_simp")
+    (('qrels',), ('qrels_jg',), ('prefs', 'qrels_prefs'))
+    """
+    if name in OF_RUN:
+        return ("qrels", "qrels_jg", "prefs", "qrels_prefs")
+    if name.startswith("prefs_"):
+        return ("prefs", "qrels_prefs")
+    return ("qrels_jg",) if name.endswith("_avgjg") else ("qrels",)

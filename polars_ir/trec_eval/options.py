@@ -48,7 +48,17 @@ LONG = {
     "Rel_info_format=": "-R",
     "Results_format=": "-T",
     "Output_old_results_format=": "-o",
+    "Zscore=": "-Z",
+    "Debug_level=": "-D",
     "strict": "--strict",
+}
+
+#: The options of trec_eval that are not here: what they did, and what does it instead.
+MISSING = {
+    "-Z": "printed how many standard deviations a figure is from a mean in a file; write the figures (-q), and reckon "
+    "it from ir.read_trec_eval(...), joined with the means",
+    "-D": "printed how a figure came about, or of one topic only; ir.explain(run, qrels, measure) shows the first, and "
+    "-q has the topic among the others",
 }
 
 #: The status that trec_eval ends with.
@@ -83,14 +93,13 @@ class Options:
 def options_of(arguments: Sequence[str]) -> Options:
     """The options in trec_eval's own form; `TrecEvalError` for wrong ones."""
     try:
-        given, files = gnu_getopt(list(arguments), "hvqm:cl:nJN:M:R:T:o", list(LONG))
+        given, files = gnu_getopt(list(arguments), "hvqm:cl:nJN:M:R:T:oZ:D:", list(LONG))
     except GetoptError as error:
         raise TrecEvalError(f"{error}.\n{USAGE}", WRONG_USE) from None
     options = Options()
     short = {f"--{name.removesuffix('=')}": option for name, option in LONG.items()}
     for option, value in ((short.get(option, option), value) for option, value in given):
-        if option in ("-h", "-v"):
-            raise TrecEvalError(USAGE if option == "-h" else "trec_eval version 10.0, as polars_ir has it", 0)
+        _end_at(option)
         if option == "-m":
             _ask_for(options, value)
         elif option == "-R" and value not in FORMATS:
@@ -106,6 +115,14 @@ def options_of(arguments: Sequence[str]) -> Options:
     if not options.measures:
         _ask_for(options, "official")
     return options
+
+
+def _end_at(option: str) -> None:
+    """Raise a `TrecEvalError` for an option that ends the program: help and version, and what is not here."""
+    if option in ("-h", "-v"):
+        raise TrecEvalError(USAGE if option == "-h" else "trec_eval version 10.0, as polars_ir has it", 0)
+    if option in MISSING:
+        raise TrecEvalError(f"{option} is not here. In trec_eval it {MISSING[option]}.", WRONG_USE)
 
 
 def _number(option: str, value: str) -> int:

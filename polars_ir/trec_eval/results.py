@@ -1,20 +1,34 @@
-"""What trec_eval printed for each topic, as a per-query frame."""
+"""What trec_eval prints for each topic, as a per-query frame and back."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 
-from polars_ir.errors import FileError, MeasureError, explain_options
+from polars_ir.errors import SHOWN, ColumnError, DataError, FileError, OptionError, explain_options
 from polars_ir.files.locations import File
 from polars_ir.files.sources import Source, resolve, stem
 from polars_ir.files.unreadable import FAILURES, unreadable
-from polars_ir.naming import parse
+from polars_ir.files.writers import check_path, each_system, write_lines
+from polars_ir.schema import Table
+from polars_ir.summary import measures_of
+from polars_ir.trec_eval.lines import DIGITS, Figure, of_all, of_run, of_topics
+from polars_ir.trec_eval.names import our_name, place, trec_eval_name
 
 #: The fields of a line.
 FIELDS = ("measure", "topic", "value")
 
 #: What trec_eval prints that is no number.
 TEXTS = r"^(runid|relstring(_\d+)?)$"
+
+#: More digits than these a Float64 does not have.
+MOST_DIGITS = 17
 
 
 @explain_options
@@ -59,6 +73,128 @@ def read_trec_eval(source: Source) -> pl.DataFrame:
     return pl.concat([frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in named], how="diagonal")
 
 
+@explain_options
+def write_trec_eval(
+    per_query: Any, path: str | os.PathLike[str], *, digits: int = DIGITS, tag: str | None = None
+) -> None:
+    """Write a per-query frame as `trec_eval -q` prints it, or those of several systems to a file each.
+
+    Lines `measure topic value`: of every topic, in the order of the rows, and then of all, the summary. There the
+    first are `runid` and `num_q`, counts are added up, `gm_map` and `gm_bpref` are geometric means, and the others
+    are means. `read_trec_eval` reads it back.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned, in any form. Measures are its numeric and Boolean columns, each under the name that
+        trec_eval has for it or else its own; they stand in trec_eval's order. A null has no line. `GMAP`, `GMbpref`
+        and `NumQ` are of the summary only, as in trec_eval.
+    path
+        The file, compressed if it ends in `.gz` or `.zst`. Several systems are written to a file each where the path
+        holds `{run}`, as in `"runs/{run}.eval"`.
+    digits
+        The digits after the point, 1 to 17; trec_eval prints 4. Counts are whole numbers.
+    tag
+        The `runid`; by default the system's name, or `polars_ir`.
+
+    Raises
+    ------
+    IRError
+        For a frame without measures or rows, with a topic twice, with values that are NaN or infinite, or with names
+        that are no fields of a line (blanks, nothing at all, a topic `all`); several systems without a file each; a
+        file that can not be written. The file that was there stays as it was.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import polars_ir as ir
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "mine.eval")
+    >>> per_query = ir.evaluate({"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}, ["RR", "NumRel"])
+    >>> ir.write_trec_eval(per_query, file, tag="mine")
+    >>> print(file.read_text().expandtabs(1), end="")
+    num_rel                q1 1
+    recip_rank             q1 0.5000
+    num_rel                q2 1
+    recip_rank             q2 1.0000
+    runid                  all mine
+    num_q                  all 2
+    num_rel                all 2
+    recip_rank             all 0.7500
+    >>> folder.cleanup()
+    """
+    check_path(path)
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+        raise OptionError(f"digits must be a whole number from 1 to {MOST_DIGITS}; got {digits!r}.")
+    table, measures = measures_of(per_query)
+    figures = _figures(measures)
+    several = "{run}" in os.fspath(path)
+    systems = each_system("per_query", table, path) if several else [(_only_system(table), Path(path), table)]
+    texts = {
+        file: _lines(rows.select("query_id", *measures).collect(), figures, tag or system, digits)
+        for system, file, rows in systems
+    }
+    for file, lines in texts.items():
+        write_lines(lines, file)
+
+
+def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: int) -> list[str]:
+    """What is printed of a system."""
+    _check_tag(tag)
+    _check_topics(topics)
+    lines = chain(of_topics(topics, figures, digits), of_run(topics, tag), of_all(topics, figures, digits))
+    return [line.removesuffix("\n") for line in lines]
+
+
+def _figures(measures: Sequence[str]) -> list[Figure]:
+    """What is printed of the measures, in trec_eval's order; an error for two of one name, or one that is no field."""
+    found: dict[str, Figure] = {}
+    for column in measures:
+        measure, printed = trec_eval_name(column)
+        if measure == "num_q":
+            continue
+        if not printed or re.search(rf"[\s\x00\ufeff]|{TEXTS}", printed):
+            raise ColumnError(
+                f"per_query has a measure {printed!r}, which is no name for a line of trec_eval. Rename it, as in "
+                f"per_query.rename({{{column!r}: 'mine'}})."
+            )
+        if printed in found:
+            both = f"{found[printed].column!r} and {column!r}"
+            raise ColumnError(f"per_query has the measure {printed} twice, in {both}. Drop one of them.")
+        found[printed] = Figure(measure, printed, pl.col(column))
+    return sorted(found.values(), key=lambda figure: place(figure.measure, figure.printed))
+
+
+def _only_system(table: Table) -> str:
+    """The name of the system; that of the package where there is none."""
+    if "run" not in table.dtypes:
+        return "polars_ir"
+    systems = table.select("run").unique().collect().to_series().cast(pl.String).to_list()
+    if len(systems) > 1:
+        raise OptionError("trec_eval prints one system; write each to its own file: path='{run}.eval'.")
+    return str(systems[0]) if systems else "polars_ir"
+
+
+def _check_tag(tag: str) -> None:
+    if not isinstance(tag, str) or re.search(r"[\s\x00]", tag):
+        raise OptionError(f"the runid must be a word; got {tag!r}. Name it: tag='mine'.")
+
+
+def _check_topics(topics: pl.DataFrame) -> None:
+    """Raise a `DataError` for topics that are no fields of a line, or there twice."""
+    if topics.is_empty():
+        raise DataError("per_query has no row; trec_eval prints what topics there are.")
+    topic = pl.col("query_id").cast(pl.String)
+    no_field = topic.is_null() | (topic == "all") | (topic == "") | topic.str.contains(r"[\s\x00]")
+    for wrong, problem, remedy in (
+        (no_field, "whose topic is no field of a line of trec_eval (empty, with a blank, or 'all')", "Rename it."),
+        (topic.is_duplicated(), "of a topic that is there twice", "Keep one of each, or write a file for each slice."),
+    ):
+        bad = topics.filter(wrong)
+        if bad.height:
+            raise DataError.rows("per_query", problem, remedy, bad.height, bad.select("query_id").head(SHOWN))
+
+
 def _systems(files: list[File], rows: list[pl.DataFrame]) -> list[str]:
     """A name for every file: its runid, or its file name where one lacks it or two are the same, or its path."""
     ids = [lines.filter(pl.col("measure") == "runid")["value"].to_list() for lines in rows]
@@ -81,7 +217,7 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
     ours: dict[str, str] = {}
     for name in table.columns[1:]:
         # Rprec and Rprec_mult_1.00 have one name here; the second keeps that of trec_eval.
-        ours[name] = name if _our_name(name) in ours.values() else _our_name(name)
+        ours[name] = name if our_name(name) in ours.values() else our_name(name)
     return table.rename({"topic": "query_id", **ours})
 
 
@@ -104,10 +240,3 @@ def _rows(path: File) -> pl.DataFrame:
 def _check(path: File, rows: pl.DataFrame, wrong: pl.Expr, problem: str) -> None:
     for number, text in rows.filter(wrong).select("line", "text").head(1).rows():
         raise FileError.at_line(path, number, text, problem)
-
-
-def _our_name(name: str) -> str:
-    try:
-        return parse(name).meta.output_name()
-    except MeasureError:
-        return name

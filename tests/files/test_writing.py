@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.files import writers
 
 RUN = pl.DataFrame(
     {"query_id": ["q2", "q1", "q1"], "doc_id": ["d1", "d1", 'd"2'], "score": [1e-7, 0.1 + 0.2, float("inf")]}
@@ -95,6 +96,48 @@ def test_integer_ids_and_dicts_are_written(tmp_path):
     ir.write_qrels({"1": {"7": 1}}, tmp_path / "a.qrels")
     assert (tmp_path / "a.run").read_text() == "1 Q0 7 1 2 polars_ir\n"
     assert (tmp_path / "a.qrels").read_text() == "1 0 7 1\n"
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("ending", [".run", ".run.gz", ".run.zst"])
+def test_a_run_written_in_parts_is_the_run_written_at_once(at_once, lazy, ending, tmp_path, monkeypatch):
+    queries = [f"q{i}" for i in range(12) for _ in range(i % 4)]
+    run = pl.DataFrame({"query_id": queries}).with_columns(
+        doc_id=pl.format("d{}", pl.int_range(pl.len())), score=pl.int_range(pl.len()).hash(0) % 3
+    )
+    ir.write_run(run, tmp_path / "whole.run")
+    monkeypatch.setattr(writers, "ROWS_AT_ONCE", at_once)
+    ir.write_run(run.lazy() if lazy else run, tmp_path / f"parts{ending}")
+    parts, whole = (ir.read_run(tmp_path / name) for name in (f"parts{ending}", "whole.run"))
+    assert parts.equals(whole)
+
+
+def test_integer_queries_are_written_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(writers, "ROWS_AT_ONCE", 1)
+    ir.write_run(pl.LazyFrame({"query_id": [10, 9], "doc_id": ["a", "b"], "score": [1, 2]}), tmp_path / "a.run")
+    assert (tmp_path / "a.run").read_text() == "9 Q0 b 1 2 polars_ir\n10 Q0 a 1 1 polars_ir\n"
+
+
+def test_systems_named_by_numbers_have_a_file_each(tmp_path):
+    run = pl.DataFrame({"run": [1, 2], "query_id": "q", "doc_id": "d", "score": 1.0})
+    ir.write_run(run, tmp_path / "{run}.run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.run", "2.run"]
+    assert (tmp_path / "2.run").read_text() == "q Q0 d 1 1.0 2\n"
+
+
+def test_a_sink_is_a_writer():
+    assert writers.sink_run is ir.write_run
+    assert writers.sink_qrels is ir.write_qrels
+
+
+@pytest.mark.parametrize("score", [None, float("nan")])
+def test_a_score_that_is_none_is_told_of_a_plan_too(score, tmp_path):
+    (tmp_path / "a.run").write_text("what was there")
+    run = pl.LazyFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, score]})
+    with pytest.raises(ir.IRError, match="run has 1 row whose score is null or NaN"):
+        ir.write_run(run, tmp_path / "a.run")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["what was there"]
 
 
 def spoilt(**columns):
