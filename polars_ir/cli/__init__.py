@@ -7,6 +7,9 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
 
 import polars as pl
 
@@ -14,44 +17,89 @@ from polars_ir import trec_eval
 from polars_ir.cli import ir_measures
 from polars_ir.cli.arguments import parser
 from polars_ir.cli.commands import COMMANDS, found_something
+from polars_ir.cli.inputs import check_stdin
+from polars_ir.cli.messages import in_shell
 from polars_ir.cli.output import show
 from polars_ir.errors import IRError, IRWarning
 
 #: Commands that stand in for another program, and read their arguments as it does.
 PROGRAMS = {"trec_eval": trec_eval.main, "ir_measures": ir_measures.main}
 
+#: The status of what the signal of Ctrl-C ended, as shells have it.
+INTERRUPTED = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
     That is 0 for a result, 1 for a finding (of `validate`; a change that does not pass the `gate`), 2 for wrong use or
-    input; `trec_eval` and `ir_measures` have those of the programs they stand in for.
+    input, 130 where Ctrl-C ended it; `trec_eval` and `ir_measures` have those of the programs they stand in for.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in given
+    _open_streams()
     try:
-        status = _run(given)
+        status = _run([argument for argument in given if argument != "--debug"])
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough; what is left in the buffer must not be written at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader has seen enough
         return 0
-    except (IRError, OSError, pl.exceptions.PolarsError) as error:
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001  # nobody at a shell wants a traceback
+        if isinstance(error, OSError):
+            _drop_output()
         if debug:
             traceback.print_exc()
-        print(f"polars-ir: {error}", file=sys.stderr)
+        print(f"polars-ir: {_told(error)}", file=sys.stderr)
         return 2
     return status
 
 
 def _run(given: list[str]) -> int:
-    if given[:1] and given[0] in PROGRAMS:
-        return PROGRAMS[given[0]](given[1:])
+    try:
+        return PROGRAMS[given[0]](given[1:]) if given and given[0] in PROGRAMS else _command(given)
+    except SystemExit as end:
+        # So argparse ends, having printed a help text.
+        return int(end.code or 0)
+
+
+def _command(given: list[str]) -> int:
     options = parser(PROGRAMS).parse_args(given)
+    check_stdin(options)
     with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
         warnings.simplefilter("always", IRWarning)
-        frame = COMMANDS[options.command](options)
+        try:
+            frame = COMMANDS[options.command](options)
+        except IRError as error:
+            raise type(error)(in_shell(str(error), vars(options))) from error
     for notice in noticed:
-        print(f"polars-ir: warning: {notice.message}", file=sys.stderr)
+        print(f"polars-ir: warning: {in_shell(str(notice.message), vars(options))}", file=sys.stderr)
     show(frame, options)
     return int(found_something(frame, options))
+
+
+def _told(error: BaseException) -> str:
+    """What is wrong, in a line, and perhaps the rows that are."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    if isinstance(error, (IRError, pl.exceptions.PolarsError, OSError)):
+        return in_shell(str(error))
+    reason = str(error).partition("\n")[0].removesuffix(".")
+    return f"{type(error).__name__}: {reason}. This is a fault of polars-ir; --debug shows where."
+
+
+def _drop_output() -> None:
+    """Let what is left in a buffer not be written at exit, where it can not be."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_streams() -> None:
+    """Let streams escape what their encoding lacks, and swallow what is written where the shell closed them (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # it is open to the end
+        elif isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")

@@ -11,23 +11,43 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import get_args
+from typing import NoReturn, get_args
 
 from polars_ir.comparison.systems import INTERVAL_OF
-from polars_ir.files.formats import FORMATS
+from polars_ir.errors import OptionError
+from polars_ir.files.formats import FORMATS, OF_QRELS, choices
 from polars_ir.files.writers import TABLES
 from polars_ir.ranking import Ties
+from polars_ir.registry import CATALOG
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
 QRELS = "judgments, in these formats or BEIR's"
 
+#: How a result is printed.
+RENDERS = {
+    "table": "a table (in a terminal)",
+    "tsv": "tab-separated values (in a pipe)",
+    "json": "JSON",
+    "markdown": "a Markdown table",
+}
 
-def parser(programs: Iterable[str]) -> argparse.ArgumentParser:
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells what is wrong in a line, instead of after a screen of options."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise an `OptionError`."""
+        command = self.prog.removeprefix("polars-ir").strip()
+        raise OptionError(f"{command}{': ' if command else ''}{message}. {self.prog} --help tells more.")
+
+
+def parser(programs: Iterable[str]) -> Parser:
     """The parser of all commands; of the programs it only knows the names."""
-    whole = argparse.ArgumentParser(prog="polars-ir", description="Evaluate the results of information retrieval.")
-    whole.add_argument("--version", action="version", version=f"polars-ir {version('polars_ir')}")
-    shared = argparse.ArgumentParser(add_help=False)
+    shared = Parser(add_help=False)
     shared.add_argument("--debug", action="store_true", help="show where an error comes from")
+    description = "Evaluate the results of information retrieval."
+    whole = Parser(prog="polars-ir", description=description, parents=[shared])
+    whole.add_argument("--version", action="version", version=f"polars-ir {version('polars_ir')}")
     commands = whole.add_subparsers(dest="command", required=True)
 
     def command(name: str, help: str) -> argparse.ArgumentParser:
@@ -41,7 +61,7 @@ def parser(programs: Iterable[str]) -> argparse.ArgumentParser:
     _measures(command("measures", "list the measures there are"))
     _output(_of_queries(command("demo", "evaluate the three runs of the bundled test collection")))
     for program in programs:
-        commands.add_parser(program, add_help=False, help=f"{program}, with its own options; {program} -h tells them")
+        commands.add_parser(program, add_help=False, help=f"what {program} does, with its options and its output")
     if find_spec("argcomplete"):
         import argcomplete
 
@@ -54,10 +74,14 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
     _measured(command, required=True)
     _of_queries(command)
-    command.add_argument("--by", action="append", metavar="COLUMN", help="means per value of a column of --queries")
-    command.add_argument("--queries", help="a table with a query column, for --by")
-    command.add_argument("--weights", metavar="COLUMN", help="means weighted by a column of --queries")
-    command.add_argument("--ties", choices=get_args(Ties), default="doc_id", help="the order of equal scores")
+    command.add_argument(
+        "--by", action="append", metavar="COLUMN", help="means per value of a column of --queries; repeat"
+    )
+    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
+    command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
+    command.add_argument(
+        "--ties", choices=get_args(Ties), default="doc_id", help="the order of equal scores (%(default)s)"
+    )
     command.add_argument("--judged-only", action="store_true", help="leave out documents that nobody judged")
     command.add_argument("--bounds", action="store_true", help="add what unjudged documents could make of a measure")
     _formats(command)
@@ -68,8 +92,10 @@ def _compare(command: argparse.ArgumentParser) -> None:
     files = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
     command.add_argument("files", nargs="+", metavar="file", help=files)
     _measured(command, required=False)
-    command.add_argument("--qrels", help="judgments to evaluate the runs against")
-    command.add_argument("--baseline", help="the system that the others are compared with; without it, all pairs")
+    _runs_instead(command)
+    command.add_argument(
+        "--baseline", metavar="SYSTEM", help="the system that the others are compared with; without it, all pairs"
+    )
     command.add_argument("--test", choices=INTERVAL_OF, default="t", help="the test (%(default)s)")
     correction = "for the number of comparisons, such as bonferroni; or none (%(default)s)"
     command.add_argument("--correction", default="holm", help=correction)
@@ -81,8 +107,10 @@ def _gate(command: argparse.ArgumentParser) -> None:
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
     command.add_argument("old", help="the same for the system as it was")
     _measured(command, required=True)
-    command.add_argument("--qrels", help="judgments to evaluate the runs against")
-    command.add_argument("--max-drop", type=float, default=0.01, help="how much a mean may drop (%(default)s)")
+    _runs_instead(command)
+    command.add_argument(
+        "--max-drop", type=float, metavar="DROP", default=0.01, help="how much a mean may drop (%(default)s)"
+    )
     alpha = "how often a change that costs so much may pass (%(default)s)"
     command.add_argument("--alpha", type=float, default=0.05, help=alpha)
     _output(command)
@@ -97,7 +125,8 @@ def _validate(command: argparse.ArgumentParser) -> None:
 
 def _convert(command: argparse.ArgumentParser) -> None:
     command.add_argument("source", help="the file to read; - is standard input")
-    command.add_argument("target", help="the file to write; {run} in it stands for each system")
+    target = "the file to write; - is standard output, {run} in it stands for each system"
+    command.add_argument("target", help=target)
     command.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
     command.add_argument(
         "--format", choices=FORMATS, metavar="FORMAT", help="the format to read, if the file does not tell"
@@ -105,7 +134,7 @@ def _convert(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", choices=FORMATS, metavar="FORMAT", help="the format to write, if the ending does not tell"
     )
-    command.add_argument("--tag", help="the last field of the lines of a TREC run")
+    command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
     command.set_defaults(output=None, render=None)
 
 
@@ -116,8 +145,15 @@ def _measures(command: argparse.ArgumentParser) -> None:
 
 def _measured(command: argparse.ArgumentParser, *, required: bool) -> None:
     measure = "a measure, such as nDCG@10; repeat"
-    command.add_argument("-m", "--measure", action="append", required=required, help=measure)
-    command.add_argument("--missing", choices=["zero", "skip"], default="zero", help="queries that a run lacks")
+    option = command.add_argument("-m", "--measure", action="append", required=required, help=measure)
+    option.completer = lambda **_: list(CATALOG)  # type: ignore[attr-defined]  # argcomplete's own
+    missing = "queries that a run lacks score 0 and count, or are left out (%(default)s)"
+    command.add_argument("--missing", choices=["zero", "skip"], default="zero", help=missing)
+
+
+def _runs_instead(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--qrels", metavar="FILE", help="judgments to evaluate the runs against")
+    _formats(command)
 
 
 def _of_queries(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -126,17 +162,24 @@ def _of_queries(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 
 def _formats(command: argparse.ArgumentParser) -> None:
-    of_runs = "the format of the runs, if the files do not tell: trec, parquet, csv, tsv, ipc, ndjson, json or msmarco"
-    command.add_argument("--format", choices=FORMATS, metavar="FORMAT", help=of_runs)
-    of_qrels = "that of the judgments, also subtopics, judges, preferences, beir or letor"
-    command.add_argument("--qrels-format", choices=FORMATS, metavar="FORMAT", help=of_qrels)
+    of_runs = f"the format of the runs, if the files do not tell: {', '.join(choices('run'))}"
+    command.add_argument("--format", choices=choices("run"), metavar="FORMAT", help=of_runs)
+    of_qrels = f"that of the judgments, also {', '.join(OF_QRELS)}"
+    command.add_argument("--qrels-format", choices=choices("qrels"), metavar="FORMAT", help=of_qrels)
 
 
 def _output(command: argparse.ArgumentParser) -> None:
     """How the result is shown: as a table in a terminal, tab-separated where it is piped, or as asked for."""
-    command.add_argument("-o", "--output", type=Path, help=f"write to a file ({', '.join(TABLES)})")
-    formats = command.add_mutually_exclusive_group()
-    for render in ("table", "tsv", "json", "markdown"):
-        formats.add_argument(
-            f"--{render}", dest="render", action="store_const", const=render, help=f"print as {render}"
-        )
+    shown = command.add_mutually_exclusive_group()
+    to_a_file = f"write to a file ({', '.join(TABLES)})"
+    shown.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
+    for render, what in RENDERS.items():
+        shown.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=f"print {what}")
+
+
+def _table(name: str) -> Path:
+    """The path of a table; its ending is looked at now, not after the evaluation."""
+    path = Path(name)
+    if path.suffix not in TABLES:
+        raise argparse.ArgumentTypeError(f"{name}: unknown ending; a result can be written as {', '.join(TABLES)}")
+    return path

@@ -9,13 +9,18 @@ from typing import Any
 import polars as pl
 
 from polars_ir import datasets
-from polars_ir.cli.inputs import per_query_of, qrels_of, run_of, systems_of, table_of
+from polars_ir.cli.inputs import alike, per_query_of, qrels_of, run_of, systems_of, table_of
+from polars_ir.cli.messages import option_for
+from polars_ir.cli.output import as_target
 from polars_ir.comparison import verdicts
 from polars_ir.comparison.gate import gate as gate_of
 from polars_ir.comparison.systems import compare as compare_systems
 from polars_ir.errors import ColumnError, MeasureError, OptionError, nearest
 from polars_ir.evaluation import evaluate as evaluate_runs
+from polars_ir.evaluation import resolve
 from polars_ir.files import write_qrels, write_run
+from polars_ir.files.incoming import as_file
+from polars_ir.files.readers import tag_of
 from polars_ir.registry import catalog
 from polars_ir.schema import ROLES, find
 from polars_ir.summary import mean
@@ -33,35 +38,38 @@ def demo(options: argparse.Namespace) -> pl.DataFrame:
 
 def evaluate(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their figures per query."""
+    # What is wrong with the queries is told now, not after the evaluation.
+    queries = _queries(options)
     ranking = {"ties": options.ties, "judged_only": options.judged_only, "bounds": options.bounds}
-    judgments = {"format": options.format, "qrels_format": options.qrels_format}
-    per_query = _evaluated(options.runs, options.qrels, options, **judgments, **ranking)
+    qrels = qrels_of(options.qrels, options.qrels_format)
+    per_query = _evaluated(options.runs, qrels, options, **ranking)
     if options.per_query:
         return per_query
-    queries = {"by": options.by, "weights": options.weights}
-    given = {option: names for option, names in queries.items() if names}
-    if given and options.queries is None:
-        raise OptionError(f"--{next(iter(given))} names a column of a table of queries: --queries FILE.")
-    table = table_of(options.queries) if options.queries else None
-    means: pl.DataFrame = mean(per_query, **{option: _columns(table, names) for option, names in given.items()})
-    return means
-
-
-def _columns(queries: pl.DataFrame | None, names: Sequence[str] | str) -> Any:
-    """Some columns of a table of queries, with the query's."""
     if queries is None:
-        return None
+        return mean(per_query)
+    per_query, queries = alike(per_query, queries)
     query = find("queries", "query_id", queries.columns)
-    if query is None:
+    by, weights = (names and queries.select(query, *names) for names in (options.by, options.weights))
+    return mean(per_query, by=by, weights=weights)
+
+
+def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
+    """The table that --by and --weights name columns of; None without them."""
+    wanted = [*(options.by or ()), *(options.weights or ())]
+    if wanted and options.per_query:
+        raise OptionError("--by and --weights are of means; leave out --per-query.")
+    if bool(wanted) != bool(options.queries):
+        raise OptionError("--by and --weights name columns of a table of queries, --queries FILE; give both.")
+    if not wanted:
+        return None
+    queries = table_of(options.queries)
+    if find("queries", "query_id", queries.columns) is None:
         raise ColumnError.missing("queries", "query_id", ROLES["query_id"], queries.columns)
-    wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
         if name not in queries.columns:
-            raise ColumnError(
-                f"queries have no column {name!r}; they have {', '.join(map(repr, queries.columns))}."
-                f"{nearest(name, queries.columns)}"
-            )
-    return queries.select(query, *wanted)
+            there = ", ".join(map(repr, queries.columns))
+            raise ColumnError(f"queries have no column {name!r}; they have {there}.{nearest(name, queries.columns)}")
+    return queries
 
 
 def compare(options: argparse.Namespace) -> pl.DataFrame:
@@ -71,7 +79,7 @@ def compare(options: argparse.Namespace) -> pl.DataFrame:
     elif options.measure is None:
         raise OptionError("compare needs a measure to evaluate runs by (-m); without --qrels, files bring theirs.")
     else:
-        per_query = _evaluated(options.files, options.qrels, options)
+        per_query = _evaluated(options.files, qrels_of(options.qrels, options.qrels_format), options)
     found: pl.DataFrame = compare_systems(
         per_query,
         baseline=options.baseline,
@@ -86,13 +94,12 @@ def compare(options: argparse.Namespace) -> pl.DataFrame:
 
 def gate(options: argparse.Namespace) -> pl.DataFrame:
     """Whether a change may ship."""
+    files = options.new, options.old
     if options.qrels is None:
-        new, old = per_query_of(options.new), per_query_of(options.old)
+        new, old = map(per_query_of, files)
     else:
-        qrels, missing = qrels_of(options.qrels), options.missing
-        new, old = (
-            evaluate_runs(run_of(run), qrels, options.measure, missing=missing) for run in (options.new, options.old)
-        )
+        qrels = qrels_of(options.qrels, options.qrels_format)
+        new, old = (_evaluated([file], qrels, options) for file in files)
     found: pl.DataFrame = gate_of(
         new, old, options.measure, max_drop=options.max_drop, alpha=options.alpha, missing=options.missing
     )
@@ -102,23 +109,45 @@ def gate(options: argparse.Namespace) -> pl.DataFrame:
 def validate(options: argparse.Namespace) -> pl.DataFrame:
     """What is odd about each run."""
     qrels = qrels_of(options.qrels, options.qrels_format)
-    runs = systems_of(options.runs, lambda name: run_of(name, options.format))
+    return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format), qrels)))
+
+
+def _findings(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+    """What is odd about a run, or about each of the systems that it holds."""
+    system = find("run", "run", run.columns)
+    if system is None:
+        of_one: pl.DataFrame = findings_of(run, qrels)
+        return of_one
+    parts = run.partition_by(system, as_dict=True, include_key=False, maintain_order=True).items()
     found: list[pl.DataFrame] = [
-        findings_of(run.drop("run"), qrels).select(pl.lit(system).alias("run"), pl.all())
-        for (system,), run in runs.partition_by("run", as_dict=True).items()
+        findings_of(part, qrels).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
     ]
     return pl.concat(found)
 
 
 def convert(options: argparse.Namespace) -> pl.DataFrame:
     """Nothing to show: the file is written."""
-    if options.qrels:
-        if options.tag is not None:
-            raise OptionError("--tag is of runs; judgments have none.")
-        write_qrels(qrels_of(options.source, options.format), options.target, format=options.to)
-    else:
-        write_run(run_of(options.source, options.format), options.target, format=options.to, tag=options.tag)
+    if options.qrels and options.tag is not None:
+        raise OptionError("--tag is of runs; judgments have none.")
+    with as_file(options.source) as source, as_target(options.target) as target:
+        if options.qrels:
+            qrels = qrels_of(source, options.format, option="format")
+            with option_for("format", "to"):
+                write_qrels(qrels, target, format=options.to)
+        else:
+            run = run_of(source, options.format)
+            tag = _tag(source, run, options)
+            with option_for("format", "to"):
+                write_run(run, target, format=options.to, tag=tag)
     return pl.DataFrame()
+
+
+def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | None:
+    """The tag that was asked for, or what a run is called where it is read; several systems keep their names."""
+    if options.tag is not None or find("run", "run", run.columns):
+        asked: str | None = options.tag
+        return asked
+    return "_".join(tag_of(source, format=options.format).split()) or None
 
 
 def measures(options: argparse.Namespace) -> pl.DataFrame:
@@ -148,17 +177,13 @@ def found_something(frame: pl.DataFrame, options: argparse.Namespace) -> bool:
     return options.command == "validate" and not frame.is_empty()
 
 
-def _evaluated(
-    runs: Sequence[str],
-    qrels: str,
-    options: argparse.Namespace,
-    *,
-    format: Any = None,
-    qrels_format: Any = None,
-    **ranking: Any,
-) -> pl.DataFrame:
-    """The figures of runs, each per query."""
-    systems = systems_of(runs, lambda name: run_of(name, format))
-    judgments = qrels_of(qrels, qrels_format)
-    per_query: pl.DataFrame = evaluate_runs(systems, judgments, options.measure, missing=options.missing, **ranking)
-    return per_query
+def _evaluated(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace, **ranking: Any) -> pl.DataFrame:
+    """The figures of runs, each per query; one run after the other, so that only one is in memory."""
+    measures = list(resolve(options.measure).values())
+
+    def figures(name: str) -> pl.DataFrame:
+        run, judged = alike(run_of(name, options.format), qrels)
+        per_query: pl.DataFrame = evaluate_runs(run, judged, measures, missing=options.missing, **ranking)
+        return per_query
+
+    return systems_of(runs, figures)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj, get_terminal_size
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
 from polars_ir.comparison import verdicts
 from polars_ir.files.writers import write_table
+
+#: How standard output is called where a file is wanted.
+STDOUT = "-"
+
+#: A width that a column of numbers fits into, and one that holds any table whole.
+NUMBER, WHOLE = 12, 1000
 
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
@@ -22,6 +32,19 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     elif frame.width:
         kind = options.render or ("table" if options.command == "demo" or sys.stdout.isatty() else "tsv")
         print(RENDERERS[kind](frame), end="")
+
+
+@contextmanager
+def as_target(name: str) -> Iterator[str]:
+    """A file's own name; for `-` that of a file which goes to standard output once it is written."""
+    if name != STDOUT:
+        yield name
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "stdout")
+        yield str(path)
+        with path.open("rb") as file:
+            copyfileobj(file, sys.stdout.buffer)
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
@@ -42,19 +65,25 @@ def _as_json(frame: pl.DataFrame) -> str:
 
 def _as_table(frame: pl.DataFrame) -> str:
     unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    return _drawn(frame, "UTF8_FULL_CONDENSED" if unicode else "ASCII_FULL")
+    return _drawn(frame, "UTF8_FULL_CONDENSED" if unicode else "ASCII_FULL", _width(frame))
+
+
+def _width(frame: pl.DataFrame) -> int:
+    """How wide a table may be: in a terminal texts are broken, unless it is so narrow that numbers would be."""
+    columns = get_terminal_size().columns if sys.stdout.isatty() else 0
+    return columns if columns >= NUMBER * frame.width else WHOLE
 
 
 def _as_markdown(frame: pl.DataFrame) -> str:
     escaped = frame.with_columns(pl.col(pl.String).str.replace_all("|", r"\|", literal=True))
-    return _drawn(escaped, "ASCII_MARKDOWN")
+    return _drawn(escaped, "ASCII_MARKDOWN", WHOLE)
 
 
-def _drawn(frame: pl.DataFrame, formatting: str) -> str:
+def _drawn(frame: pl.DataFrame, formatting: str, width: int) -> str:
     with pl.Config(
         tbl_rows=-1,
         tbl_cols=-1,
-        tbl_width_chars=1000,
+        tbl_width_chars=width,
         fmt_str_lengths=1000,
         fmt_table_cell_list_len=-1,
         float_precision=4,

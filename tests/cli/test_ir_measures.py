@@ -1,0 +1,75 @@
+"""`polars-ir ir_measures` against ir_measures."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import polars_ir as ir
+from polars_ir.cli import main
+
+
+@pytest.fixture
+def pydocs(tmp_path, monkeypatch) -> Path:
+    collection = ir.datasets.load("pydocs")
+    ir.write_run(collection.runs.filter(run="bm25").drop("run"), tmp_path / "bm25.run")
+    ir.write_qrels(collection.qrels, tmp_path / "qrels.txt")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def there(*arguments: str) -> list[str]:
+    """What ir_measures prints."""
+    pytest.importorskip("ir_measures")
+    command = [sys.executable, "-W", "ignore", "-m", "ir_measures", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()  # noqa: S603
+
+
+def figures(lines: list[str]) -> dict[str, float]:
+    """The figures by what stands before them."""
+    return {name: float(value) for name, value in (line.rsplit("\t", 1) for line in lines)}
+
+
+@pytest.mark.usefixtures("pydocs")
+@pytest.mark.parametrize("options", [["-p", "-1"], ["-q", "-p", "9"]])
+def test_names_counts_and_figures_are_those_of_ir_measures(options, capsys):
+    measures = [
+        "Bpref BPref MAP MRR NDCG@10 Precision@5 RPrec",
+        "NumRet NumRel NumQ NumRet(rel=1) P(rel=2)@5",
+        "SetF SetF(beta=0.5) SetF(rel=2,beta=1.5) SetP SetP(relative=True)",
+        "IPrec@0.0 IPrec@0.3 IPrec@1.0",
+        "AP(judged_only=True) P(rel=2,judged_only=True)@10 nDCG(judged_only=True)@10",
+    ]
+    arguments = ["qrels.txt", "bm25.run", *measures, *options]
+    assert main(["ir_measures", *arguments]) == 0
+    ours, theirs = figures(capsys.readouterr().out.splitlines()), figures(there(*arguments))
+    assert ours.keys() == theirs.keys()
+    assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-9)
+
+
+def test_measures_of_subtopics_read_the_second_field(pydocs, capsys):
+    (pydocs / "subtopics.txt").write_text("q1 1 d1 1\nq1 2 d1 1\nq1 2 d2 1\nq2 1 d3 1\nq2 2 d4 0\n")
+    (pydocs / "some.run").write_text("q1 Q0 d2 1 3 a\nq1 Q0 d1 2 2 a\nq2 Q0 d4 1 2 a\nq2 Q0 d3 2 1 a\n")
+    arguments = ["subtopics.txt", "some.run", "alpha_nDCG@10", "StRecall@10", "ERR_IA@10", "-p", "5"]
+    assert main(["ir_measures", *arguments]) == 0
+    pytest.importorskip("pyndeval")
+    assert capsys.readouterr().out.splitlines() == there(*arguments)
+
+
+@pytest.mark.usefixtures("pydocs")
+def test_places_are_of_text(capsys):
+    arguments = ["ir_measures", "qrels.txt", "bm25.run", "RR"]
+    assert main([*arguments, "-o", "jsonl", "-p", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["value"] > 0.5
+    assert err == "--places is ignored when using --output jsonl\n"
+    assert main([*arguments, "-p", "-2"]) == 2
+    assert "--places must be -1 or more; got -2." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("pydocs")
+def test_a_call_without_measures_is_an_error(capsys):
+    assert main(["ir_measures", "qrels.txt", "bm25.run", " "]) == 2
+    assert "measures must name at least one measure" in capsys.readouterr().err
