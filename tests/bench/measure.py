@@ -1,12 +1,16 @@
-"""Time and memory: the best of several runs taken in turn, and the peak of a process of its own."""
+"""Time and memory: the best of several runs, in turn with others or in a process of its own, and the peak of that."""
 
 from __future__ import annotations
 
 import gc
 import json
 import math
+import os
+import platform
+import select
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-#: What a contestant returns: the mean nDCG@10 of every system.
+#: What a contestant returns: the mean of every measure over the queries of all systems.
 Figures = Mapping[str, float]
 
 #: A contestant stops after this many runs, or once it has run for this long.
@@ -23,14 +27,22 @@ RUNS, SECONDS = 7, 8.0
 #: How far the figures of two contestants may lie apart.
 TOLERANCE = 1e-6
 
+#: How often memory is looked at, in seconds, and how much of it a process must leave to the machine, in bytes.
+EVERY, RESERVE = 0.005, 1_500_000_000
+
+#: What a script prints once it has loaded what it needs, and its memory begins to count.
+READY = "ready"
+
 
 def race(contestants: Mapping[str, Callable[[], Figures | None]]) -> dict[str, float]:
     """The best time of each, in seconds, after one run each to warm up and to see that the figures agree.
 
     They take turns, so that a noise of some seconds slows all of them. None in place of figures is not compared.
     """
-    if known := {name: figures for name, run in contestants.items() if (figures := run()) is not None}:
-        agree(known)
+    known = {name: figures for name, run in contestants.items() if (figures := run()) is not None}
+    for name, figures in known.items():
+        if told := difference(figures, next(iter(known.values()))):
+            raise ValueError(f"{name}: {told}")
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(RUNS):
         for name, run in contestants.items():
@@ -39,13 +51,12 @@ def race(contestants: Mapping[str, Callable[[], Figures | None]]) -> dict[str, f
     return {name: min(taken) for name, taken in times.items()}
 
 
-def agree(figures: Mapping[str, Figures]) -> None:
-    """Raise for contestants that did not compute the same."""
-    first, *others = figures
-    for other in others:
-        for system, expected in figures[first].items():
-            if not math.isclose(figures[other][system], expected, rel_tol=0, abs_tol=TOLERANCE):
-                raise ValueError(f"mean nDCG@10 {system}: {first} {expected}, {other} {figures[other][system]}")
+def difference(figures: Figures, expected: Figures) -> str | None:
+    """The first figure that is not as expected; None where all that both have are."""
+    for name in figures.keys() & expected.keys():
+        if not math.isclose(figures[name], expected[name], rel_tol=0, abs_tol=TOLERANCE):
+            return f"mean {name} is {figures[name]}, not {expected[name]}"
+    return None
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -60,27 +71,59 @@ def seconds(run: Callable[[], object]) -> float:
         gc.enable()
 
 
+def several(run: Callable[[], object], limit: float = math.inf) -> list[float]:
+    """The times of at least two runs, or of a single one that takes longer than a limit."""
+    times = [seconds(run)]
+    while times[0] <= limit and (len(times) < 2 or (len(times) < RUNS and sum(times) < SECONDS)):
+        times.append(seconds(run))
+    return times
+
+
 def best(run: Callable[[], object]) -> float:
     """The best time of a function, warm."""
     run()
-    return min(seconds(run) for _ in range(RUNS))
+    return min(several(run))
 
 
-def fresh(script: Path, *arguments: str) -> dict[str, Any]:
-    """What a script prints as JSON when it runs in a process of its own."""
-    command = [sys.executable, str(script), *arguments]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603  # our own script
-    result: dict[str, Any] = json.loads(printed)
-    return result
+def fresh(script: Path, *arguments: str, timeout: float = math.inf) -> dict[str, Any]:
+    """What a script prints as JSON in a process of its own, and `peak`: the bytes that it took from `READY` on.
+
+    TimeoutError after `timeout` seconds, MemoryError when the machine has little left, RuntimeError if the script ends
+    in an error; the first two end it.
+    """
+    command, end, line, last = [sys.executable, str(script), *arguments], time.monotonic() + timeout, " ", ""
+    held = peak = 0
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:  # noqa: S603  # our own script
+            printed: Any = process.stdout
+            try:
+                while line:
+                    # The process may be busy in C and hold Python's lock, so it is looked at from here.
+                    if select.select([printed], [], [], EVERY)[0]:
+                        last, line = line, printed.readline()
+                        if line.strip() == READY:
+                            held = peak = anonymous_memory(process.pid)
+                    peak = max(peak, anonymous_memory(process.pid))
+                    if time.monotonic() > end:
+                        raise TimeoutError(f"longer than {timeout:.0f} s")
+                    if free_memory() < RESERVE:
+                        raise MemoryError(f"more than {peak / 1e9:.0f} GB")
+            finally:
+                process.kill()
+        if process.returncode:
+            errors.seek(0)
+            raise RuntimeError((errors.read().strip().splitlines() or [f"status {process.returncode}"])[-1])
+    result: dict[str, Any] = json.loads(last)
+    return {**result, "peak": peak - held}
 
 
 @contextmanager
-def peak_memory(every: float = 0.005) -> Iterator[list[int]]:
+def peak_memory() -> Iterator[list[int]]:
     """A list that holds, in the end, the most anonymous memory this process had meanwhile, in bytes (Linux)."""
     peak, stop = [0], threading.Event()
 
     def sample() -> None:
-        while not stop.wait(every):
+        while not stop.wait(EVERY):
             peak[0] = max(peak[0], anonymous_memory())
 
     sampler = threading.Thread(target=sample, daemon=True)
@@ -92,8 +135,45 @@ def peak_memory(every: float = 0.005) -> Iterator[list[int]]:
         sampler.join()
 
 
-def anonymous_memory() -> int:
-    """The memory of this process that is no file's, in bytes."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    (line,) = (line for line in status.splitlines() if line.startswith("RssAnon"))
-    return int(line.split()[1]) * 1024
+def anonymous_memory(process: int | str = "self") -> int:
+    """The memory of a process that is no file's, in bytes; 0 once it has ended."""
+    return _kilobytes(f"/proc/{process}/status", "RssAnon") * 1024
+
+
+def free_memory() -> int:
+    """The memory that the machine has left, in bytes."""
+    return _kilobytes("/proc/meminfo", "MemAvailable") * 1024
+
+
+def _kilobytes(file: str, name: str) -> int:
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
+
+
+def machine() -> str:
+    """What the figures are taken on."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "processor")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cores of {model}, {memory:.0f} GB, Python {platform.python_version()}"
+
+
+def shown_time(taken: float) -> str:
+    """A time in the unit that suits it."""
+    return f"{taken:.3g} s" if taken >= 1 else f"{taken * 1e3:.3g} ms"
+
+
+def shown_memory(size: float) -> str:
+    """A size in the unit that suits it."""
+    return f"{size / 1e9:.2g} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def shown_rows(number: float) -> str:
+    """A number of rows in the unit that suits it."""
+    return f"{number / 1e6:g} M" if number >= 1_000_000 else f"{number / 1e3:g} k"
+
+
+def shown_ratio(ratio: float) -> str:
+    """A ratio with two digits, or all that stand before the point."""
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"

@@ -12,22 +12,21 @@ import time
 from pathlib import Path
 
 import polars as pl
-from generate import parquet_parts
+from generate import parquet_parts, shallow
 from pyspark.sql import SparkSession
+from tools import MEASURES
 
 import polars_ir as ir
 from polars_ir import spark as irs
-
-MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "P@10"]
 
 
 def main(rows: int, partitions: int | None) -> None:
     """Print the time of each, and how busy the machine was."""
     with tempfile.TemporaryDirectory() as folder:
-        parquet_parts(Path(folder), rows)
-        run, qrels = f"{folder}/run-*.parquet", f"{folder}/qrels.parquet"
+        parquet_parts(Path(folder), shallow(rows))
+        run, qrels = f"{folder}/run-*.parquet", f"{folder}/qrels-*.parquet"
         start = time.perf_counter()
-        local = ir.evaluate(pl.scan_parquet(run), pl.read_parquet(qrels), MEASURES).collect()
+        local = ir.evaluate(pl.scan_parquet(run), pl.read_parquet(qrels), MEASURES[5]).collect()
         show("local, lazy", start, rows)
         session = (
             SparkSession.builder.master("local[2]")
@@ -40,7 +39,7 @@ def main(rows: int, partitions: int | None) -> None:
             for attempt in ("first", "again"):
                 start = time.perf_counter()
                 read = session.read.parquet(run), session.read.parquet(qrels)
-                result = irs.evaluate(*read, MEASURES, partitions=partitions, broadcast=broadcast)
+                result = irs.evaluate(*read, MEASURES[5], partitions=partitions, broadcast=broadcast)
                 found = pl.DataFrame(result.toArrow()).sort("query_id")
                 show(f"spark, broadcast={broadcast}, {attempt}", start, rows)
                 if not found.equals(local):

@@ -1,0 +1,208 @@
+"""The tables and the chart of what `scale.py` has measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from itertools import groupby
+from math import log10
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+from case import STARTS, Case
+from measure import shown_memory, shown_ratio, shown_rows, shown_time
+from tools import TOOLS
+
+from polars_ir.plots.style import GREY, PALETTE, titled
+
+if TYPE_CHECKING:
+    from scale import Results
+
+NOTE = """Every tool has its turns in processes of its own, after a small case to warm up; a time is the best of all
+runs, from the start named to the mean of each measure, in brackets divided by ours. pytrec_eval and ranx take nested
+dicts, and making these is timed; ir_measures takes pandas frames, and making these is timed from Parquet alone. Memory
+is the peak of what a process takes beyond what it had when it began: Python, its imports, what the small case left
+and, in memory, the frames.
+All tools order equal scores by id but ranx and, for the reciprocal rank, ir_measures; all figures agree to 1e-6 but for
+these on tied scores. pytrec_eval's reciprocal rank has no cutoff. A bare join counts the judged documents of the
+queries and measures nothing. A cell in italics tells why a tool was left out: what it took at the size below, or more
+than it was given."""
+
+#: A panel of the chart, the room for the names at its right, and their height.
+WIDTH, HEIGHT, ROOM, LABEL = 270, 330, 95, 14
+
+#: Where a line of the chart may be ruled, in seconds.
+DECADES = [10.0**power for power in range(-5, 5)]
+
+COLOURS = {name: PALETTE[i] for i, name in enumerate(name for name in TOOLS if name != "bare join")} | {
+    "bare join": GREY
+}
+
+
+def tables(results: Results) -> str:
+    """Times and memory from each start, and of what differs, in Markdown."""
+    plain = [case for case in cases(results) if not unlike(case)]
+    others = [case for case in cases(results) if unlike(case)]
+    parts = []
+    for start, name in STARTS.items():
+        of_start = [case for case in plain if case.start == start]
+        parts += _both(results, of_start, f"Five measures, {name}", "rows", lambda case: shown_rows(case.rows))
+    for size, group in groupby(others, key=lambda case: 0 if case.judgments == "robust" else case.rows):
+        shown = [*([Case(size)] if size else []), *group]
+        what = f"{shown_rows(size)} rows" if size else "TREC 2003 Robust"
+        parts += _both(results, shown, f"{what}, {STARTS['memory']}", "case", described)
+    return "\n\n".join([*parts, NOTE, circumstances(results)]) + "\n"
+
+
+def chart(results: Results) -> alt.HConcatChart:
+    """Time against rows, a line for each tool, a panel for each start."""
+    points = pl.DataFrame(
+        [
+            {"start": case.start, "tool": tool, "rows": case.rows, "seconds": results.seconds(case, tool)}
+            for case in cases(results)
+            if not unlike(case)
+            for tool in TOOLS
+            if results.seconds(case, tool)
+        ]
+    )
+    seconds = points["seconds"].sort().to_list()
+    limits = seconds[0] / 1.5, seconds[-1] * 1.5
+    sizes = points["rows"].unique().sort().to_list()
+    shown = [start for start in STARTS if start in points["start"]]
+    panels = [_panel(points.filter(pl.col("start") == start), STARTS[start], sizes, limits) for start in shown]
+    told = "; ".join(", ".join(said(results, key)) for key in ("machine", "date"))
+    title = titled("Time to evaluate a run of so many rows with five measures", told)
+    joined = alt.hconcat(*panels, title=title, spacing=ROOM, padding={"left": 5, "top": 5, "bottom": 5, "right": ROOM})
+    axes: dict[str, Any] = {"domain": False, "tickColor": "#DDD", "gridColor": "#EEE", "labelFontSize": 11}
+    whole: alt.HConcatChart = joined.configure_view(stroke=None).configure_axis(**axes)
+    return whole
+
+
+def cases(results: Results) -> list[Case]:
+    """All cases, in the order in which they were measured, by size."""
+    known = dict.fromkeys(case for case, _ in results.turns)
+    return sorted(known, key=lambda case: (case.judgments == "robust", bool(unlike(case)), case.rows))
+
+
+def unlike(case: Case) -> list[str]:
+    """What a case has in another way than most."""
+    return [
+        known.name
+        for known in fields(Case)
+        if known.name not in ("rows", "start") and getattr(case, known.name) != known.default
+    ]
+
+
+def described(case: Case) -> str:
+    """What is particular to a case."""
+    words: dict[str, Callable[[Any], str]] = {
+        "judgments": lambda kind: f"{kind} judgments" if kind != "robust" else "",
+        "ties": lambda kind: f"{kind} ties",
+        "order": lambda kind: f"{kind} rows",
+        "measures": lambda number: f"{number} measure{'s' * (number > 1)}",
+        "systems": lambda number: f"{number} systems",
+    }
+    told = [words[name](getattr(case, name)) for name in unlike(case)]
+    return ", ".join(filter(None, told)) or ("one system" if case.judgments == "robust" else "five measures")
+
+
+def circumstances(results: Results) -> str:
+    """When, on what and with what."""
+    return "; ".join(", ".join(said(results, key)) for key in ("machine", "date", "versions")) + "."
+
+
+def said(results: Results, key: str) -> list[str]:
+    """What the turns say of the day, the machine or the versions."""
+    return sorted({turn[key] for turns in results.turns.values() for turn in turns.values()})
+
+
+def _both(results: Results, shown: list[Case], title: str, head: str, name: Callable[[Case], str]) -> list[str]:
+    """A table of times and one of memory, under titles."""
+    if not shown:
+        return []
+    return [
+        f"{title}: time",
+        _table(results, shown, head, name, _time),
+        f"{title}: memory",
+        _table(results, shown, head, name, _memory),
+    ]
+
+
+def _table(
+    results: Results,
+    shown: list[Case],
+    head: str,
+    name: Callable[[Case], str],
+    cell: Callable[[Results, Case, str], str],
+) -> str:
+    """A row for each case, a column for each tool that any of them has."""
+    known = [tool for tool in TOOLS if any((case, tool) in results.turns for case in shown)]
+    lines = [[name(case), *(cell(results, case, tool) for tool in known)] for case in shown]
+    ruled = [[head, *known], ["---:"] * (len(known) + 1), *lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in ruled)
+
+
+def _time(results: Results, case: Case, tool: str) -> str:
+    own, taken = results.seconds(case, "polars_ir"), results.seconds(case, tool)
+    if taken is None:
+        return _absent(results, case, tool)
+    return shown_time(taken) if tool == "polars_ir" or not own else f"{shown_time(taken)} ({shown_ratio(taken / own)})"
+
+
+def _memory(results: Results, case: Case, tool: str) -> str:
+    peak = results.peak(case, tool)
+    return _absent(results, case, tool) if peak is None else shown_memory(peak)
+
+
+def _absent(results: Results, case: Case, tool: str) -> str:
+    told = results.why_not(case, tool)
+    return f"*{told}*" if told else ""
+
+
+def _panel(points: pl.DataFrame, title: str, sizes: list[int], limits: tuple[float, float]) -> alt.LayerChart:
+    """The lines of a start, each with its name at its end, ours above the others'."""
+    scale = alt.Scale(type="log", domain=limits, nice=False)
+    unit = "datum.value < 1 ? format(datum.value * 1000, '~r') + ' ms' : datum.value + ' s'"
+    axis = alt.Axis(values=sizes, format="~s", grid=False, labelFlush=False)
+    x = alt.X("rows:Q", title="rows", scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False), axis=axis)
+    y = alt.Y("seconds:Q", title=None, scale=scale, axis=alt.Axis(values=DECADES, labelExpr=unit))
+    label = alt.Y("label:Q", title=None, scale=scale)
+    ends, lines, names = _ends(points, limits), [], []
+    for tool in (tool for tool in reversed(TOOLS) if tool in points["tool"]):
+        own, name = tool == "polars_ir", alt.Chart(ends.filter(tool=tool)).encode(x=x, y=label, text="tool:N")
+        mark: dict[str, Any] = {"color": COLOURS[tool], "strokeWidth": 3 if own else 1.5}
+        mark["point"] = {"size": 40 if own else 25, "color": COLOURS[tool]}
+        if tool == "bare join":
+            mark["strokeDash"] = [5, 3]
+        lines.append(alt.Chart(points.filter(tool=tool)).mark_line(**mark).encode(x=x, y=y))
+        text: dict[str, Any] = {"align": "left", "dx": 9, "fontSize": 12, "fontWeight": "bold" if own else "normal"}
+        # What is white below keeps a name readable where it crosses a line.
+        names += [name.mark_text(**text, stroke="white", strokeWidth=4), name.mark_text(**text, color=COLOURS[tool])]
+    panel = alt.LayerChart(layer=[*lines, *names])
+    return panel.properties(width=WIDTH, height=HEIGHT, title=alt.Title(title, anchor="start"))
+
+
+def _ends(points: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
+    """The last point of each line, and where its name stands without covering another's."""
+    gap = log10(limits[1] / limits[0]) * LABEL / HEIGHT
+    ends = points.sort("rows").group_by("tool", maintain_order=True).last()
+    parts = [part.sort("seconds") for part in ends.partition_by("rows")]
+    return pl.concat(
+        part.with_columns(label=pl.Series([10**place for place in spread(part["seconds"].log10().to_list(), gap)]))
+        for part in parts
+    )
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Rising places moved apart until none is nearer to the next than a gap, crowds about their own middle."""
+    crowds: list[list[float]] = []
+    for place in places:
+        crowds.append([place])
+        while len(crowds) > 1 and _bottom(crowds[-1], gap) - _bottom(crowds[-2], gap) < gap * len(crowds[-2]):
+            crowds[-2:] = [crowds[-2] + crowds[-1]]
+    return [_bottom(crowd, gap) + gap * i for crowd in crowds for i in range(len(crowd))]
+
+
+def _bottom(crowd: list[float], gap: float) -> float:
+    return sum(crowd) / len(crowd) - gap * (len(crowd) - 1) / 2
