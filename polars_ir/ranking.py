@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.checks import guard
-from polars_ir.conversion import collect
+from polars_ir.conversion import STREAMING_ROWS
 from polars_ir.schema import Table
 
 #: What decides among documents with the same score.
@@ -66,16 +66,18 @@ def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.Lazy
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
     holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
     selects other columns, in another order: from passes that look alike the optimizer would make one that keeps the run
-    in memory. Of a run in memory each is collected before the next, which may then have nothing to do: without ties
-    the third, and in a run that is in rank order the second.
+    in memory. Of a large run in memory each is collected before the next, which may then have nothing to do: without
+    ties the third, and in a run that is in rank order the second.
     """
     keys = run.keys
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
-    in_order = run.eager and _in_rank_order(run)
-    hits = _known(run, _hits(run, qrels, numbered=in_order, elsewhere=elsewhere))
-    above = _known(run, _above_in_order(run, hits, hit) if in_order else _above(run, hits, hit))
-    tied = _known(run, hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi"))
+    by_steps = run.eager and run.rows >= STREAMING_ROWS
+    begins = _beginnings(run) if by_steps else None
+    hits = _hits(run, qrels, numbered=begins is not None, elsewhere=elsewhere).pipe(_known, by_steps=by_steps)
+    above = _above(run, hits, hit) if begins is None else _above_in_order(begins, hits, hit)
+    above = above.pipe(_known, by_steps=by_steps)
+    tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
     doc_id, hit_doc_id = pl.col("doc_id"), pl.col("hit_doc_id")
     level = (
         run.select("score", "doc_id", *keys)
@@ -90,9 +92,9 @@ def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.Lazy
     return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
 
 
-def _known(run: Table, plan: pl.LazyFrame) -> pl.LazyFrame:
-    """What a plan gives, collected if the run is in memory."""
-    return collect(plan, run.rows).lazy() if run.eager else plan
+def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
+    """What a plan gives, collected before what follows if it goes by steps."""
+    return plan.collect(engine="streaming").lazy() if by_steps else plan
 
 
 def _hits(run: Table, qrels: Table, *, numbered: bool, elsewhere: bool) -> pl.LazyFrame:
@@ -136,26 +138,30 @@ def _above(run: Table, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
     )
 
 
-def _above_in_order(run: Table, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
-    """The same of a run in rank order, by the places where its queries and levels of scores begin."""
-    new_query = _changes(run.keys)
-    begins = run.select(*run.keys, "score").select(query=new_query, level=new_query | _changes(["score"])).collect()
+def _above_in_order(begins: pl.DataFrame, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
+    """The same of a run in rank order, by the rows where its queries and levels of scores begin."""
     queries, levels = begins["query"].arg_true(), begins["level"].arg_true()
     ends = levels.slice(1).append(pl.Series([begins.height], dtype=levels.dtype))
-    row = pl.col("row")
-    nth_query, nth_level = (pl.lit(begin).search_sorted(row, side="right") - 1 for begin in (queries, levels))
+    nth_query, nth_level = (pl.lit(rows).search_sorted(pl.col("row"), side="right") - 1 for rows in (queries, levels))
     first, end = pl.lit(levels).gather(nth_level), pl.lit(ends).gather(nth_level)
     counts = hits.select(*hit, n_higher=first - pl.lit(queries).gather(nth_query), n_tied=end - first)
     return counts.group_by(hit).agg(pl.all().sum())
 
 
-def _in_rank_order(run: Table) -> bool:
-    """Whether a run in memory has each ranking in one piece, scores falling; its first rows tell mostly that not."""
-    new, falls = _changes(run.keys), (pl.col("score") <= pl.col("score").shift()).fill_null(True)
-    rows = run.select("score", *run.keys).with_columns(new=new)
-    if not all(part.select((pl.col("new") | falls).all()).collect().item() for part in (rows.head(1000), rows)):
-        return False
-    return not rows.filter("new").select(pl.struct(run.keys).is_duplicated().any()).collect().item()
+def _beginnings(run: Table) -> pl.DataFrame | None:
+    """Whether a query, and a level of scores, begins with each row of a run in memory; None if it is in another order.
+
+    In rank order each ranking is in one piece, and its scores fall. The first rows tell mostly where it is not so.
+    """
+    query, before = _changes(run.keys), pl.col("score").shift()
+    masks = {"query": query, "level": query | (pl.col("score") != before), "falls": query | (pl.col("score") <= before)}
+    rows = run.select("score", *run.keys)
+    for part in (rows.head(1000), rows):
+        begins = part.select(**masks).collect()
+        if not begins["falls"].all():
+            return None
+    rankings = rows.filter(begins["query"]).select(run.keys).collect()
+    return None if rankings.is_duplicated().any() else begins
 
 
 def _changes(columns: list[str]) -> pl.Expr:

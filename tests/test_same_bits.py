@@ -13,7 +13,7 @@ import pytest
 from generated import collection, every_measure
 
 import polars_ir as ir
-from polars_ir import judging
+from polars_ir import judging, ranking
 
 ENGINES = ["in-memory", "streaming"]
 PLANS = [0, 10**9]
@@ -87,6 +87,36 @@ def test_the_engine_changes_nothing(engine, deep, monkeypatch):
 def test_the_plan_changes_nothing(deep, monkeypatch):
     monkeypatch.setattr(judging, "DEEP", deep)
     assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
+
+
+def in_rank_order(run: pl.DataFrame) -> pl.DataFrame:
+    """The run as files have it, but for the order of equal scores."""
+    return run.sort("query_id", "score", descending=[False, True], maintain_order=True)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        in_rank_order,
+        lambda run: in_chunks(in_rank_order(run)),
+        lambda run: pl.concat([in_rank_order(run), in_rank_order(run)[:100]])[100:],  # a query in two pieces
+        lambda run: run,
+    ],
+    ids=["ranked", "in chunks", "in pieces", "as it is"],
+)
+def test_a_large_run_has_the_same_bits_in_any_order(order, monkeypatch):
+    monkeypatch.setattr(judging, "DEEP", 10**9)
+    monkeypatch.setattr(ranking, "STREAMING_ROWS", 0)
+    run, qrels = large()
+    assert bits(ir.evaluate(order(run), qrels, every_measure())) == bits(evaluated())
+
+
+def test_queries_judged_to_several_depths_in_one_plan_change_nothing(monkeypatch):
+    run, qrels = large()
+    judged = qrels.group_by("query_id").len()["len"]
+    monkeypatch.setattr(judging, "DEEP", judged.median())
+    assert judged.min() < judging.DEEP <= judged.max()
+    assert bits(ir.evaluate(run.lazy(), qrels.lazy(), every_measure()).collect()) == bits(evaluated())
 
 
 def test_unjudged_documents_beside_the_judged_ones_change_nothing():
