@@ -279,3 +279,28 @@ def test_a_file_each_needs_systems(tmp_path):
         write_trec_eval(PER_QUERY, tmp_path / "{run}.eval")
     with pytest.raises(ir.IRError, match="path must be the path of a file; got int"):
         write_trec_eval(PER_QUERY, 3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("map q1 nan", ", line 1: the value of a measure must be a number."),
+        ("map q1 0.1\n\0 x 0.1", ", line 2: a NUL byte; is this a binary file?"),
+        ("map q1 0.1\ntopic q1 1", ", line 2: no measure can be called so here; rename it."),
+        ("query_id q1 1", ", line 1: no measure can be called so here; rename it."),
+        ("run q1 1", ", line 1: no measure can be called so here; rename it."),
+        ("map q1 0.1\nAP q1 0.2", ": the measure AP is there under two names; leave one of them out."),
+    ],
+)
+def test_what_is_no_figure_is_refused(tmp_path, lines, said):
+    (path := tmp_path / "a.eval").write_text(f"\ufeff{lines}\n")
+    with pytest.raises(ir.IRError) as error:
+        ir.read_trec_eval(path)
+    assert str(error.value).partition("\n")[0] == f"{path}{said}"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_measure(tmp_path):
+    (path := tmp_path / "a.eval").write_text("\ufeffmap q1 0.1\n")
+    assert ir.read_trec_eval(path).to_dicts() == [{"query_id": "q1", "AP": 0.1}]
+    with pytest.raises(ir.IRError, match="source names this file twice"):
+        ir.read_trec_eval([path, path])

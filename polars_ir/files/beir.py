@@ -14,6 +14,7 @@ import polars as pl
 
 from polars_ir.errors import FileError, InputTypeError, explain_options
 from polars_ir.files import texts
+from polars_ir.files.checked import SHOWN
 from polars_ir.files.sources import resolve, stem
 from polars_ir.files.unreadable import FAILURES, because
 
@@ -59,8 +60,9 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collect
     Raises
     ------
     FileError
-        A file is missing or can not be read, or a query or document has no id. The corpus is not read: a line of it
-        that is no JSON fails when it is collected.
+        A file is missing or can not be read; a query has no id, is there twice, or was judged and is not there. The
+        corpus is not read: a document without id fails when it is collected, with file and text in the message, and a
+        line that is no JSON with Polars' own, which names no file.
     InputTypeError
         `folder` is no path.
 
@@ -83,10 +85,10 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collect
     """
     if not isinstance(folder, str | os.PathLike):
         raise InputTypeError(f"folder must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}.")
-    place = Path(folder).expanduser()
+    place = Path(os.path.expanduser(folder))  # noqa: PTH111  # Path's method fails for a user there is not
     if not place.is_dir():
         raise FileError.of_file(folder, "there is no such folder.")
-    corpus = _scan_texts(_file(place, "corpus.jsonl"), "doc_id", "title", "text")
+    corpus = _with_ids(_file(place, "corpus.jsonl"))
     qrels = texts.read(resolve(_file(place / "qrels", f"{split}.tsv")), "qrels", "beir")
     return Collection(corpus, _queries(_file(place, "queries.jsonl"), qrels), qrels)
 
@@ -96,9 +98,26 @@ def _queries(file: Path, qrels: pl.DataFrame) -> pl.DataFrame:
         queries = _scan_texts(file, "query_id", "text").collect(engine="streaming")
     except FAILURES as error:
         raise because(file, error) from None
+    if queries.is_empty():
+        raise FileError.empty(file)
     if nameless := queries["query_id"].null_count():
         raise FileError.of_file(file, f"{nameless} of its queries have no _id.")
+    for again in queries.filter(pl.col("query_id").is_duplicated())["query_id"].head(1):
+        raise FileError.of_file(file, f"the query {again!r:.80} is there more than once; leave the others out.")
+    absent = qrels.join(queries, on="query_id", how="anti")["query_id"].unique(maintain_order=True)
+    if len(absent):
+        raise FileError.of_file(file, f"{len(absent)} judged queries are not in it, such as {absent[0]!r:.80}.")
     return queries.join(qrels, on="query_id", how="semi", maintain_order="left")
+
+
+def _with_ids(file: Path) -> pl.LazyFrame:
+    """The documents; collecting them fails natively where one has no id."""
+    corpus = _scan_texts(file, "doc_id", "title", "text")
+    text = pl.coalesce("title", "text", pl.lit("")).str.head(SHOWN)
+    problem = pl.concat_str(pl.lit(f"polars_ir: {file}: a document has no _id: "), text)
+    # As in `checked`: a cast from text to a number fails for certain.
+    verdict = pl.when(pl.col("doc_id").is_null()).then(problem).otherwise(pl.lit("1")).cast(pl.UInt8)
+    return corpus.filter(verdict == 1)
 
 
 def _scan_texts(file: Path, id: str, *columns: str) -> pl.LazyFrame:

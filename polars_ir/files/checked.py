@@ -45,7 +45,9 @@ class Checked:
 
     def scan(self) -> pl.LazyFrame:
         """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
-        place = pl.concat_str(pl.lit(f"polars_ir: {self.path}, line "), pl.col(NUMBER).cast(pl.String))
+        # Which line the row of a table is in, only a look at all before it can tell.
+        unit = "line" if self.separator is None else "row"
+        place = pl.concat_str(pl.lit(f"polars_ir: {self.path}, {unit} "), pl.col(NUMBER).cast(pl.String))
         offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT).str.head(SHOWN))
         # Only a cast from text to a number fails for certain: the optimizer turns `cast(UInt8) == 1` over an
         # integer into a plain comparison, and the wrong line would be left out without a word.
@@ -68,7 +70,10 @@ class Checked:
 
     def failure(self) -> FileError | None:
         """What is wrong with the file, told at its first offending line; None when nothing is."""
-        offenders = self.rows.filter(KEEP, BAD).select(NUMBER, TEXT, PROBLEM)
+        # A quoted field of a table can go on over several lines.
+        breaks = pl.col(TEXT).str.count_matches("\n", literal=True)
+        rows = self.rows.filter(KEEP).with_columns(pl.col(NUMBER) + breaks.cum_sum() - breaks)
+        offenders = rows.filter(BAD).select(NUMBER, TEXT, PROBLEM)
         try:
             kept = self.rows.filter(KEEP).select(pl.len()).collect(engine="streaming").item()
             found = offenders.select(pl.all().first(), pl.len()).collect(engine="streaming")
@@ -79,5 +84,14 @@ class Checked:
             return FileError.empty(self.path)
         if count == 0:
             return None
+        before = 0 if self.separator is None else _blank_lines(self.path)
         others = {1: "", 2: " One more line is wrong."}.get(count, f" {count - 1} more lines are wrong.")
-        return FileError.at_line(self.path, number, text, problem + others)
+        return FileError.at_line(self.path, number + before, text, problem + others)
+
+
+def _blank_lines(table: File) -> int:
+    """The number of blank lines before the header of a table."""
+    lines = pl.scan_lines(table, name="line", row_index_name="number", glob=False)
+    header = lines.filter(pl.col("line").str.strip_prefix("\ufeff").str.strip_suffix("\r") != "")
+    before: int = header.select(pl.col("number").first()).collect(engine="streaming").item()
+    return before

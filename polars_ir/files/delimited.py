@@ -4,7 +4,7 @@ Conventions: every column is text, so that the id `007` stays what it is, except
 these are the columns with a name of a score (Float64) and `rank` (Int64, null where it is no integer); in qrels
 those with a name of a grade, or of a score where there is none (Int64, or Float64 where a grade is written as a
 fraction). Names are recognised as everywhere, see `schema.ROLES`. A run without scores is ranked by `rank`, so there
-the ranks must be integers. Quotes (`"`) are those of CSV, and blank lines are skipped.
+the ranks must be integers. Quotes (`"`) are those of CSV; blank lines, and rows of empty fields, are skipped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import polars as pl
 
 from polars_ir.errors import FileError
-from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
+from polars_ir.files.checked import BAD, KEEP, NUMBER, PROBLEM, SHOWN, TEXT, Checked
 from polars_ir.files.locations import File
 from polars_ir.files.trec import not_a_grade, not_a_score, whole_grades
 from polars_ir.files.unreadable import FAILURES, unreadable
@@ -22,6 +22,12 @@ from polars_ir.schema import find
 
 #: What Polars calls a second column of a name.
 _AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
+
+#: A score or a grade.
+NUMERAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE | re.ASCII)
+
+#: Names of columns that are expressions to Polars, or of what `Checked` adds.
+_TAKEN = re.compile(r"\*|\^.*\$|polars_ir: .*", re.DOTALL)
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "beir": "\t"}
 
@@ -43,7 +49,7 @@ def is_beir(fields: list[str]) -> bool:
 
 def run(path: File, separator: str) -> Checked:
     """A run as a table."""
-    rows, columns = _table(path, separator)
+    rows, columns = _table(path, separator, "query_id", "doc_id", "score")
     scores, ranks = _named(columns, "score"), _named(columns, "rank")
     dtypes: dict[str, type[pl.DataType]] = dict.fromkeys(ranks, pl.Int64) | dict.fromkeys(scores, pl.Float64)
     wrong = {name: not_a_score(_number(name, dtypes[name])) for name in scores or ranks}
@@ -52,7 +58,7 @@ def run(path: File, separator: str) -> Checked:
 
 def qrels(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
     """Judgments as a table; an empty grade is null."""
-    rows, columns = _table(path, separator)
+    rows, columns = _table(path, separator, "query_id", "doc_id", "relevance")
     grades = _named(columns, "relevance") or _named(columns, "score")
     wrong = {name: pl.col(name).is_not_null() & not_a_grade(_number(name, grade), grade) for name in grades}
     return _checked(path, separator, rows, dict.fromkeys(grades, grade), wrong, columns, "grades" + whole_grades(grade))
@@ -60,7 +66,7 @@ def qrels(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
 
 def beir(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
     """BEIR's judgments: a tab-separated table of query, document and grade, with a header."""
-    rows, header = _table(path, separator)
+    rows, header = _table(path, separator, *BEIR)
     if not is_beir(header):
         raise FileError.at_line(path, 1, separator.join(header), "BEIR qrels begin with query-id, corpus-id, score.")
     rows, columns = rows.rename(dict(zip(header, BEIR.values(), strict=True))), list(BEIR.values())
@@ -70,7 +76,7 @@ def beir(path: File, separator: str, grade: type[pl.DataType]) -> Checked:
     return _checked(path, separator, rows, {"relevance": grade}, wrong, columns, wanted)
 
 
-def _table(path: File, separator: str) -> tuple[pl.LazyFrame, list[str]]:
+def _table(path: File, separator: str, *wanted: str) -> tuple[pl.LazyFrame, list[str]]:
     """Every column of the file as text, with number and text of the line, and the names in its header."""
     scan = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False, raise_if_empty=False)
     try:
@@ -79,24 +85,44 @@ def _table(path: File, separator: str) -> tuple[pl.LazyFrame, list[str]]:
         raise unreadable(path, error) from None
     if not columns:
         raise FileError.empty(path)
-    _check_header(path, separator, columns)
-    text = pl.concat_str(pl.col(columns).fill_null(""), separator=separator)
-    # A blank line is a row of nulls; the header is line 1.
+    _check_header(path, separator, columns, separator.join(wanted))
+    # So much of the text as is shown: every column adds a separator to it at least.
+    text = pl.concat_str(pl.col(columns[:SHOWN]).fill_null(""), separator=separator)
+    # A blank line is a row of nulls; the header is row 1.
     rows = scan.with_row_index(NUMBER, offset=2).with_columns(
         text.alias(TEXT), pl.any_horizontal(pl.col(columns).is_not_null()).alias(KEEP)
     )
     return rows, columns
 
 
-def _check_header(path: File, separator: str, columns: list[str]) -> None:
-    """Raise a `FileError` for a header that Polars reads in its own way."""
-    header = separator.join(columns)
-    if "\r" in header:
-        raise FileError.at_line(path, 1, header, "a carriage return inside the line; lines end in \\n or \\r\\n.")
+def _check_header(path: File, separator: str, columns: list[str], wanted: str) -> None:
+    """Raise a `FileError` for a header that is none, or that Polars reads in its own way."""
+    problem = _problem_of_header(columns, wanted)
+    if problem is not None:
+        raise FileError.at_line(path, 1, separator.join(columns), problem)
+
+
+def _problem_of_header(columns: list[str], wanted: str) -> str | None:
+    for character, problem in {
+        "\0": "a NUL byte; is this a binary file, or UTF-16?",
+        "\r": "a carriage return inside the line; lines end in \\n or \\r\\n.",
+    }.items():
+        if any(character in name for name in columns):
+            return problem
+    # Names that nothing here knows can still be those of columns to rename.
+    ids = _named(columns, "query_id") + _named(columns, "doc_id")
+    numbers = [name for name in columns if NUMERAL.fullmatch(name)]
+    if numbers and not ids:
+        return (
+            f"this is no header: it names no ids, and {numbers[0]:.80} is a number. Put one first, such as {wanted!r}."
+        )
     for name in columns:
+        if _TAKEN.fullmatch(name):
+            return f"no column can be called {name!r:.80} here; rename it."
         again = _AGAIN.fullmatch(name)
         if again and again[1] in columns:
-            raise FileError.at_line(path, 1, header, f"two columns are called {again[1]!r}; rename one of them.")
+            return f"two columns are called {again[1]!r:.80}; rename one of them."
+    return None
 
 
 def _broken_id(name: str) -> pl.Expr:
@@ -119,7 +145,9 @@ def _checked(
     problem = pl.lit(None, pl.String)
     for name, condition in wrong.items():
         message = pl.format(
-            f"{{}} must be {_KINDS[dtypes.get(name)]}; got '{{}}'.", pl.lit(name), pl.col(name).fill_null("")
+            f"{{}} must be {_KINDS[dtypes.get(name)]}; got '{{}}'.",
+            pl.lit(f"{name:.80}"),
+            pl.col(name).fill_null("").str.head(80),
         )
         problem = pl.when(condition).then(message).otherwise(problem)
     judged = rows.with_columns(

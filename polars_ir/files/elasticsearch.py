@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.errors import FileError, warn
+from polars_ir.errors import SHOWN, FileError, warn
 from polars_ir.files.formats import Role
 from polars_ir.files.locations import File
-from polars_ir.files.trees import told
+from polars_ir.files.trees import Numbers, Tree, told
 
 _Row = tuple[str, str | None, int | float | None]
 
@@ -35,15 +35,48 @@ def kind(root: Any) -> Literal["request", "rank_eval", "nameless", "searches"] |
     return "searches" if any(map(_is_search, root.values())) else None
 
 
-def read(file: File, root: dict[str, Any], role: Role) -> pl.DataFrame:
+def is_response(columns: pl.Schema) -> bool:
+    """Whether the columns of a table are those of search responses, a line each, or of `_msearch` responses."""
+    hits, responses = columns.get("hits"), columns.get("responses")
+    return isinstance(responses, pl.List) or (isinstance(hits, pl.Struct) and "hits" in hits.to_schema())
+
+
+def nameless(file: File) -> FileError:
+    """Search responses that nothing tells the queries of."""
+    problem = (
+        "search responses do not say which queries they answer. Save them under their ids: "
+        "json.dump(dict(zip(query_ids, responses)), file)."
+    )
+    return FileError.of_file(file, problem)
+
+
+def read(file: File, tree: Tree, role: Role) -> pl.DataFrame:
     """The hits of a response as a run, or its ratings as judgments."""
+    _check_whole(file, tree)
     value = "score" if role == "run" else "relevance"
-    rows = list(_run(file, root) if role == "run" else _qrels(file, root))
+    rows = list((_run if role == "run" else _qrels)(file, tree.root))
     if not rows:
         raise FileError.of_file(file, "the file is empty: no query has documents.")
     dtype = pl.Int64 if all(isinstance(number, int | None) for _, _, number in rows) and role == "qrels" else pl.Float64
     schema = {"query_id": pl.String, "doc_id": pl.String, value: dtype}
     return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+
+
+def _check_whole(file: File, tree: Tree) -> None:
+    """Raise a `FileError` for queries that failed or were cut short, whose results only look whole."""
+    failed = tree.root["failures"] if isinstance(tree.root.get("failures"), dict) else {}
+    responses = {query: response for query, response in tree.root.items() if _is_search(response)}
+    partial = [query for query, response in responses.items() if response.get("timed_out") or _lacks(response, tree)]
+    if queries := [*failed, *partial]:
+        shown = ", ".join(f"{query!r:.80}" for query in queries[:SHOWN])
+        problem = f"{len(queries)} queries failed, timed out or miss shards: {shown}. Search for them again."
+        raise FileError.of_file(file, problem)
+
+
+def _lacks(response: dict[str, Any], tree: Tree) -> bool:
+    """Whether some shards did not answer."""
+    shards = response.get("_shards")
+    return isinstance(shards, Numbers) and tree.numbers(shards).get("failed", 0) > 0
 
 
 def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
@@ -96,11 +129,7 @@ def _ratings_of_hits(file: File, root: dict[str, Any]) -> Iterator[tuple[str, li
 def _searches(file: File, root: dict[str, Any]) -> dict[str, Any]:
     """Search responses by query."""
     if kind(root) == "nameless":
-        problem = (
-            "search responses do not say which queries they answer. Save them under their ids: "
-            "json.dump(dict(zip(query_ids, responses)), file)."
-        )
-        raise FileError.of_file(file, problem)
+        raise nameless(file)
     for query, response in root.items():
         if not _is_search(response):
             raise FileError.of_file(

@@ -1,4 +1,4 @@
-"""The formats, and how a file tells its own: by its extension, and without a known one by its first line.
+"""The formats, and how a file tells its own: by its extension, and without a known one by its beginning.
 
 Conventions: blank lines and comments (`#`) are not looked at. What fits no format is an error, never a guess.
 """
@@ -6,13 +6,16 @@ Conventions: blank lines and comments (`#`) are not looked at. What fits no form
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
 from polars_ir.errors import FileError
-from polars_ir.files.delimited import is_beir, is_header
+from polars_ir.files.delimited import NUMERAL, is_beir, is_header
 from polars_ir.files.locations import File, pure
+from polars_ir.files.signatures import GZIP, ZSTD, beginning
+from polars_ir.files.trec import BLANKS, FIELD
 from polars_ir.files.unreadable import FAILURES, unreadable
 
 Format: TypeAlias = Literal[
@@ -46,6 +49,7 @@ EXTENSIONS: dict[str, Format] = {
     ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".parq": "parquet",
     ".csv": "csv",
     ".tsv": "tsv",
     ".arrow": "ipc",
@@ -54,14 +58,14 @@ EXTENSIONS: dict[str, Format] = {
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
 }
+#: The first bytes of files that are no text, whatever they are called.
+BEGINNINGS: dict[bytes, Format] = {b"PAR1\x15": "parquet", b"ARROW1\0\0": "ipc"}
+
 #: The first bytes of a compressed file, by its extension.
-COMPRESSED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
+COMPRESSED = {".gz": GZIP, ".zst": ZSTD}
 
 #: How JSON begins, in a way that no query id does.
 _JSON = re.compile(r"[\[{]\s*([\[{}\]\"]|$)")
-
-#: A score or a grade.
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE | re.ASCII)
 
 #: How much of the first line is looked at; JSON can be one line of any length.
 _BEGINNING = 1_000_000
@@ -72,14 +76,22 @@ def choices(role: Role) -> list[Format]:
     return [name for name in FORMATS if role == "qrels" or name not in OF_QRELS]
 
 
-def format_of(file: File, role: Role) -> Format:
-    """The format of a file, by its extension or its first line."""
+def by_extension(file: File) -> Format | None:
+    """The format that the name of a file tells."""
     path = pure(file)
     plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
-    format = EXTENSIONS.get(plain.suffix.lower())
+    return EXTENSIONS.get(plain.suffix.lower())
+
+
+def format_of(file: File, role: Role) -> Format:
+    """The format of a file, by its extension or its first line."""
+    format = by_extension(file)
     # A .tsv is a table only with a header.
     if format not in (None, "tsv"):
         return format
+    told = None if isinstance(file, str) else _told_by_bytes(file)
+    if told is not None:
+        return told
     number, line = first_line(file)
     told = _told(line, role)
     if told is None:
@@ -89,13 +101,26 @@ def format_of(file: File, role: Role) -> Format:
 
 def first_line(file: File) -> tuple[int, str]:
     """The beginning of the first line that holds data, and its number."""
-    text = pl.col("line").str.strip_prefix("\ufeff").str.strip_chars(" \t\r")
+    return _line(file, _lines(file).head(1))
+
+
+def last_line(file: File) -> tuple[int, str]:
+    """The beginning of the last line that holds data, and its number."""
+    return _line(file, _lines(file).select(pl.all().last()).drop_nulls())
+
+
+def _lines(file: File) -> pl.LazyFrame:
+    """The number and the beginning of each line that holds data."""
+    text = pl.col("line").str.strip_prefix("\ufeff").str.strip_chars(BLANKS + "\r")
     # With globbing on, Polars would take a file named `x[1].run` for a pattern.
     lines = pl.scan_lines(file, name="line", row_index_name="number", row_index_offset=1, glob=False)
     holds_data = (text != "") & text.str.starts_with("#").not_()
-    first = lines.filter(holds_data).head(1).select("number", text.str.slice(0, _BEGINNING))
+    return lines.filter(holds_data).select("number", text.str.slice(0, _BEGINNING))
+
+
+def _line(file: File, plan: pl.LazyFrame) -> tuple[int, str]:
     try:
-        rows = first.collect(engine="streaming").rows()
+        rows = plan.collect(engine="streaming").rows()
     except FAILURES as error:
         raise unreadable(file, error) from None
     if not rows:
@@ -105,8 +130,13 @@ def first_line(file: File) -> tuple[int, str]:
 
 
 def fields(line: str) -> list[str]:
-    """What stands between the blanks and tabs of a line; other spaces are part of ids, as in `trec`."""
-    return [field for field in line.replace("\t", " ").split(" ") if field]
+    """What stands between the blanks of a line, as in `trec`."""
+    return FIELD.findall(line)
+
+
+def _told_by_bytes(path: Path) -> Format | None:
+    begin = beginning(path)
+    return next((format for first, format in BEGINNINGS.items() if begin.startswith(first)), None)
 
 
 def _told(line: str, role: Role) -> Format | None:
@@ -125,7 +155,7 @@ def _told(line: str, role: Role) -> Format | None:
 def _is_trec(found: list[str], role: Role) -> bool:
     """Whether the fields are those of a TREC line, by their number and the score or grade among them."""
     place, count = (4, 6) if role == "run" else (3, 4)
-    return len(found) >= count and _NUMBER.fullmatch(found[place]) is not None
+    return len(found) >= count and NUMERAL.fullmatch(found[place]) is not None
 
 
 def _untold(role: Role) -> str:

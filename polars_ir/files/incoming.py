@@ -1,4 +1,4 @@
-"""What comes in on standard input, as a file that can be read more than once."""
+"""What comes in on standard input or in a pipe, as a file that can be read more than once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from polars_ir.errors import FileError
 
 #: How standard input is called where a file is wanted.
 STDIN = "-"
@@ -15,12 +18,34 @@ STDIN = "-"
 
 @contextmanager
 def as_file(name: str) -> Iterator[str]:
-    """A file's own name; for `-` that of a file with what comes in, which goes when it was read."""
-    if name != STDIN:
+    """A file's own name; for `-` or a pipe that of a file with what comes in, which goes when it was read."""
+    if name != STDIN and not _is_pipe(name):
         yield name
         return
+    shown, own = ("standard input", "stdin") if name == STDIN else (name, Path(name).name)
     with TemporaryDirectory() as folder:
-        path = Path(folder, "stdin")
+        path = Path(folder, own)
         with path.open("wb") as file:
-            copyfileobj(sys.stdin.buffer, file)
-        yield str(path)
+            _copy(name, file)
+        try:
+            yield str(path)
+        except FileError as error:
+            raise type(error)(str(error).replace(str(path), shown)) from error
+
+
+def _is_pipe(name: str) -> bool:
+    try:
+        return Path(name).is_fifo()
+    except (OSError, ValueError):
+        # What is wrong with the name, the readers say.
+        return False
+
+
+def _copy(name: str, file: BinaryIO) -> None:
+    if name != STDIN:
+        with Path(name).open("rb") as pipe:
+            copyfileobj(pipe, file)
+    elif sys.stdin is None:
+        raise FileError("standard input is closed; pipe the file into it, or name the file.")
+    else:
+        copyfileobj(sys.stdin.buffer, file)

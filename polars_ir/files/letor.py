@@ -14,7 +14,7 @@ import polars as pl
 from polars_ir.files.checked import KEEP, TEXT, Checked
 from polars_ir.files.formats import first_line
 from polars_ir.files.locations import File
-from polars_ir.files.trec import field, not_a_grade, rows_of, whole_grades
+from polars_ir.files.trec import TOO_LONG, field, not_a_grade, rows_of, whole_grades
 
 _DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
 
@@ -24,7 +24,8 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     _, line = first_line(file)
     has_documents = re.search(_DOCUMENT, line) is not None
     document = pl.col(TEXT).str.extract(_DOCUMENT)
-    has_query = field(1).str.contains("^qid:.").fill_null(False)
+    query = field(1).str.extract("^qid:([^#]+)")
+    has_query = query.is_not_null()
     has_grade = not_a_grade(pl.col("relevance"), grade).not_()
     problem = (
         pl.when(has_query.not_())
@@ -37,12 +38,12 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     )
     bad = (has_query & has_grade).not_() | (document.is_not_null() != has_documents)
     rows = rows_of(file, {"relevance": 0, "query_id": 1}, {"relevance": grade}, bad, problem).with_columns(
-        field(0).str.starts_with("#").not_().fill_null(False).alias(KEEP)
+        field(0).str.starts_with("#").not_().fill_null(TOO_LONG).alias(KEEP)
     )
     # A comment must not count as a document of the query it happens to name.
-    query = pl.when(KEEP).then(pl.col("query_id").str.strip_prefix("qid:"))
     number = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.String)
-    rows = rows.with_columns(query.alias("query_id")).with_columns(
+    rows = rows.with_columns(pl.when(KEEP).then(query).alias("query_id")).with_columns(
         (document if has_documents else number).alias("doc_id")
     )
-    return Checked(file, rows, ["query_id", "doc_id", "relevance"], "grade qid:query_id" + whole_grades(grade))
+    wanted = "grade qid:query_id" + (" # docid = doc_id" if has_documents else ", without docid") + whole_grades(grade)
+    return Checked(file, rows, ["query_id", "doc_id", "relevance"], wanted)

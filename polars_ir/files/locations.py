@@ -29,6 +29,11 @@ def is_remote(file: File) -> bool:
     return isinstance(file, str)
 
 
+def is_pattern(file: File) -> bool:
+    """Whether a URL is a pattern of several files; `?` begins its query, and `[` is part of a name."""
+    return isinstance(file, str) and "*" in urlsplit(file).path
+
+
 def pure(file: File) -> PurePath:
     """The path of a file, for its name and extensions; that of a URL without the query after `?`."""
     return PurePosixPath(urlsplit(file).path) if isinstance(file, str) else file

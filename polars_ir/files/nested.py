@@ -32,7 +32,7 @@ _VALUES: dict[Role, str] = {"run": "score", "qrels": "relevance"}
 
 def read(files: list[File], role: Role) -> pl.DataFrame:
     """The files as one table in memory."""
-    frames = [_read(file, role) for file in files]
+    frames = [_of_file(file, role) for file in files]
     if len(files) > 1 and role == "run":
         systems = zip(names(files), frames, strict=True)
         frames = [frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in systems]
@@ -43,10 +43,18 @@ def read(files: list[File], role: Role) -> pl.DataFrame:
     return pl.concat(frames, how="vertical_relaxed")
 
 
+def _of_file(file: File, role: Role) -> pl.DataFrame:
+    try:
+        return _read(file, role)
+    except UnicodeEncodeError as error:
+        # JSON can write halves of characters, which are no text.
+        raise FileError.of_file(file, f"an id is no text: {error.object!r:.80} has half of a character.") from None
+
+
 def _read(file: File, role: Role) -> pl.DataFrame:
     tree = load(file)
     if elasticsearch.kind(tree.root):
-        return elasticsearch.read(file, tree.root, role)
+        return elasticsearch.read(file, tree, role)
     if role == "qrels" and isinstance(tree.root, dict) and _META in tree.root:
         raise FileError.of_file(file, "these are predictions of MTEB, which are a run; use read_run.")
     levels = _levels(tree.root)
@@ -62,10 +70,15 @@ def _levels(root: Any) -> dict[str, str]:
     """What the objects are keyed by; MTEB's by two things more."""
     if not isinstance(root, dict):
         return _QUERIES
-    first = next((value for key, value in root.items() if key != _META), None)
+    first = _first_of({key: value for key, value in root.items() if key != _META})
     for _ in range(2):
-        first = next(iter(first.values()), None) if isinstance(first, dict) else None
+        first = _first_of(first)
     return _MTEB if _META in root or isinstance(first, Numbers) else _QUERIES
+
+
+def _first_of(node: Any) -> Any:
+    """The first value of an object that is not empty."""
+    return next((value for value in node.values() if value != {}), None) if isinstance(node, dict) else None
 
 
 def _objects(

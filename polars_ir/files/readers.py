@@ -1,17 +1,18 @@
 """The readers: runs and judgments, read now or scanned later, and the name of a run.
 
 Conventions: a file is opened once to see that it is there and, for a scan, to look at its first lines; every problem
-that shows is a `FileError` with file, line and text. What a scan can only meet later fails inside Polars, with file
-and line in the message; nothing is skipped or guessed. JSON can not be read in parts, so that a scan of it reads now.
+that shows is a `FileError` with file, line and text. A wrong line that a scan can only meet later fails inside Polars,
+with file and line in the message; damage (a file cut short, bytes that are no UTF-8) fails with Polars' own message,
+which names no file. Nothing is skipped or guessed. JSON can not be read in parts, so that a scan of it reads now.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import explain_options
+from polars_ir.errors import FileError, explain_options
 from polars_ir.files import nested, tables, texts, trec
-from polars_ir.files.formats import Format, Role
+from polars_ir.files.formats import Format, Role, fields, last_line
 from polars_ir.files.sources import Source, one_format, resolve, stem
 
 
@@ -23,7 +24,8 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     ----------
     source
         A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format; or the URL of a file that Polars
-        reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars.
+        reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars,
+        which follows a `*` in it for Parquet, Arrow IPC and NDJSON.
     format
         `"trec"`; `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`, which are tables; `"json"`, which is
         `{query: {document: score}}` (pytrec_eval, ranx), MTEB's predictions, or the `_rank_eval` response or
@@ -37,17 +39,20 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
         For TREC `query_id` String, `doc_id` String, `rank` Int64 (null where it is no integer) and `score` Float64.
         MS MARCO has no `score` if the file has none, JSON no `rank`; MTEB has `subset` and `split` String before them,
         of which one of each is to be chosen where query ids repeat (`.filter(split="test")`).
-        Of several files the first column is `run` String: the tag in each file's first line, or, if two files have
-        the same tag or none, every file's name without extensions. A single file has no such column, whatever its tags.
+        Of several files the first column is `run` String: each file's tag, or, if two files have the same tag or the
+        first 1000 lines of one have several, every file's name without extensions. A single file has no such column,
+        whatever its tags.
         Tables keep their columns, and several are parts of one table; in CSV and TSV every column is a String but
         scores (Float64) and `rank` (Int64), so that ids stay as they are written.
 
     Raises
     ------
     FileError
-        A file is missing, empty, a directory, no text or not compressed as its name says; a line has too
-        few fields, or a score that is no number; JSON repeats a key, or holds what is no score; nothing tells the
-        format. Blank lines and lines that begin with `#` are skipped.
+        A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; a line has too
+        few fields, or more than 16 MB, or a score that is no number; a table has no header; JSON repeats a key, or
+        holds what is no score, or what a search engine found before some of it failed; one of several parts of a
+        table has other columns, or ids that are null; nothing tells the format. Blank lines and lines that begin with
+        `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError
@@ -79,8 +84,11 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
 def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
-    The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; but JSON is
-    read whole, which takes about five times the size of the file in memory.
+    The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; but all of
+    NDJSON, to know its columns, and JSON is read whole, which takes about five times the size of the file in memory.
+
+    An evaluation reads the run several times. A run of text Polars would rather keep in memory; it reads it again with
+    `.collect(optimizations=pl.QueryOptFlags(comm_subplan_elim=False))`. Parquet, IPC and NDJSON it always reads again.
 
     Parameters
     ----------
@@ -98,7 +106,10 @@ def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     ------
     FileError
         As `read_run`, for what shows in the first lines. A wrong line further on makes the collection fail
-        with Polars' InvalidOperationError, whose message has file, line number and text.
+        with Polars' InvalidOperationError, whose message has file, number of the line (of a table, the row; the header
+        is row 1) and text. Damage further on (gzip that is cut short, bytes that are no UTF-8, a broken page of
+        Parquet) fails with Polars' own error, which names no file, and a null id fails in the evaluation: `read_run`
+        names the file of each.
     InputTypeError
         `source` is no path.
     OptionError
@@ -148,9 +159,10 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     Raises
     ------
     FileError
-        A file is missing, empty, a directory, no text or not compressed as its name says; a line has
-        another number of fields, or a grade that is no number; JSON repeats a key, or holds what is no grade; nothing
-        tells the format. Blank lines and those that begin with `#` are skipped.
+        A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; a line has
+        another number of fields, or more than 16 MB, or a grade that is no number; a table has no header; JSON repeats
+        a key, or holds what is no grade; nothing tells the format. Blank lines and those that begin with `#` are
+        skipped.
     InputTypeError
         `source` is no path.
     OptionError
@@ -202,7 +214,7 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     FileError
         As `read_qrels`, for what shows in the first lines. A wrong line further on, or a fraction where the
         first lines had none, makes the collection fail with Polars' InvalidOperationError, whose message has file,
-        line number and text.
+        line (or row) number and text. Damage fails as for `scan_run`.
     InputTypeError
         `source` is no path.
     OptionError
@@ -223,10 +235,15 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
 
 
 def tag_of(run: Source, *, format: Format | None = None) -> str:
-    """The name a run gives itself: the tag in the first line of a TREC file; of another file its own name."""
+    """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
     (file, *_) = resolve(run)
-    is_trec = one_format([file], "run", format) == "trec"
-    return trec.tag(trec.run(file).first_lines()) if is_trec else stem(file)
+    if one_format([file], "run", format) != "trec":
+        return stem(file)
+    number, line = last_line(file)
+    found = fields(line)
+    if len(found) <= trec.TAG:
+        raise FileError.at_line(file, number, line, f"a run line has 6 fields, the tag last; it has {len(found)}.")
+    return found[trec.TAG]
 
 
 def _read(role: Role, source: Source, format: Format | None) -> pl.DataFrame:
@@ -234,7 +251,12 @@ def _read(role: Role, source: Source, format: Format | None) -> pl.DataFrame:
     kind = one_format(files, role, format)
     if kind == "json":
         return nested.read(files, role)
-    return tables.read(files, kind) if kind in tables.FORMATS else texts.read(files, role, kind)
+    if kind not in tables.FORMATS:
+        return texts.read(files, role, kind)
+    frame = tables.read(files, kind)
+    if role == "run":
+        tables.check_ids(files, kind, frame)
+    return frame
 
 
 def _scan(role: Role, source: Source, format: Format | None) -> pl.LazyFrame:

@@ -1,13 +1,15 @@
 """From what a caller names to the files that are read.
 
 Conventions: a path that exists is that file, whatever characters are in its name; another with `*`, `?` or `[` is a
-glob, whose files come in the order of their names. A URL is left to Polars. All files of a call have one format.
+glob, whose files come in the order of their names, and each of which must be a file that can be read. A URL is left to
+Polars. All files of a call have one format, and none is there twice.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -15,9 +17,10 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from polars_ir.errors import FileError, InputTypeError, OptionError
-from polars_ir.files.formats import COMPRESSED, EXTENSIONS, Format, Role, choices, format_of
-from polars_ir.files.locations import SCHEMES, File, pure, scheme
-from polars_ir.files.unreadable import unreadable
+from polars_ir.files import tables
+from polars_ir.files.formats import COMPRESSED, EXTENSIONS, Format, Role, by_extension, choices, format_of
+from polars_ir.files.locations import SCHEMES, File, is_pattern, pure, scheme
+from polars_ir.files.signatures import beginning, check_readable
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -34,15 +37,26 @@ def resolve(source: Source) -> list[File]:
         )
     if not named:
         raise FileError("source is an empty list; name at least one file.")
-    return [file for name in named for file in _files(os.fspath(name))]
+    files = [file for name in named for file in _files(os.fspath(name))]
+    for file in files:
+        if files.count(file) > 1:
+            raise FileError.of_file(file, "source names this file twice; each is read once.")
+    return files
 
 
 def one_format(files: list[File], role: Role, format: Format | None) -> Format:
     """The format that was asked for, or the one all files have."""
-    if format is not None:
-        if format not in choices(role):
-            raise OptionError.value("format", format, choices(role))
-        return format
+    if format is not None and format not in choices(role):
+        raise OptionError.value("format", format, choices(role))
+    for file in files:
+        if is_pattern(file) and (format or by_extension(file)) not in tables.FORMATS:
+            known = ", ".join(sorted(tables.FORMATS))
+            raise FileError.of_file(file, f"a pattern at a URL is followed for {known} only; list these files.")
+    return format or _told(files, role)
+
+
+def _told(files: list[File], role: Role) -> Format:
+    """The format that all files tell."""
     formats = {file: format_of(file, role) for file in files}
     first = files[0]
     for file, other in formats.items():
@@ -71,10 +85,16 @@ def _is_path(name: object) -> bool:
 
 
 def _files(name: str) -> list[File]:
+    if not name:
+        raise FileError("source is an empty text; name a file.")
     kind = scheme(name)
     if kind == "file":
+        if urlsplit(name).netloc not in ("", "localhost"):
+            raise FileError.of_file(name, "this file is on another machine; copy it here first.")
         return _local_files(url2pathname(urlsplit(name).path))
     if kind in SCHEMES:
+        if name.endswith("/"):
+            raise FileError.of_file(name, f"this is a folder; name its files, for instance {name + '*.parquet'!r}.")
         return [name]
     if kind is not None and not os.path.exists(name):
         raise FileError.of_file(name, f"a URL begins with {', '.join(SCHEMES)} or file; download this one first.")
@@ -82,42 +102,60 @@ def _files(name: str) -> list[File]:
 
 
 def _local_files(name: str) -> list[File]:
-    files: list[File] = []
-    for path in _paths(name):
-        _check_compression(path)
-        files.append(path)
-    return files
+    path = Path(os.path.expanduser(name))
+    if not glob.has_magic(name) or os.path.lexists(path):
+        return [_local_file(path)]
+    matches = sorted(glob.glob(str(path), recursive=True))
+    if not matches:
+        raise FileError.of_file(f"{name:.200}", "no file matches this glob.")
+    # A part that is none is no part to leave out.
+    return [_local_file(Path(match)) for match in matches]
 
 
-def _paths(name: str) -> list[Path]:
-    path = Path(name).expanduser()
-    # The functions of os.path, unlike Path's methods, also take a name that is no possible path.
-    if os.path.isdir(path):
-        raise FileError.of_file(name, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
-    if os.path.isfile(path):
-        return [path]
-    if os.path.exists(path):
-        raise FileError.of_file(name, "this is a pipe or a device, which can not be read twice; write it to a file.")
-    if not glob.has_magic(name):
-        beside = os.listdir(path.parent) if os.path.isdir(path.parent) else []
-        raise FileError.missing(f"{name:.200}", path.name, beside)
-    files = [Path(match) for match in sorted(glob.glob(str(path), recursive=True)) if os.path.isfile(match)]
-    if not files:
-        raise FileError.of_file(name, "no file matches this glob.")
-    return files
+def _local_file(path: Path) -> Path:
+    """The path of a file, after a look that it can be read."""
+    shown = f"{path!s:.200}" if _is_text(path) else ascii(str(path))[1:-1]
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise _missing(path, shown) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FileError.of_file(shown, f"this is no path that can be read: {reason}.") from None
+    if stat.S_ISDIR(mode):
+        raise FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
+    if not stat.S_ISREG(mode):
+        raise FileError.of_file(path, "this is a pipe or a device, which can not be read twice; write it to a file.")
+    if not _is_text(path):
+        raise FileError.of_file(shown, "the name of this file is no UTF-8 text; rename it.")
+    _check_beginning(path)
+    return path
 
 
-def _check_compression(path: Path) -> None:
+def _missing(path: Path, shown: str) -> FileError:
+    if os.path.islink(path):
+        return FileError.of_file(shown, f"this is a link to {os.readlink(path)!r:.200}, where there is no file.")
+    beside = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and os.path.isdir(path.parent) else []
+    return FileError.missing(shown, path.name, beside)
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a path is text that Polars can take."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_beginning(path: Path) -> None:
+    begin = beginning(path)
+    check_readable(path, begin)
     magic = COMPRESSED.get(path.suffix.lower())
     if magic is None:
         return
-    try:
-        with path.open("rb") as file:
-            begin = file.read(len(magic))
-    except OSError as error:
-        raise unreadable(path, error) from None
     if begin == b"":
         raise FileError.empty(path)
-    if begin != magic:
+    if not begin.startswith(magic):
         kind = path.suffix[1:]
         raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not compressed so; rename it.")

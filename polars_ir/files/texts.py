@@ -15,7 +15,7 @@ from polars_ir.errors import FileError
 from polars_ir.files import clean, delimited, letor, msmarco, trec
 from polars_ir.files.checked import Checked
 from polars_ir.files.formats import Format, Role
-from polars_ir.files.locations import File
+from polars_ir.files.locations import File, is_remote
 from polars_ir.files.sources import names
 from polars_ir.files.unreadable import FAILURES, because
 
@@ -33,6 +33,9 @@ def read(files: list[File], role: Role, format: Format) -> pl.DataFrame:
         try:
             frame = together.collect(engine="streaming")
         except FAILURES as error:
+            if isinstance(error, OSError) and is_remote(files[0]):
+                # Each try of a store that does not answer can take a minute.
+                raise because(files[0], error) from None
             failed = error
             continue
         if frame.is_empty() and parts[0].separator is None:
@@ -92,7 +95,7 @@ def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, forma
     for part in others:
         if part.columns != first.columns:
             had, wanted = ", ".join(part.columns), ", ".join(first.columns)
-            problem = f"its columns are {had}; those of {first.path} are {wanted}. Read them apart."
+            problem = f"its columns are {had:.200}; those of {first.path} are {wanted:.200}. Read them apart."
             raise FileError.of_file(part.path, problem)
     heads = [part.first_lines() for part in parts]
     if role == "run" and first.separator is None:
@@ -102,6 +105,7 @@ def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, forma
 
 
 def _systems(heads: list[Checked], format: Format) -> list[str]:
-    """A name for every file: its tag, or that of the file where tags repeat or there are none."""
-    tags = [trec.tag(head) for head in heads] if format == "trec" else []
-    return tags if len(set(tags)) == len(heads) else names([head.path for head in heads])
+    """A name for every file: its tag, or the file's own where tags repeat, change within a file or are not there."""
+    tags = [trec.tags(head) for head in heads] if format == "trec" else []
+    one_of_each = {tag for (tag, *others) in tags if not others}
+    return [tag for (tag,) in tags] if len(one_of_each) == len(heads) else names([head.path for head in heads])

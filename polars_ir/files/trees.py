@@ -8,8 +8,10 @@ object, of which JSON readers keep only the last, is kept as such: it is for who
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -55,7 +57,7 @@ class Tree:
         """What an object of the file becomes in the tree."""
         keys, values = zip(*pairs, strict=True) if pairs else ((), ())
         if len(set(keys)) < len(keys):
-            return Repeated(next(key for place, key in enumerate(keys) if key in keys[:place]))
+            return Repeated(Counter(keys).most_common(1)[0][0])
         if not pairs or not set(map(type, values)) <= {int, float}:
             return dict(pairs)
         self._keys.extend(keys)
@@ -71,6 +73,14 @@ class Tree:
         self.keys.append(pl.Series(self._keys, dtype=pl.String))
         self.values.append(pl.Series(self._values, dtype=dtype))
         self._keys, self._values = [], []
+
+    def numbers(self, node: Numbers) -> dict[str, int | float]:
+        """An object of numbers as it was."""
+        return dict(self._pairs[node.start : node.stop].rows())
+
+    @cached_property
+    def _pairs(self) -> pl.DataFrame:
+        return self.columns("key", "value")
 
     def columns(self, key: str, value: str) -> pl.DataFrame:
         """The two columns, under these names; the values are Int64 if all are written as integers, else Float64."""

@@ -4,38 +4,63 @@ from __future__ import annotations
 
 import csv
 import gzip
-import itertools
+import json
+import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeAlias
 
 import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.locations import File
+from polars_ir.files.signatures import GZIP, ZSTD, beginning
 
 #: What Polars raises for a file it can not read; damaged Arrow files can make it panic.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
+_QUOTE_INSIDE = 'a quote inside a field. Put the field in quotes and double the quote in it: "5"" disk".'
+
+#: What Python says of a row that can not be read, and we.
+_BROKEN = {
+    "expected after": _QUOTE_INSIDE,
+    "unexpected end": "a quote is opened here and does not end.",
+    "new-line": "a carriage return inside the line; lines end in \\n or \\r\\n.",
+}
+
+_Finder: TypeAlias = Callable[[Path], FileError | None]
+
 
 def unreadable(path: File, error: BaseException, separator: str | None = None) -> FileError:
     """A failure of Polars to read a text file as a `FileError`, with the line where one is to blame."""
-    if isinstance(path, str) or path.suffix.lower() == ".zst":
-        return because(path, error)
-    try:
-        found = _undecodable_line(path)
-        if found is None and separator is not None:
-            found = _broken_row(path, separator)
-    except (OSError, EOFError, zlib.error, csv.Error):
-        found = None
-    return found or because(path, error)
+    finders: list[_Finder] = [_undecodable_line]
+    if separator is not None:
+        finders.append(partial(_broken_row, separator=separator))
+    return _found(path, finders) or because(path, error)
+
+
+def unreadable_objects(path: File, error: BaseException) -> FileError:
+    """A failure of Polars to read a file with a JSON object a line, with the line where one is to blame."""
+    return _found(path, [_undecodable_line, _broken_object]) or because(path, error)
 
 
 def because(path: File, error: BaseException) -> FileError:
     """A failure of Polars as a `FileError` about the whole file."""
-    reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
-    return FileError.of_file(path, f"the file can not be read: {reason[0]}.")
+    # Polars may name the file as well.
+    reason = (str(error).strip().splitlines() or [""])[0].removesuffix(".").removesuffix(f": {path}")
+    return FileError.of_file(path, f"the file can not be read: {reason or type(error).__name__:.200}.")
+
+
+def _found(path: File, finders: Iterable[_Finder]) -> FileError | None:
+    """What the first of the finders finds in a file that Python can open as well."""
+    try:
+        if isinstance(path, str) or beginning(path).startswith(ZSTD):
+            return None
+        return next((found for find in finders if (found := find(path)) is not None), None)
+    except (OSError, FileError, EOFError, zlib.error, csv.Error):
+        return None
 
 
 def _undecodable_line(path: Path) -> FileError | None:
@@ -52,22 +77,74 @@ def _undecodable_line(path: Path) -> FileError | None:
 
 
 def _broken_row(path: Path, separator: str) -> FileError | None:
-    """The first row of a table with more fields than its header, or with a quote that does not end."""
-    with _opener(path)(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        rows = csv.reader(lines, delimiter=separator, strict=True)
-        header, begin = next(rows, []), rows.line_num
+    """The first row of a table with more fields than its header, or that quotes or carriage returns break."""
+    taken: list[str] = []
+    with _opener(path)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
+        rows = csv.reader(_noted(lines, taken), delimiter=separator, strict=True)
+        header, number = next(rows, []), rows.line_num + 1
+        taken.clear()
         try:
             for row in rows:
-                if len(row) > len(header):
-                    problem = f"the header names {len(header)} columns; this row has {len(row)} fields."
-                    return FileError.at_line(path, begin + 1, separator.join(row), problem)
-                begin = rows.line_num
-        except csv.Error:
-            lines.seek(0)
-            text = next(itertools.islice(lines, begin, None)).rstrip("\r\n")
-            return FileError.at_line(path, begin + 1, text, "a quote is opened here and does not end.")
+                problem = _problem_of_row(row, header, "".join(taken))
+                if problem is not None:
+                    return FileError.at_line(path, number, separator.join(row), problem)
+                number = rows.line_num + 1
+                taken.clear()
+        except csv.Error as error:
+            for said, problem in _BROKEN.items():
+                if said in str(error):
+                    return FileError.at_line(path, number, taken[0].rstrip("\r\n"), problem)
     return None
 
 
+def _problem_of_row(row: list[str], header: list[str], text: str) -> str | None:
+    if len(row) > len(header):
+        return f"the header names {len(header)} columns; this row has {len(row)} fields."
+    # Python takes a quote inside a field for a part of it, Polars for the beginning of a quoted text.
+    if text.count('"') % 2:
+        return _QUOTE_INSIDE
+    return None
+
+
+def _noted(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
+    """The lines, each of them noted as it is taken."""
+    for line in lines:
+        taken.append(line)
+        yield line
+
+
+def _broken_object(path: Path) -> FileError | None:
+    """The first line that is no JSON object; a file without any has none that could be read."""
+    decoder = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
+    empty = True
+    with _opener(path)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
+        for number, line in enumerate(lines, start=1):
+            text = line.strip(" \t\r\n")
+            problem = _problem_of_object(text, decoder) if text else None
+            if problem is not None:
+                return FileError.at_line(path, number, text, problem)
+            empty = empty and not text
+    return FileError.empty(path) if empty else None
+
+
+def _problem_of_object(text: str, decoder: json.JSONDecoder) -> str | None:
+    try:
+        value = decoder.decode(text)
+    except json.JSONDecodeError as error:
+        return f"this is no JSON at column {error.colno}: {error.msg}."
+    except (ValueError, RecursionError) as error:
+        return f"this is no JSON: {error}."
+    return None if isinstance(value, dict) else "a line of NDJSON must be an object, {...}."
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text:.80} is no number that can be held")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
 def _opener(path: Path) -> Callable[..., Any]:
-    return gzip.open if path.suffix.lower() == ".gz" else open
+    return gzip.open if beginning(path).startswith(GZIP) else open

@@ -24,6 +24,9 @@ from polars_ir.trec_eval.names import our_name, place, trec_eval_name
 #: The fields of a line.
 FIELDS = ("measure", "topic", "value")
 
+#: Columns that are no measures.
+_TAKEN = ("run", "query_id", "topic")
+
 #: What trec_eval prints that is no number.
 TEXTS = r"^(runid|relstring(_\d+)?)$"
 
@@ -210,7 +213,13 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
     if figures.is_empty():
         raise FileError.of_file(path, "there is no figure of a topic; trec_eval prints them with -q.")
     figures = figures.with_columns(number=pl.col("value").cast(pl.Float64, strict=False))
-    _check(path, figures, pl.col("number").is_null(), "the value of a measure must be a number.")
+    _check(
+        path,
+        figures,
+        pl.col("number").is_null() | pl.col("number").is_nan(),
+        "the value of a measure must be a number.",
+    )
+    _check(path, figures, pl.col("measure").is_in(_TAKEN), "no measure can be called so here; rename it.")
     again = ~pl.struct("measure", "topic").is_first_distinct()
     _check(path, figures, again, "this figure is here for the second time; is the file the output of several runs?")
     table = figures.pivot("measure", index="topic", values="number")
@@ -218,12 +227,16 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
     for name in table.columns[1:]:
         # Rprec and Rprec_mult_1.00 have one name here; the second keeps that of trec_eval.
         ours[name] = name if our_name(name) in ours.values() else our_name(name)
+        if list(ours.values()).count(ours[name]) > 1:
+            raise FileError.of_file(path, f"the measure {name:.80} is there under two names; leave one of them out.")
     return table.rename({"topic": "query_id", **ours})
 
 
 def _rows(path: File) -> pl.DataFrame:
     """Number and text of every line, and its three fields."""
     lines = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False)
+    # A byte-order mark means nothing.
+    lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
     words = pl.col("text").str.strip_chars().str.replace_all(r"\s+", " ").str.split(" ")
     fields = [words.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(FIELDS)]
     held = lines.filter(pl.col("text").str.strip_chars() != "")
@@ -233,6 +246,7 @@ def _rows(path: File) -> pl.DataFrame:
         raise unreadable(path, error) from None
     if rows.is_empty():
         raise FileError.empty(path)
+    _check(path, rows, pl.col("text").str.contains("\0", literal=True), "a NUL byte; is this a binary file?")
     _check(path, rows, pl.col("fields") != len(FIELDS), f"a line of trec_eval has three fields ({' '.join(FIELDS)}).")
     return rows
 

@@ -233,3 +233,36 @@ def test_ir_measures_takes_one_system(folder, capsys):
     ir.datasets.load("pydocs").runs.write_parquet(folder / "three.parquet")
     words = failing(["ir_measures", "qrels.txt", "three.parquet", "RR"], capsys)
     assert words == "polars-ir: three.parquet holds several systems, and ir_measures evaluates one; use evaluate."
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "polars-ir evaluate qrels.txt <(cat first.run) -m RR",
+        "polars-ir evaluate <(cat qrels.txt) first.run -m RR",
+        "cat first.run | polars-ir evaluate qrels.txt /dev/stdin -m RR",
+        "mkfifo pipe.run; cat first.run > pipe.run & polars-ir evaluate qrels.txt pipe.run -m RR",
+    ],
+)
+def test_pipes_are_read(command):
+    done = shell(command)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.split()[-1] == b"0.5"
+
+
+@pytest.mark.usefixtures("folder")
+def test_standard_input_that_has_nothing_is_told_by_its_name():
+    done = shell("polars-ir evaluate qrels.txt - -m RR < /dev/null")
+    assert (done.returncode, done.stderr) == (2, b"polars-ir: standard input: the file is empty: no line holds data.\n")
+    done = shell("polars-ir evaluate qrels.txt - -m RR <&-")
+    of_pipe = shell("polars-ir evaluate qrels.txt <(true) -m RR")
+    assert of_pipe.stderr.endswith(b": the file is empty: no line holds data.\n")
+    assert of_pipe.stderr.startswith(b"polars-ir: /dev/fd/")
+    wanted = b"polars-ir: standard input is closed; pipe the file into it, or name the file.\n"
+    assert (done.returncode, done.stderr) == (2, wanted)
+
+
+def test_a_name_that_is_too_long_is_told(capsys):
+    assert "File name too long" in failing(["evaluate", "x" * 5000, "y", "-m", "RR"], capsys)

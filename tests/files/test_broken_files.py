@@ -13,6 +13,7 @@ import pytest
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+from polars_ir.files.trec import LONGEST
 
 Write = Callable[..., Path]
 Reader = Callable[..., Any]
@@ -87,14 +88,35 @@ def test_a_score_is_a_number(write: Write, reader: Reader, score: str, blank: st
 
 
 @readers
-@pytest.mark.parametrize("content", [b"PAR1\x15\x00\xff\xfe", b"\xff\xfeq\x001\x00", b"q1 Q0 d\xe9 1 0.5 tag\n"])
+@pytest.mark.parametrize("content", [b"PAR1\x15\x00\xff\xfe", b"q1 Q0 d\xe9 1 0.5 tag\n"])
 def test_bytes_that_are_no_utf8_are_an_error(write: Write, reader: Reader, content: bytes) -> None:
     assert "line 1: this is no UTF-8 text" in message(reader, write(content))
 
 
 @readers
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.run", "a.csv", "a.jsonl"])
+def test_utf16_is_an_error(write: Write, reader: Reader, encoding: str, name: str) -> None:
+    content = f"\ufeff{RUN_LINE}".encode(encoding)
+    assert message(reader, write(content, name)) == f"{name}: this is text in UTF-16; save it as UTF-8."
+
+
+@readers
 def test_a_nul_byte_is_an_error(write: Write, reader: Reader) -> None:
     assert "line 1: a NUL byte" in message(reader, write("q1 Q0 d\0 1 0.5 tag\n"))
+
+
+@readers
+@pytest.mark.parametrize("begin", [b" ", b"a ", b"x", b"\0", b"# "])
+def test_a_line_without_end_is_an_error(write: Write, reader: Reader, begin: bytes) -> None:
+    path = write(b"\n" + begin * (LONGEST // len(begin) + 1))
+    assert "a.run, line 2: the line has more than 16 MB; lines end in \\n.\n" in message(reader, path)
+
+
+@pytest.mark.parametrize("blanks", [10, 10_000_000])
+def test_a_long_line_is_a_line(write: Write, blanks: int) -> None:
+    path = write(RUN_LINE + "q2\tQ0 \u00e9" + " " * blanks + "\v1 0.5 tag\n")
+    assert read_run(path).rows()[1:] == scan_run(path).collect().rows()[1:] == [("q2", "\u00e9", 1, 0.5)]
 
 
 @readers

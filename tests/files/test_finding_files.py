@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from polars_ir.errors import FileError, InputTypeError, OptionError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
@@ -32,10 +35,63 @@ def test_a_file_in_a_missing_folder_is_an_error(tmp_path: Path, reader: Any) -> 
 
 
 @readers
-@pytest.mark.parametrize("text", ["q1 Q0 d1 1 0.5 tag\n" * 1000, "a\0b", ""])
-def test_text_in_place_of_a_path_is_an_error(reader: Any, text: str) -> None:
-    with pytest.raises(FileError, match=r"there is no such file|this is a directory"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LINE * 1000, r": this is no path that can be read: File name too long\."),
+        ("a\0b", r": this is no path that can be read: embedded null byte\."),
+        ("\ud800", r"\\ud800: this is no path that can be read: .*surrogates not allowed\."),
+        ("", r"source is an empty text; name a file\."),
+        ("~nobody-of-this-name/a.run", r"there is no such file\."),
+        ("file://elsewhere/a.run", r"this file is on another machine; copy it here first\."),
+    ],
+)
+def test_text_in_place_of_a_path_is_an_error(reader: Any, text: str, said: str) -> None:
+    with pytest.raises(FileError, match=f"{said}$") as error:
         reader(text)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_no_text_is_an_error(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff.run"
+    with open(path, "wb") as file:  # noqa: PTH123  # its name is bytes
+        file.write(LINE.encode())
+    with pytest.raises(FileError, match=r"\\udcff\.run: the name of this file is no UTF-8 text; rename it\.$"):
+        read_run(os.fsdecode(path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need permission")
+@readers
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("link", r"b\.run: this is a link to 'nowhere', where there is no file\."),
+        ("loop", r"b\.run: this is no path that can be read: Too many levels of symbolic links\."),
+        ("folder", r"b\.run: this is a directory; name its files, .*"),
+        ("pipe", r"b\.run: this is a pipe or a device, .*"),
+    ],
+)
+def test_no_part_of_a_glob_is_left_out(write: Write, tmp_path: Path, reader: Any, kind: str, said: str) -> None:
+    write(LINE, "a.run"), write(LINE, "c.run")
+    part = tmp_path / "b.run"
+    {
+        "link": lambda: part.symlink_to("nowhere"),
+        "loop": lambda: part.symlink_to(part.name),
+        "folder": part.mkdir,
+        "pipe": lambda: os.mkfifo(part),
+    }[kind]()
+    for source in (tmp_path / "*.run", part):
+        with pytest.raises(FileError, match=f"{said}$"):
+            reader(source)
+
+
+@readers
+def test_a_file_named_twice_is_an_error(write: Write, tmp_path: Path, reader: Any) -> None:
+    path = write(LINE)
+    for source in ([path, path], [path, str(tmp_path / "*.run")]):
+        with pytest.raises(FileError, match=r"a\.run: source names this file twice; each is read once\.$"):
+            reader(source)
 
 
 @readers
@@ -48,6 +104,46 @@ def test_a_directory_is_an_error(tmp_path: Path, reader: Any) -> None:
 def test_a_glob_that_matches_nothing_is_an_error(tmp_path: Path, reader: Any) -> None:
     with pytest.raises(FileError, match=r"\*\.run: no file matches this glob\.$"):
         reader(tmp_path / "*.run")
+
+
+ZLIB = "it begins as zlib does. Unpack it; before a text that merely begins so ('x^'), put an empty line."
+PACKED = {
+    b"BZh91AY&SY\x8a": "bzip2 is not read; unpack it with bunzip2.",
+    b"\xfd7zXZ\0\0": "xz is not read; unpack it with unxz.",
+    b"PK\x03\x04\x14": "an archive (zip) or a workbook (Excel) is not read; unpack it, or save it as CSV.",
+    zlib.compress(LINE.encode()): ZLIB,
+    b"x^2 Q0 d1 1 0.5 tag\n": ZLIB,
+    b"x\xda\x81": ZLIB,
+    b"\x50\x2a\x4d\x18": "zstd with a skippable frame first is not read; unpack it with unzstd.",
+    b"\x04\x22M\x18@": (
+        "LZ4 is not read; unpack it with unlz4. Runs of ranx: ranx.Run.from_file('a.lz4').save('a.json')."
+    ),
+}
+
+
+@readers
+@pytest.mark.parametrize("name", ["a", "a.run", "a.lz4", "a.csv"])
+@pytest.mark.parametrize("begin", PACKED)
+def test_a_file_that_must_be_unpacked_says_how(write: Write, reader: Any, name: str, begin: bytes) -> None:
+    with pytest.raises(FileError) as error:
+        reader(path := write(begin + bytes(30), name))
+    assert str(error.value) == f"{path}: {PACKED[begin]}"
+
+
+@pytest.mark.parametrize("name", ["a", "a.2019", "a.parq", "a.dat"])
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_parquet_and_arrow_are_known_by_their_first_bytes(tmp_path: Path, name: str, reader: Any) -> None:
+    frame = pl.DataFrame({"q_id": ["q"], "doc_id": ["d"], "score": [1.0]})
+    for write_table in [frame.write_parquet] + ([frame.write_ipc] if name != "a.parq" else []):
+        write_table(tmp_path / name)
+        assert_frame_equal(reader(tmp_path / name).lazy().collect(), frame)
+
+
+def test_an_id_may_begin_as_a_packed_file_does(write: Write) -> None:
+    ids = ["PAR1", "ARROW1", "BZh9", "PK", "7zXZ"]
+    assert read_run(write("".join(f"{id} Q0 d 1 1 a\n" for id in ids), "a.txt"))["query_id"].to_list() == ids
+    assert read_run(write("\nx^2 Q0 d 1 1 a\n", "a.txt"))["query_id"].to_list() == ["x^2"]
+    assert all(read_run(write(f"{id} Q0 d 1 1 a\n", "a.txt")).height == 1 for id in ids)
 
 
 @readers

@@ -66,7 +66,7 @@ def trec_lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
         raise Wrong(undecodable)
     for place, line in enumerate(content.split(b"\n"), start=1):
         text = line.decode().removesuffix("\r")
-        fields = [field for field in re.split("[ \t]", text.removeprefix("\ufeff")) if field]
+        fields = [field for field in re.split("[ \t\v\f]", text.removeprefix("\ufeff")) if field]
         if not fields or fields[0].startswith("#"):
             continue
         if "\0" in text or "\r" in text:

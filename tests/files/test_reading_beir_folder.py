@@ -115,3 +115,22 @@ def test_queries_that_are_no_json_are_an_error(folder: Path) -> None:
 def test_wrong_judgments_are_an_error_with_their_line(folder: Path) -> None:
     (folder / "qrels" / "test.tsv").write_text(QRELS + "q1\td9\tx\n")
     assert message(folder).startswith("qrels/test.tsv, line 5: relevance must be ")
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"),
+    [
+        ("", "the file is empty: no line holds data."),
+        (QUERIES + QUERIES, "the query 'q2' is there more than once; leave the others out."),
+        (QUERIES.replace("q2", "q9"), "1 judged queries are not in it, such as 'q2'."),
+    ],
+)
+def test_every_judged_query_is_there_once(folder: Path, queries: str, said: str) -> None:
+    (folder / "queries.jsonl").write_text(queries)
+    assert message(folder) == f"queries.jsonl: {said}"
+
+
+def test_a_document_without_id_fails_when_the_corpus_is_collected(folder: Path) -> None:
+    (folder / "corpus.jsonl").write_text(CORPUS + '{"title": "Nameless", "text": "x"}\n')
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"corpus\.jsonl: a document has no _id: Nameless"):
+        read_beir(folder).corpus.collect()

@@ -175,3 +175,16 @@ def test_a_hit_without_document_has_no_rating(save: Write) -> None:
     content = {"details": {"q": {"hits": [{"rating": 1}]}}}
     with pytest.warns(IRWarning):
         assert message(read_qrels, save(content)) == f"a.json: query 'q': {AN_ID}null."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {**RESPONSE, "failures": {"q9": {"error": "timeout"}}},
+        {"q1": search(hit("a", 1)), "q9": {**search(hit("a", 1)), "timed_out": True}},
+        {"q1": search(hit("a", 1)), "q9": {**search(hit("a", 1)), "_shards": {"total": 5, "failed": 4}}},
+    ],
+)
+def test_queries_that_failed_are_told(save: Write, content: Any) -> None:
+    with pytest.raises(FileError, match=r"1 queries failed, timed out or miss shards: 'q9'\. Search for them again\.$"):
+        read_run(save(content))

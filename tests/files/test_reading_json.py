@@ -270,3 +270,21 @@ def test_what_ranx_writes_as_parquet_is_evaluated_as_it_is(tmp_path: Path, dtype
     run, qrels = read_run(tmp_path / "run.parquet"), read_qrels(tmp_path / "qrels.parquet")
     assert run.columns == ["q_id", "doc_id", "score"]
     assert sorted(ir.evaluate(run, qrels, ["RR"]).rows()) == [("q1", 0.5), ("q2", 1.0)]
+
+
+@pytest.mark.parametrize("content", [r'{"q": {"\ud800": 1}}', r'{"\ud800": {"d": 1}}'])
+def test_half_of_a_character_is_an_error(write: Write, content: str) -> None:
+    for reader in (read_run, read_qrels):
+        with pytest.raises(FileError, match=r"a\.json: an id is no text: '\\ud800' has half of a character\.$"):
+            reader(write(content, "a.json"))
+
+
+def test_the_levels_are_those_of_the_first_query_with_documents(write: Write) -> None:
+    rows = read_run(write('{"empty": {}, "default": {"dev": {}, "test": {"q": {}, "r": {"d": 1}}}}', "a.json")).rows()
+    assert rows == [("default", "test", "r", "d", 1.0)]
+
+
+def test_a_repeated_document_among_many_is_found(write: Write) -> None:
+    documents = ",".join(f'"d{number}":1' for number in range(100_000))
+    with pytest.raises(FileError, match=r"the document 'd99999' is there twice"):
+        read_run(write(f'{{"q":{{{documents},"d99999":1}}}}', "a.json"))

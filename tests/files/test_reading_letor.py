@@ -124,3 +124,15 @@ def test_a_late_wrong_line_is_never_scanned_over(write: Write) -> None:
 def test_letor_is_no_run(write: Write) -> None:
     with pytest.raises(OptionError, match="got 'letor'"):
         read_run(write(MSLR, "a.txt"), format="letor")
+
+
+def test_a_comment_may_follow_the_query_at_once(write: Write) -> None:
+    assert read_qrels(write("1 qid:7# docid = a\n"), format="letor").rows() == [("7", "a", 1)]
+
+
+def test_a_scan_says_that_a_late_line_lacks_its_document(write: Write) -> None:
+    late = scan_qrels(write("1 qid:1 # docid = a\n" * 3000 + "1 qid:1 1:1\n"), format="letor")
+    with pytest.raises(
+        pl.exceptions.InvalidOperationError, match="line 3001: wanted grade qid:query_id # docid = doc_id"
+    ):
+        late.collect()

@@ -147,6 +147,44 @@ def test_a_url_that_polars_does_not_read_is_an_error() -> None:
     )
 
 
+@pytest.mark.parametrize("url", ["s3://runs/*.run", "s3://runs/*", "gs://runs/x/*.json", "hf://datasets/a/b/*.csv"])
+def test_a_pattern_at_a_url_is_followed_for_tables_only(url: str) -> None:
+    with pytest.raises(FileError) as error:
+        read_run(url)
+    assert str(error.value) == f"{url}: a pattern at a URL is followed for ipc, ndjson, parquet only; list these files."
+
+
+def test_a_folder_at_a_url_is_an_error_that_says_how_to_name_its_files() -> None:
+    with pytest.raises(FileError) as error:
+        read_run("s3://runs/bm25/")
+    assert str(error.value) == (
+        "s3://runs/bm25/: this is a folder; name its files, for instance 's3://runs/bm25/*.parquet'."
+    )
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "az", "hf", "abfss"])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("*.parquet", "scan_parquet"), ("a.ndjson", "scan_ndjson"), ("a.run.gz", "scan_lines"), ("a.csv", "scan_csv")],
+)
+def test_a_url_reaches_polars_as_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, name: str, function: str
+) -> None:
+    url = f"{scheme}://runs/x y/{name}?versionId=1"
+    seen = []
+    of_polars = getattr(pl, function)
+
+    def instead(source: Any, **options: Any) -> pl.LazyFrame:
+        seen.extend(source if isinstance(source, list) else [source])
+        lazy: pl.LazyFrame = of_polars(folder / name.replace("*", "a"), **options)
+        return lazy
+
+    monkeypatch.setattr(pl, function, instead)
+    assert_frame_equal(read_run(url).select(FRAME.columns), FRAME)
+    assert_frame_equal(scan_run(url).collect().select(FRAME.columns), FRAME)
+    assert set(seen) == {url}
+
+
 def test_a_missing_file_of_a_file_url_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"a\.run: there is no such file\.$"):
         read_run((tmp_path / "a.run").as_uri())

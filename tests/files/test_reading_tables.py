@@ -42,7 +42,10 @@ def test_a_typed_table_is_read_as_it_is(tmp_path: Path, name: str, reader: Reade
 @typed
 @pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
 def test_text_is_no_typed_table(write: Write, name: str, reader: Reader) -> None:
-    with pytest.raises(FileError, match=rf"{name}: the file can not be read: "):
+    said = (
+        ", line 1: this is no JSON at column 1: " if name in ("a.ndjson", "a.jsonl") else ": the file can not be read: "
+    )
+    with pytest.raises(FileError, match=name + said):
         reader(write("q1 Q0 d1 1 0.5 tag\n", name))
 
 
@@ -108,7 +111,7 @@ def test_fractions_among_the_grades_of_a_csv_are_kept(write: Write, reader: Read
 def test_a_late_fraction_in_a_csv_is_read_but_not_scanned(write: Write) -> None:
     path = write("qid,docno,rel\n" + "q,a,1\n" * 2000 + "q,late,0.5\n", "a.csv")
     assert read_qrels(path)["rel"].sum() == 2000.5
-    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"a\.csv, line 2002: wanted .*q,late,0\.5"):
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"a\.csv, row 2002: wanted .*q,late,0\.5"):
         scan_qrels(path).collect()
 
 
@@ -167,6 +170,22 @@ def test_a_quote_that_does_not_end_is_an_error(write: Write, reader: Reader) -> 
 
 
 @run_readers
+@pytest.mark.parametrize("row", ['q,5" disk,2', 'q,"5" disk",2'])
+def test_a_quote_inside_a_field_is_an_error_that_says_how_to_write_it(write: Write, reader: Reader, row: str) -> None:
+    with pytest.raises(FileError) as error:
+        reader(path := write(f'qid,docno,score\nq,"""d""",1\n\n{row}\nq,f,3\n', "a.csv"))
+    assert str(error.value) == (
+        f"{path}, line 4: a quote inside a field. Put the field in quotes and double the quote in it: "
+        f'"5"" disk".\n    {row!r}'
+    )
+
+
+def test_a_long_field_before_a_wrong_row_is_not_taken_for_an_open_quote(write: Write) -> None:
+    with pytest.raises(FileError, match=r"a\.csv: the file can not be read: "):
+        read_run(write(f"qid,docno,score\nq,{'d' * 200_000},1\nq,e,f,2\n", "a.csv"))
+
+
+@run_readers
 def test_a_binary_csv_is_an_error(write: Write, reader: Reader) -> None:
     with pytest.raises(FileError, match=r"a\.csv, line 2: this is no UTF-8 text"):
         reader(write(b"qid,docno,score\nq,d\xe9,1\n", "a.csv"))
@@ -198,7 +217,9 @@ def test_beir_qrels_get_our_column_names(write: Write, reader: Reader, name: str
 
 @qrels_readers
 def test_beir_qrels_without_their_header_are_an_error(write: Write, reader: Reader) -> None:
-    with pytest.raises(FileError, match=r"a\.tsv, line 1: BEIR qrels begin with query-id, corpus-id, score"):
+    with pytest.raises(
+        FileError, match=r"a\.tsv, line 1: this is no header: .* Put one first, such as 'query-id.*corpus-id.*score'"
+    ):
         reader(write("q1\td1\t1\n", "a.tsv"), format="beir")
 
 
@@ -231,3 +252,87 @@ def test_a_column_that_first_comes_far_down_is_read(tmp_path):
     lines = [f'{{"qid": "q", "docno": "d{i}", "score": 1}}' for i in range(3000)]
     (tmp_path / "a.ndjson").write_text("\n".join([*lines, '{"qid": "q", "docno": "x", "score": 1, "run": "a"}']))
     assert read_run(tmp_path / "a.ndjson").columns == ["qid", "docno", "score", "run"]
+
+
+@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (
+            "q1,d1,1",
+            "this is no header: it names no ids, and 1 is a number. Put one first, such as 'query_id,doc_id,{}'.",
+        ),
+        (
+            "q1,d1,-.5e3",
+            "this is no header: it names no ids, and -.5e3 is a number. Put one first, such as 'query_id,doc_id,{}'.",
+        ),
+        ("qid,docno,*", "no column can be called '*' here; rename it."),
+        ("qid,docno,^docno$", "no column can be called '^docno$' here; rename it."),
+        ("qid,docno,polars_ir: line text", "no column can be called 'polars_ir: line text' here; rename it."),
+        ("q\0id,docno,score", "a NUL byte; is this a binary file, or UTF-16?"),
+    ],
+)
+def test_a_header_is_one_of_names(write: Write, reader: Any, header: str, problem: str) -> None:
+    with pytest.raises(FileError) as error:
+        reader(path := write(f"{header}\nq,d,1\n", "a.csv"))
+    value = "score" if reader in (read_run, scan_run) else "relevance"
+    assert str(error.value) == f"{path}, line 1: {problem.format(value)}\n    {header!r}"
+
+
+def test_a_header_of_other_names_can_be_renamed(write: Write) -> None:
+    assert read_run(write("frage,dokument,wert\nq,d,1\n", "a.csv")).columns == ["frage", "dokument", "wert"]
+
+
+@pytest.mark.parametrize(
+    ("before", "row", "line"),
+    [
+        ("", 'q,d,1,"a\nb\n"\n', 5),
+        ("\n\r\n\n", "", 5),
+        ("\ufeff", "\n\n", 4),
+        ("\n", 'q,d,1,"a\nb"\n\n' * 2, 9),
+    ],
+)
+def test_the_line_of_a_row_counts_all_lines(write: Write, before: str, row: str, line: int) -> None:
+    path = write(f"{before}qid,docno,score,text\n{row}q,d,x,t\n", "a.csv")
+    for reader in (read_run, scan_run):
+        with pytest.raises(FileError, match=rf"a\.csv, line {line}: score must be a number; got 'x'"):
+            reader(path)
+
+
+@pytest.mark.parametrize("row", ["q,d,{}", '"q\n{}",d,1', "q,d,1,{}"])
+def test_a_message_of_a_megabyte_is_cut(write: Write, row: str) -> None:
+    for content in ("qid,docno,score\n" + row.format("x" * 1_000_000), ",".join(["x" * 1_000_000] * 2) + "\nq,d\n"):
+        with pytest.raises(FileError) as error:
+            read_run(path := write(content, "a.csv"))
+        assert len(str(error.value)) < 300 + len(str(path))
+
+
+def test_a_carriage_return_in_a_row_is_told(write: Write) -> None:
+    with pytest.raises(FileError, match=r"a\.csv, line 3: a carriage return inside the line"):
+        read_run(write("qid,docno,score\nq,c,1\nq,d,1\rq,e,2\n", "a.csv"))
+
+
+@pytest.mark.parametrize("column", ["query_id", "doc_id"])
+@pytest.mark.parametrize("format", ["parquet", "ipc", "ndjson"])
+def test_a_part_with_null_ids_is_named(tmp_path: Path, column: str, format: str) -> None:
+    part = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d1", "d2"], "score": [1.0, 2.0]})
+    bad = part.with_columns(pl.when(pl.col("score") > 1).then(column).alias(column))
+    paths = [tmp_path / f"part-{number}.{format}" for number in range(3)]
+    for path, frame in zip(paths, [part, bad, part], strict=True):
+        getattr(frame, f"write_{format}")(path)
+    with pytest.raises(FileError) as error:
+        read_run(paths)
+    assert str(error.value) == f"{paths[1]}: 1 rows of this part have no {column}; leave them out."
+    assert read_run(paths[1]).height == 2
+
+
+def test_a_damaged_part_is_named(tmp_path: Path) -> None:
+    part = pl.DataFrame({"query_id": ["q"] * 9, "doc_id": list("abcdefghi"), "score": [1.0] * 9})
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path in paths:
+        part.write_parquet(path)
+    content = bytearray(paths[1].read_bytes())
+    content[4:24] = bytes(255 - byte for byte in content[4:24])
+    paths[1].write_bytes(content)
+    with pytest.raises(FileError, match=r"b\.parquet: the file can not be read: .+\.$"):
+        read_run(paths)

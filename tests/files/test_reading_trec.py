@@ -75,8 +75,9 @@ def test_a_format_says_what_the_fields_between_are(write: Write, format: str, li
 @pytest.mark.parametrize(
     ("format", "problem"),
     [
-        ("subtopics", "a qrels line has 4 fields (query_id subtopic doc_id relevance); this one has 5."),
-        ("judges", "a qrels line has 4 fields (query_id judge doc_id relevance); this one has 5."),
+        ("trec", "5 fields, not 4 (query_id iteration doc_id relevance); preferences are read with format="),
+        ("subtopics", "5 fields, not 4 (query_id subtopic doc_id relevance); preferences are read with format="),
+        ("judges", "5 fields, not 4 (query_id judge doc_id relevance); preferences are read with format="),
         ("preferences", "the grade (field 5) must be a number; got 'x'."),
     ],
 )
@@ -187,6 +188,13 @@ def test_several_runs_are_told_apart_by_their_tags(write: Write, tmp_path: Path)
     frame = both(read_run, scan_run, tmp_path / "*.run")
     assert frame.columns == ["run", "query_id", "doc_id", "rank", "score"]
     assert frame["run"].to_list() == ["one", "two"]
+
+
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_a_run_whose_lines_have_several_tags_is_named_by_its_file(write: Write, reader: Any) -> None:
+    both_systems = write("q Q0 d 1 1 bm25\nq Q0 e 1 1 dense\n", "fused.run")
+    frame = reader([both_systems, write("q Q0 d 1 1 bm25\n", "a.run")]).lazy().collect()
+    assert frame["run"].to_list() == ["fused", "fused", "a"]
 
 
 def test_several_runs_of_one_tag_are_told_apart_by_their_file_names(write: Write) -> None:
