@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_ir import measures
 from polars_ir.measures.average_precision import average_out_of
-from polars_ir.measures.cumulated_gain import best_gain, ideal_order
+from polars_ir.measures.cumulated_gain import best_gain
 from polars_ir.measures.precision_recall import multiple_of_relevant
 from polars_ir.vocabulary import (
     Discount,
@@ -264,8 +264,7 @@ def ndcg(
 ) -> pl.Expr:
     """Expected normalised discounted cumulated gain: the ideal ranking is the same in every order."""
     value = gain(dcg, gains, rel)
-    best = best_gain(ideal_order(value, gains), k, value, discount, denominator)
-    return ratio(discounted_gain(k, value, discount), best)
+    return ratio(discounted_gain(k, value, discount), best_gain(k, value, discount, denominator))
 
 
 def rank_biased_precision(

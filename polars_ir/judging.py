@@ -30,7 +30,6 @@ from polars_ir.errors import ColumnError, MeasureError, OptionError, explain_opt
 from polars_ir.greedy import with_greedy_rank
 from polars_ir.ranking import (
     DOCUMENT,
-    DUPLICATES,
     POSITION,
     Ties,
     by_counting,
@@ -56,6 +55,7 @@ GUARDED = ("relevance", *(column for column in MADE if column != "rank"))
 #: What a plan that fails on purpose says: the name of the column whose cast can not succeed.
 OUR_MESSAGE = re.compile(r"polars_ir: ([^\"]*)")
 
+DUPLICATES = "the run gives a judged document of a query more than once; keep one of each"
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep one of each"
 SEVERAL_JUDGMENTS = (
     " If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name their column: "
@@ -186,13 +186,7 @@ def relate(
         run = _condensed(run, qrels)
     sorting = unjudged or judged_only or ties == "input" or _deep(qrels)
     columns = pair.extra_columns if unjudged else []
-    if sorting:
-        ranks = by_sorting(run, qrels, columns)
-    elif qrels.eager:
-        ranks = by_counting(run, qrels, elsewhere=elsewhere)
-    else:
-        shallow, deep = _by_depth(qrels)
-        ranks = pl.concat([by_counting(run, shallow, elsewhere=elsewhere), by_sorting(run, deep, [])])
+    ranks = by_sorting(run, qrels, columns) if sorting else _by_depth(run, qrels, elsewhere=elsewhere)
     if elsewhere:
         ranks = ranks.join(
             pool(qrels).with_columns(judged_elsewhere=True), on="doc_id", how="left" if unjudged else "inner"
@@ -206,11 +200,8 @@ def relate(
         ranks = ranks.join(qrels.select("query_id", *qrels.per).unique(), on="query_id")
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
-    if (sorting or not qrels.eager) and not _searched(run):
-        # Ideal ranks are 1, 2, 3, ... unless a judged document met two rows of the run.
-        rankings = [*run.keys, *qrels.per]
-        twice = pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
-        relation = guard(relation, "rank", twice, DUPLICATES)
+    if not _searched(run):
+        relation = guard(relation, "rank", _met_twice(pair), DUPLICATES)
     if run.eager and not counted:
         return relation
     relation = relation.join(_counts(run), on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
@@ -230,6 +221,17 @@ def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
         if told := OUR_MESSAGE.search(str(error)):
             raise MeasureError(told[1]) from None
         raise
+
+
+def _met_twice(pair: Pair) -> pl.Expr:
+    """Whether a judgment met two rows of the run: then the judged relation has more grades than there are."""
+    run, qrels = pair.run, pair.qrels
+    if run.eager and qrels is not None:
+        systems = systems_of(run).collect().height if "run" in run.keys else 1
+        return pl.col("relevance").count() > qrels.select("relevance").collect()["relevance"].count() * systems
+    # Ideal ranks are 1, 2, 3, ... but where there is one twice.
+    rankings = pair.keys if qrels is None else [*run.keys, *qrels.per]
+    return pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
 
 
 def _search(name: str, table: Table, keys: list[str]) -> None:
@@ -253,11 +255,13 @@ def _deep(qrels: Table) -> bool:
     return qrels.rows >= DEEP * int(queries)
 
 
-def _by_depth(qrels: Table) -> tuple[Table, Table]:
-    """Judgments nobody has counted yet: those of queries for which counting is faster, and those for sorting."""
-    deep = pl.len().over("query_id") >= DEEP
-    rows = qrels.all_columns()
-    return qrels.made_of(rows.filter(~deep)), qrels.made_of(rows.filter(deep))
+def _by_depth(run: Table, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
+    """Ranks by counting; where nobody has counted the judgments of a query yet, by what they turn out to be."""
+    if qrels.eager:
+        return by_counting(run, qrels, elsewhere=elsewhere)
+    rows, deep = qrels.all_columns(), pl.len().over("query_id") >= DEEP
+    few, many = (qrels.made_of(rows.filter(which)) for which in (~deep, deep))
+    return pl.concat([by_counting(run, few, elsewhere=elsewhere), by_sorting(run, many, [])])
 
 
 def systems_of(run: Table) -> pl.LazyFrame:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.checks import guard
 from polars_ir.conversion import STREAMING_ROWS
 from polars_ir.schema import Table
 
@@ -24,8 +23,6 @@ DOCUMENT = ["query_id", "doc_id"]
 
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
 SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
-
-DUPLICATES = "the run gives a judged document of a query more than once; keep one of each"
 
 #: A column with the place of a row in its run, the first the highest.
 POSITION = "polars_ir: position"
@@ -78,14 +75,12 @@ def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.Lazy
     above = _above(run, hits, hit) if begins is None else _above_in_order(begins, hits, hit)
     above = above.pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
-    doc_id, hit_doc_id = pl.col("doc_id"), pl.col("hit_doc_id")
     level = (
         run.select("score", "doc_id", *keys)
         .join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
         .group_by(hit)
-        .agg(before=(doc_id > hit_doc_id).sum(), same=(doc_id == hit_doc_id).sum())
+        .agg(before=(pl.col("doc_id") > pl.col("hit_doc_id")).sum())
     )
-    level = guard(level, "before", pl.col("same") > 1, DUPLICATES)
     ids = (pl.col(f"hit_{column}").alias(column) for column in (*keys, "doc_id"))
     rank = 1 + pl.col("n_higher") + pl.col("before").fill_null(0)
     ranks = hits.join(above, on=hit).join(level, on=hit, how="left")

@@ -24,7 +24,7 @@ ALLOWED = {
     "continuations": {"errors", "vocabulary"},
     "measures": {"continuations", "errors", "greedy", "parameters", "registry", "vocabulary"},
     "naming": {"errors", "measures", "registry"},
-    "ranking": {"checks", "schema"},
+    "ranking": {"conversion", "schema"},
     "greedy": {"errors"},
     "judging": {"errors", "checks", "conversion", "greedy", "ranking", "schema"},
     "preferences": {"errors", "checks", "conversion", "schema", "vocabulary"},

@@ -13,7 +13,6 @@ from polars_ir.vocabulary import (
     discounted,
     gain,
     hits,
-    ideal_rank,
     n_relevant,
     n_retrieved,
     rank,
@@ -51,22 +50,17 @@ def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Dis
     return total(ranked(value / discounted(order, discount), top(k, of=order), by=order))
 
 
-def ideal_order(value: pl.Expr, gains: Gains | None) -> pl.Expr:
-    """The place of a document in the ideal ranking.
-
-    Gains of their own may put a lower grade above a higher one; only then does the order have to be found anew.
-    """
-    judged = ideal_rank.is_not_null()
-    return ideal_rank if gains is None else pl.when(judged).then(value).rank("ordinal", descending=True)
-
-
-def best_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Discount, denominator: str) -> pl.Expr:
+def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: str = "min(k,R)") -> pl.Expr:
     """The most discounted gain there can be, by one of the denominators in use."""
     if denominator == "k":
         places = pl.int_range(1, (n_retrieved if k is None else pl.lit(k)) + 1)
         # As many times as there are places, also where the discount is a constant.
         return total(value.max() * places.clip(1, 1) / discounted(places, discount))
-    return discounted_gain(order, k if denominator == "min(k,R)" else None, value, discount)
+    # Sorted by gain, not by `ideal_rank`: that would be one more ranking of all judgments.
+    best, places = value.sort(descending=True), pl.int_range(1, pl.len() + 1)
+    if k is not None and denominator == "min(k,R)":
+        best, places = best.head(k), places.head(k)
+    return total(best / discounted(places, discount))
 
 
 @measure(
@@ -128,7 +122,7 @@ def ideal_dcg(
     ('q', 2.0)
     """
     value = gain(dcg, gains, rel)
-    return pl.when((value > 0).any()).then(discounted_gain(ideal_order(value, gains), k, value, discount))
+    return pl.when((value > 0).any()).then(best_gain(k, value, discount))
 
 
 @measure(
@@ -171,8 +165,7 @@ def ndcg(
     0.613147
     """
     value = gain(dcg, gains, rel)
-    best = best_gain(ideal_order(value, gains), k, value, discount, denominator)
-    return ratio(discounted_gain(rank, k, value, discount), best)
+    return ratio(discounted_gain(rank, k, value, discount), best_gain(k, value, discount, denominator))
 
 
 @measure(

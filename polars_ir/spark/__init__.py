@@ -16,18 +16,24 @@ How it goes
     * Of the run only the columns that are read travel and, where the judged queries are few enough to be broadcast,
       only the rows of judged queries.
     * Bad rows fail the job with the message that they have locally, inside Spark's `PythonException`. As for a
-      LazyFrame, nothing warns of ids that never meet: look at them with `polars_ir.validate` on a sample.
+      LazyFrame, nothing warns of ids that never meet: look at them with `polars_ir.validate` on a sample. An action on
+      some rows, such as `show()`, evaluates some partitions only, and meets only their bad rows.
+    * A Parquet part that is lost or broken fails the job, and Spark names it; sessions that leave out such parts are
+      refused, the option of one `read` that does so is not seen. Spark takes the schema of all parts from one: with
+      `mergeSchema` a column that only others have is there, and is null in the rest.
 
 On a cluster
-    * Executors need Python packages: `polars_ir`, `pyarrow`, and Polars in the version of the driver, since expressions
-      are sent. Pack an environment (`venv-pack -o env.tar.gz`) and submit it:
+    * Java 17 or later, and Spark 4, with or without Spark Connect (`SparkSession.builder.remote`).
+    * Executors need Python packages: `pyarrow`, and `polars_ir` and Polars in the versions of the driver, since
+      expressions are sent. Pack an environment (`venv-pack -o env.tar.gz`) and submit it:
       `spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python job.py`. On one machine say
       which Python workers are to be: `PYSPARK_PYTHON`.
     * The memory of a task is that of its partition: 0.65 GB for 3.5 million rows of short ids, when measured. A query
       is never split, so the largest query, of all systems together, is what no setting goes below. Without
       `partitions` Spark chooses them (`spark.sql.shuffle.partitions`, put together by adaptive execution); for a run of
-      many rows choose one for every one to five million. The memory is that of Python: `spark.executor.memoryOverhead`
-      or `spark.executor.pyspark.memory`, for each of `spark.executor.cores` tasks.
+      many rows choose one for every one to five million. The memory is that of Python, outside the JVM:
+      `spark.executor.memoryOverhead`, for each of `spark.executor.cores` tasks. `spark.executor.pyspark.memory` limits
+      addresses, of which Polars reserves more than it uses: 256 MB a task ended Python without a message, 1 GB did not.
     * Polars takes as many threads in a task as Spark gives it cores (`spark.task.cpus`), unless
       `spark.executorEnv.POLARS_MAX_THREADS` says otherwise.
     * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.

@@ -15,7 +15,7 @@ from polars_ir.ranking import Ties
 from polars_ir.schema import ROLES, find, labelled_table, qrels_table, run_table, same_types
 from polars_ir.spark.planning import Pair, rows_of
 from polars_ir.spark.stand_ins import Names
-from polars_ir.spark.tables import arrow_schema, check_spark, empty, in_tasks, to_spark
+from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, empty, in_tasks, to_spark
 from polars_ir.spark.tasks import QUERY, Evaluation, SentMeasure
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def evaluate(
     Raises
     ------
     IRError
-        For tables, measures or options that can not be used, before any job. What is wrong with rows fails the job
-        with our message inside Spark's `PythonException`.
+        For tables, measures, options or settings of the session that can not be used, before any job. What is wrong
+        with rows fails the job with our message inside Spark's `PythonException`.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def evaluate(
     if broadcast not in (None, True, False):
         raise OptionError.value("broadcast", broadcast, (None, True, False))
     if qrels is not None:
-        qrels = to_spark("qrels", qrels, column="relevance", like=run)
+        qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     expressions = resolve(measures)
     options = {
         "missing": missing,
@@ -101,6 +101,7 @@ def evaluate(
         "judges": judges,
         "bounds": bounds,
     }
+    run = by_bytes(run)
     pair = Pair(run, qrels, _names(run, qrels))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, expressions, options))
     sent = tuple(SentMeasure.of(name, expression) for name, expression in expressions.items())

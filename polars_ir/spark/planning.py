@@ -101,7 +101,9 @@ def _shared(pair: Pair, *, bounds: bool) -> list[DataFrame]:
     if pair.qrels is not None and "run" in pair.names.run:
         facts[SYSTEMS] = pair.run.agg(F.collect_set(column(pair.names.run["run"])).alias(SYSTEMS))
     if bounds:
-        facts[HIGHEST] = pair.of_judgments("relevance").agg(F.max("relevance").cast("double").alias(HIGHEST))
+        # Spark takes NaN for more than infinity. Such grades fail the evaluation, and are not to appear twice.
+        finite = F.when(F.col("relevance") < float("inf"), F.col("relevance"))
+        facts[HIGHEST] = pair.of_judgments("relevance").agg(F.max(finite).cast("double").alias(HIGHEST))
     if not facts:
         return []
     queries = pair.of_judgments("query_id").distinct()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 #: What partitions share: columns of a row that every judged query brings along.
 SYSTEMS, HIGHEST = "systems", "highest"
@@ -42,6 +43,7 @@ def with_stand_in(
     if (shared is None or not shared.height) and (pooled is None or not pooled.height):
         return run, qrels, None
     facts = shared.row(0, named=True) if shared is not None and shared.height else {}
+    run, qrels = _wide(run, names.run), None if qrels is None else _wide(qrels, names.qrels)
     judged, of_judged = (run, names.run) if qrels is None else (qrels, names.qrels)
     query = _unused(run[names.run["query_id"]], judged[of_judged["query_id"]])
     if SYSTEMS in facts:
@@ -61,6 +63,12 @@ def with_stand_in(
     return (judged, None, query) if qrels is None else (run, judged, query)
 
 
+def _wide(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    """The frame with integer ids as Int64, as the core has them: a short one may have no number left to add."""
+    ids = [names[role] for role in ("query_id", "doc_id") if role in names]
+    return frame.with_columns((cs.integer() & cs.by_name(ids)).cast(pl.Int64))
+
+
 def _followed_by(frame: pl.DataFrame, columns: Mapping[str, Sequence[Any] | pl.Series]) -> pl.DataFrame:
     """The frame and some rows that have values in some columns, and 0 in the others, or null where there is no 0."""
     rows = pl.DataFrame(columns, strict=False)
@@ -75,6 +83,6 @@ def _followed_by(frame: pl.DataFrame, columns: Mapping[str, Sequence[Any] | pl.S
 
 def _unused(*ids: pl.Series) -> Any:
     """The first number that is none of some ids; as text where they are."""
-    taken = pl.concat([s.cast(ids[0].dtype) for s in ids]).unique()
+    taken = pl.concat(ids).unique()
     numbers = pl.int_range(len(taken) + 1, eager=True).cast(taken.dtype)
     return numbers.filter(~numbers.is_in(taken.implode()))[0]

@@ -8,13 +8,15 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
+import shutil
+import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 import polars.selectors as cs
 
 from polars_ir.conversion import to_polars
-from polars_ir.errors import DtypeError, ExtraError, InputTypeError, OptionError
+from polars_ir.errors import ColumnError, DtypeError, ExtraError, InputTypeError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +42,9 @@ LARGEST_BROADCAST = 8 << 30
 #: What Spark takes for the size of a table that it knows nothing of, and larger.
 UNKNOWN = 1 << 62
 
+#: Settings by which Spark leaves out the rows of a file without a word.
+LOSSY = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
+
 
 def check_spark(role: str, frame: object) -> None:
     """Raise an error unless a value is a Spark frame, and what tasks need is there."""
@@ -51,7 +56,41 @@ def check_spark(role: str, frame: object) -> None:
     if not is_spark(frame):
         raise InputTypeError(
             f"{role} must be a Spark frame; got {type(frame).__name__}. For a table in memory there is "
-            "polars_ir.evaluate; or make it a Spark frame: session.createDataFrame(table)."
+            f"polars_ir.evaluate; or make it a Spark frame: session.createDataFrame(table).{_without_java()}"
+        )
+    check_whole(role, frame)
+
+
+def _without_java() -> str:
+    """What to say where no Java is found; Spark itself says little more than that its process ended."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return ""
+    return (
+        " A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt install "
+        "openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME."
+    )
+
+
+def check_whole(table: str, frame: Any) -> None:
+    """Raise an error for a frame of which rows or columns could be lost without a word."""
+    if frame.isStreaming:
+        raise InputTypeError(
+            f"{table} is a stream, and a query can be evaluated when all of its rows are there. Read it as a table, or "
+            "evaluate batches that hold whole queries: writeStream.foreachBatch(...)."
+        )
+    settings = frame.sparkSession.conf
+    for setting in LOSSY:
+        if settings.get(setting) == "true":
+            raise OptionError(
+                f"{setting} must be 'false' to evaluate: the rows of a lost part would be missing from the figures "
+                f"without a word. Set it: session.conf.set({setting!r}, 'false')."
+            )
+    folded = [name if settings.get("spark.sql.caseSensitive") == "true" else name.lower() for name in frame.columns]
+    alike = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
+    if alike:
+        raise ColumnError(
+            f"{table} has columns that Spark does not tell apart: {', '.join(map(repr, alike))}. Give each a name of "
+            f"its own: {table}.toDF(...)."
         )
 
 
@@ -63,32 +102,50 @@ def is_spark(value: object) -> bool:
 def to_spark(table: str, value: object, *, column: str, like: DataFrame) -> DataFrame:
     """A Spark frame as it is, and any other table in the session of another frame."""
     if is_spark(value):
+        check_whole(table, value)
         return value
     frame = to_polars(table, value, column=column).lazy().collect()
     return like.sparkSession.createDataFrame(plain(frame).to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame in dtypes that Spark has too: text for categories and nulls, Int64 for unsigned and long integers."""
+    """The frame in dtypes that Spark has too.
+
+    Text for categories and nulls, Int64 for unsigned and long integers, microseconds for other units of time.
+    """
     texts = cs.by_dtype(pl.Null, pl.Categorical, pl.Enum)
     long = cs.unsigned_integer() | cs.by_dtype(pl.Int128)
-    return frame.with_columns(texts.cast(pl.String), long.cast(pl.Int64))
+    times = cs.datetime(["ms", "ns"]) | cs.duration(["ms", "ns"])
+    return frame.with_columns(texts.cast(pl.String), long.cast(pl.Int64), times.dt.cast_time_unit("us"))
 
 
 def empty(table: str, frame: DataFrame) -> pl.DataFrame:
     """A Polars frame with the columns of a Spark frame, and no row."""
+    import pyarrow as pa
     from pyspark.errors import PySparkTypeError
     from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
 
     # PySpark 4.0 takes no zone, and is content with UTC.
     has_zone = "timezone" in inspect.signature(to_arrow_schema).parameters
     zone = {"timezone": frame.sparkSession.conf.get("spark.sql.session.timeZone")} if has_zone else {}
-    try:
-        return pl.DataFrame(to_arrow_schema(frame.schema, **zone).empty_table())
-    except PySparkTypeError as error:
-        raise DtypeError(
-            f"{table} has a column that can not be sent to Python: {error}. Drop it: {table}.drop('...')."
-        ) from None
+    fields = []
+    for field in frame.schema:
+        try:
+            fields += to_arrow_schema(StructType([field]), **zone)
+        except PySparkTypeError:
+            raise DtypeError(
+                f"{table} column {field.name!r} is of a type that Spark does not send to Python: "
+                f"{field.dataType.simpleString()}. Drop it: {table}.drop({field.name!r})."
+            ) from None
+    return pl.DataFrame(pa.schema(fields).empty_table())
+
+
+def by_bytes(frame: DataFrame) -> DataFrame:
+    """The frame with text that is compared by its bytes, as in the core, where a column has another collation."""
+    collations = {field.name: getattr(field.dataType, "collation", "UTF8_BINARY") for field in frame.schema}
+    other = [name for name, collation in collations.items() if collation != "UTF8_BINARY"]
+    return frame.withColumns({name: column(name).cast("string") for name in other}) if other else frame
 
 
 def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
@@ -125,7 +182,14 @@ def in_tasks(rows: DataFrame, task: Task) -> DataFrame:
 
         context = TaskContext.get()
         os.environ.setdefault("POLARS_MAX_THREADS", str(context.cpus() if context else 1))
-        return pickle.loads(sent)(batches)  # type: ignore[no-any-return]  # noqa: S301  # what the driver has sent
+        try:
+            received = pickle.loads(sent)  # noqa: S301  # what the driver has sent
+        except ImportError as error:
+            raise ImportError(
+                f"executors need the packages of the driver: {error} for {sys.executable}. Install them there, or send "
+                "them: spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python"
+            ) from None
+        return received(batches)  # type: ignore[no-any-return]
 
     return rows.mapInArrow(run, spark_schema(task.schema))
 

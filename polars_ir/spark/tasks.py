@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.errors import IRError, IRWarning, MeasureError
+from polars_ir.errors import DataError, IRError, IRWarning, MeasureError
 from polars_ir.evaluation import evaluate
 from polars_ir.registry import Call, call_of, remember
 from polars_ir.spark.stand_ins import Names, with_stand_in
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 #: The columns of a partition's rows. The last tells of a retrieved document whether it is judged for any query.
 QUERY, RUN, JUDGMENT, SHARED, POOLED = (
     f"polars_ir_{name}" for name in ("query", "run", "judgment", "shared", "pooled")
+)
+
+#: What the driver and the executors must have in one version: expressions are sent, and figures are to be the same.
+VERSIONS = {name: version(name) for name in ("polars", "polars_ir")}
+
+#: What a message on rows says besides.
+OF_FILES = (
+    "On Spark `row` counts in a partition. Which files such rows are in: "
+    "frame.where('...').select('_metadata.file_path').distinct(), on the frame as it was read."
 )
 
 
@@ -66,11 +76,11 @@ class Evaluation:
     options: Mapping[str, Any]
     names: Names
     schema: pa.Schema
-    polars: str = pl.__version__
+    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of the result for the queries of a partition."""
-        rows = _received(batches, self.polars)
+        rows = _received(batches, self.versions)
         if rows is None:
             return
         pooled = rows.filter(POOLED).select(RUN).unnest(RUN) if POOLED in rows.columns else None
@@ -82,7 +92,10 @@ class Evaluation:
         with warnings.catch_warnings():
             # Ids that never meet are a matter of all queries, and a partition has few.
             warnings.simplefilter("ignore", IRWarning)
-            result = evaluate(run, qrels, [measure.received() for measure in self.measures], **self.options)
+            try:
+                result = evaluate(run, qrels, [measure.received() for measure in self.measures], **self.options)
+            except DataError as error:
+                raise DataError(f"{error}\n{OF_FILES}") from None
         if stand_in is not None:
             result = result.filter(pl.col(self.names.run["query_id"]) != stand_in)
         yield from _sent(result, self.schema)
@@ -95,22 +108,23 @@ class Summary:
     function: Callable[..., pl.DataFrame]
     options: Mapping[str, Any]
     schema: pa.Schema
-    polars: str = pl.__version__
+    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of the result for some systems."""
-        rows = _received(batches, self.polars)
+        rows = _received(batches, self.versions)
         if rows is not None:
             yield from _sent(self.function(rows, **self.options), self.schema)
 
 
-def _received(batches: Iterable[pa.RecordBatch], polars: str) -> pl.DataFrame | None:
-    """The rows of a partition, None where it has none; an error where Polars is not the one that expressions need."""
-    if polars != pl.__version__:
-        raise IRError(
-            f"executors need the Polars of the driver, since expressions are sent; here is {pl.__version__}, there is "
-            f"{polars}. Install polars=={polars} on the executors."
-        )
+def _received(batches: Iterable[pa.RecordBatch], versions: Mapping[str, str]) -> pl.DataFrame | None:
+    """The rows of a partition, None where it has none; an error where a package is not that of the driver."""
+    for name, there in versions.items():
+        if there != VERSIONS[name]:
+            raise IRError(
+                f"executors need the {name} of the driver; this one has {VERSIONS[name]}, the driver {there}. Install "
+                f"{name}=={there} on the executors."
+            )
     parts = [pl.DataFrame(batch) for batch in batches if batch.num_rows]
     return pl.concat(parts, rechunk=False) if parts else None
 

@@ -1,0 +1,312 @@
+"""What is wrong is told before a job where that can be, and never leaves a part of the figures out without a word."""
+
+import os
+import shutil
+import sys
+import types
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir import spark as irs
+from polars_ir.errors import ExtraError
+from polars_ir.spark import tables
+from polars_ir.spark.stand_ins import Names
+from polars_ir.spark.tasks import Evaluation, Summary
+
+RUN = pl.DataFrame({"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d1"], "score": [0.5, 0.4, 0.3]})
+QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "message"),
+    [
+        (
+            RUN.with_columns(score=pl.Series([0.5, 0.4, float("nan")])),
+            QRELS,
+            (
+                "polars_ir.errors.DataError: run has 1 row whose 'score' is null or NaN. Leave them out: "
+                "run.filter(pl.col('score').is_not_null() & pl.col('score').is_not_nan()). The first:"
+            ),
+        ),
+        (
+            RUN.with_columns(qid=pl.Series([None, "q1", "q2"])),
+            QRELS,
+            (
+                "polars_ir.errors.DataError: run has 1 row whose 'qid' is null. Leave them out: "
+                "run.filter(pl.col('qid').is_not_null()). The first:"
+            ),
+        ),
+        (
+            RUN,
+            pl.concat([QRELS, QRELS]),
+            (
+                "polars_ir.errors.DataError: qrels has 2 rows that repeat the ids of another (qid, docno). Keep one of "
+                "each: qrels.unique(['qid', 'docno'], keep='first'). The first:"
+            ),
+        ),
+    ],
+    ids=["NaN score", "null query", "judged twice"],
+)
+def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
+    from pyspark.errors import PythonException
+
+    result = irs.evaluate(to_spark(run), to_spark(qrels), "AP", broadcast=True)
+    with pytest.raises(PythonException) as caught:
+        result.collect()
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "measures", "options", "message"),
+    [
+        (
+            RUN.rename({"docno": "url"}),
+            "AP",
+            {},
+            (
+                "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, "
+                "item_id); it has 'qid', 'url', 'score'. Rename the one that is meant: run.rename({'...': 'doc_id'})."
+            ),
+        ),
+        (
+            RUN.with_columns(docno=pl.int_range(3)),
+            "AP",
+            {},
+            (
+                "ids must have one type on both sides; run column 'docno' is Int64 and qrels column 'docno' is String. "
+                "Cast one: run.with_columns(pl.col('docno').cast(pl.String))."
+            ),
+        ),
+        (
+            RUN,
+            "nDGC@5",
+            {},
+            "no measure is called 'nDGC@5'. Did you mean 'nDCG' or 'Rndcg' or 'α_nDCG'? `ir.catalog()` lists them all.",  # noqa: RUF001
+        ),
+        (
+            RUN,
+            pl.col("price").sum(),
+            {},
+            "measure 'price' reads the column 'price', which neither the judged relation nor the run has.",
+        ),
+        (
+            RUN,
+            "AP",
+            {"ties": "input"},
+            "ties='input' needs rows in an order, which those of a Spark frame have not. Use another.",
+        ),
+        (RUN, "AP", {"partitions": 0}, "partitions must be a whole number from 1 on; got 0."),
+        (RUN, "AP", {"broadcast": "yes"}, "broadcast must be one of None, True, False; got 'yes'."),
+        (RUN, "AP", {"bound": True}, "evaluate(): got an unexpected keyword argument 'bound'. Did you mean 'bounds'?"),
+    ],
+)
+def test_what_a_schema_tells_fails_before_any_job(to_spark, jobs, changed, measures, options, message):
+    run, qrels = to_spark(changed), to_spark(QRELS)
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(run, qrels, measures, **options)
+    assert str(caught.value).startswith(message)
+    assert jobs() == set()
+
+
+@pytest.mark.parametrize("setting", tables.LOSSY)
+def test_a_session_that_leaves_out_lost_parts_is_an_error(session, to_spark, jobs, setting):
+    run = to_spark(RUN)
+    session.conf.set(setting, "true")
+    try:
+        with pytest.raises(ir.IRError) as caught:
+            irs.evaluate(run, QRELS, "AP")
+    finally:
+        session.conf.set(setting, "false")
+    assert str(caught.value) == (
+        f"{setting} must be 'false' to evaluate: the rows of a lost part would be missing from the figures without a "
+        f"word. Set it: session.conf.set('{setting}', 'false')."
+    )
+    assert jobs() == set()
+
+
+def in_parts(folder, third):
+    """The run as three Parquet parts, the last of which is another frame."""
+    folder.mkdir()
+    for number, part in enumerate([RUN[:1], RUN[1:2], third]):
+        part.write_parquet(folder / f"part-{number}.parquet")
+    return str(folder)
+
+
+def test_a_part_that_is_lost_before_the_job_is_named(session, to_spark, tmp_path):
+    run = session.read.parquet(in_parts(tmp_path / "run", RUN[2:]))
+    result = irs.evaluate(run, to_spark(QRELS), "AP")
+    (tmp_path / "run" / "part-1.parquet").unlink()
+    with pytest.raises(Exception, match=r"FILE_NOT_EXIST(.|\n)*part-1\.parquet"):
+        result.collect()
+
+
+def test_a_part_of_another_schema_is_named(session, to_spark, tmp_path):
+    third = RUN[2:].with_columns(pl.col("score").cast(pl.String))
+    run = session.read.schema("qid string, docno string, score double").parquet(in_parts(tmp_path / "run", third))
+    with pytest.raises(Exception, match=r"part-2\.parquet(.|\n)*score(.|\n)*double(.|\n)*BINARY"):
+        irs.evaluate(run, to_spark(QRELS), "AP").collect()
+
+
+def test_a_part_without_a_column_is_an_error_that_says_how_to_find_it(session, to_spark, tmp_path):
+    from pyspark.errors import PythonException
+
+    run = session.read.option("mergeSchema", "true").parquet(in_parts(tmp_path / "run", RUN[2:].drop("docno")))
+    with pytest.raises(PythonException) as caught:
+        irs.evaluate(run, to_spark(QRELS), "AP").collect()
+    assert "run has 1 row whose 'docno' is null." in str(caught.value)
+    assert (
+        "On Spark `row` counts in a partition. Which files such rows are in: "
+        "frame.where('...').select('_metadata.file_path').distinct(), on the frame as it was read."
+    ) in str(caught.value)
+    found = run.where("docno is null").select("_metadata.file_path").distinct().collect()
+    assert [row.file_path.rpartition("/")[2] for row in found] == ["part-2.parquet"]
+
+
+def test_a_stream_has_no_last_row(session, tmp_path):
+    labelled = RUN.with_columns(rel=1)
+    folder = in_parts(tmp_path / "run", labelled[2:])
+    stream = session.readStream.schema("qid string, docno string, score double, rel int").parquet(folder)
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(stream, None, "AP")
+    assert str(caught.value) == (
+        "run is a stream, and a query can be evaluated when all of its rows are there. Read it as a table, or evaluate "
+        "batches that hold whole queries: writeStream.foreachBatch(...)."
+    )
+
+
+def test_columns_that_spark_does_not_tell_apart_are_an_error(to_spark):
+    run = to_spark(RUN)
+    for frame, names in (
+        (run.select("*", "score"), "'score', 'score'"),
+        (run.selectExpr("*", "1 as price", "2 as Price"), "'price', 'Price'"),
+    ):
+        with pytest.raises(ir.IRError) as caught:
+            irs.evaluate(frame, QRELS, "AP")
+        assert str(caught.value) == (
+            f"run has columns that Spark does not tell apart: {names}. Give each a name of its own: run.toDF(...)."
+        )
+
+
+def test_a_column_that_can_not_be_sent_is_named(session, to_spark):
+    odd = session.sql("select 'q' as qid, 'd' as docno, 1 as score, interval 1 year as age")
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(odd, to_spark(QRELS), "AP")
+    assert str(caught.value) == (
+        "run column 'age' is of a type that Spark does not send to Python: interval year. Drop it: run.drop('age')."
+    )
+
+
+def test_a_grade_that_is_no_number_is_shown_once(to_spark):
+    from pyspark.errors import PythonException
+
+    qrels = QRELS.with_columns(rel=pl.lit(float("nan")))
+    with pytest.raises(PythonException, match="qrels has 1 row whose 'rel' is null, NaN or infinite"):
+        irs.evaluate(to_spark(RUN), to_spark(qrels), "AP", bounds=True).collect()
+
+
+def test_scores_and_grades_alone_have_no_order_on_spark(to_spark):
+    labelled = to_spark(pl.DataFrame({"qid": ["q"], "score": [0.5], "rel": [1]}))
+    with pytest.raises(ir.IRError, match=r"run has no 'doc_id' column"):
+        irs.evaluate(labelled, None, "AP")
+
+
+def test_a_python_function_is_not_sent_unless_it_can_be(to_spark, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    mine = ir.rank.map_elements(lambda place: place**0.5 + hash(place), return_dtype=pl.Float64).sum().alias("mine")
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(to_spark(RUN), to_spark(QRELS), mine)
+    assert str(caught.value) == (
+        "measure 'mine' holds a Python function, which can not be sent to executors; write it in Polars expressions."
+    )
+
+
+def test_judgments_too_large_to_broadcast_are_an_error_that_says_what_to_choose(to_spark, monkeypatch):
+    monkeypatch.setattr(tables, "LARGEST_BROADCAST", 1)
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(to_spark(RUN), to_spark(QRELS), "AP", broadcast=True)
+    assert str(caught.value).startswith(
+        "broadcast=True needs judged queries of less than 1 bytes, Spark's limit; Spark estimates "
+    )
+    assert str(caught.value).endswith("Leave them where they are: broadcast=False.")
+
+
+@pytest.mark.parametrize(("package", "here"), [("polars", pl.__version__), ("polars_ir", ir.__version__)])
+def test_executors_with_another_version_are_told_apart(package, here):
+    with pytest.raises(ir.IRError) as caught:
+        next(Evaluation((), {}, Names({}, {}), None, versions={package: "0.0.1"})([]))
+    assert str(caught.value) == (
+        f"executors need the {package} of the driver; this one has {here}, the driver 0.0.1. Install "
+        f"{package}==0.0.1 on the executors."
+    )
+
+
+def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypatch):
+    from pyspark.errors import PythonException
+
+    class Task:
+        """What only the driver can import."""
+
+        schema = tables.arrow_schema(RUN)
+
+    only_here = types.ModuleType("only_here")
+    only_here.Task, Task.__module__, Task.__qualname__ = Task, "only_here", "Task"
+    monkeypatch.setitem(sys.modules, "only_here", only_here)
+    with pytest.raises(PythonException) as caught:
+        tables.in_tasks(to_spark(RUN), Task()).collect()
+    assert (
+        f"ImportError: executors need the packages of the driver: No module named 'only_here' for {sys.executable}. "
+        "Install them there, or send them: spark-submit --archives env.tar.gz#env --conf "
+        "spark.pyspark.python=./env/bin/python"
+    ) in str(caught.value)
+
+
+def test_slices_and_weights_are_columns_on_spark(to_spark):
+    per_query = to_spark(ir.evaluate(RUN, QRELS, "AP"))
+    with pytest.raises(ir.IRError) as caught:
+        irs.mean(per_query, weights=pl.DataFrame({"qid": ["q1"], "asked": [2]}))
+    assert str(caught.value) == (
+        "weights must name columns of per_query here; got DataFrame. Join it first: "
+        "per_query.join(weights, 'query_id')."
+    )
+
+
+def threads(rows):  # noqa: ARG001  # what a summary is made of
+    return pl.DataFrame({"n": [pl.thread_pool_size()]})
+
+
+@pytest.mark.skipif("POLARS_MAX_THREADS" in os.environ, reason="somebody else has chosen")
+def test_polars_has_as_many_threads_as_a_task_has_cores(to_spark):
+    task = Summary(threads, {}, tables.arrow_schema(threads(RUN)))
+    assert {row.n for row in tables.in_tasks(to_spark(RUN), task).collect()} == {1}
+
+
+def test_a_local_run_is_told_where_to_go():
+    pytest.importorskip("pyspark", exc_type=ImportError)
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(RUN, QRELS, "AP")
+    assert str(caught.value) == (
+        "run must be a Spark frame; got DataFrame. For a table in memory there is polars_ir.evaluate; or make it a "
+        "Spark frame: session.createDataFrame(table)."
+    )
+
+
+def test_without_java_a_local_run_is_told_how_to_get_it(monkeypatch):
+    pytest.importorskip("pyspark", exc_type=ImportError)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(ir.IRError) as caught:
+        irs.evaluate(RUN, QRELS, "AP")
+    assert str(caught.value).endswith(
+        "session.createDataFrame(table). A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt "
+        "install openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME."
+    )
+
+
+@pytest.mark.parametrize("function", [irs.mean, irs.summarize])
+def test_without_pyspark_the_extra_is_named(function, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(ExtraError) as caught:
+        function(None)
+    assert str(caught.value) == "polars_ir.spark needs an optional dependency: pip install 'polars_ir[spark]'."

@@ -1,0 +1,279 @@
+"""On Spark every figure is the local one, to the last bit."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from generated import collection, collection_of, every_measure
+from on_spark import MASTER, SYSTEMS, assert_same, collected, comparable, systems
+
+import polars_ir as ir
+from polars_ir import spark as irs
+from polars_ir.expected import EXPECTED
+
+ROBUST = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
+
+
+def of_judges(qrels):
+    """Judgments by two judges, of whom the second has seen less."""
+    second = qrels.filter(pl.int_range(pl.len()) % 3 == 0).with_columns(
+        judge=pl.lit("j2"), relevance=pl.lit(1, pl.Int64)
+    )
+    return pl.concat([qrels.with_columns(judge=pl.lit("j1"), relevance=pl.col("relevance").cast(pl.Int64)), second])
+
+
+MEASURES = ["nDCG@5", "AP", "RR", "P@3", "NumRel", (1 / ir.rank).max().alias("mine")]
+BOUNDED = ["nDCG@5", "AP", "P(rel=2)@3", "ERR@4"]
+POOLED = [pl.col("judged_elsewhere").is_not_null().sum().alias("pooled"), "nDCG@5"]
+
+
+def test_every_measure_of_documents_is_the_local_one(to_spark):
+    assert_same(to_spark, *collection(1), every_measure(), on_spark={"partitions": 2})
+
+
+@pytest.mark.parametrize("kind", ["subtopics", "preferences"])
+def test_measures_of_other_judgments_are_the_local_ones(to_spark, kind):
+    assert_same(to_spark, *collection_of(kind, 2), every_measure(kind), on_spark={"partitions": 2})
+
+
+@pytest.mark.parametrize(
+    ("measures", "options"),
+    [
+        (MEASURES, {"missing": "skip", "undefined": None}),
+        (MEASURES, {"judged_only": True, "ties": "worst"}),
+        (MEASURES, {"ties": "best"}),
+        (sorted(name for name in EXPECTED if name != "Judged"), {"ties": "expected"}),
+        (BOUNDED, {"bounds": True}),
+        (POOLED, {}),
+    ],
+    ids=["skip", "condensed, worst", "best", "expected", "bounds", "pool"],
+)
+def test_options_mean_what_they_mean_locally_also_with_several_systems(to_spark, measures, options):
+    run, qrels = collection(3)
+    assert_same(to_spark, systems(run), qrels, measures, **options)
+
+
+def test_bounds_of_one_system_know_the_highest_grade_of_all_queries(to_spark):
+    run, qrels = collection(4)
+    assert_same(to_spark, run, qrels, BOUNDED, bounds=True, on_spark={"partitions": 7})
+
+
+def test_judges_are_averaged_as_they_are_locally(to_spark):
+    run, qrels = collection(5)
+    assert_same(to_spark, run, of_judges(qrels), BOUNDED, judges="judge", bounds=True)
+
+
+def test_a_frame_with_its_own_grades_needs_no_qrels(to_spark):
+    run, qrels = collection(6)
+    labelled = run.join(qrels, on=["query_id", "doc_id"], how="left")
+    assert_same(to_spark, systems(labelled), None, [*BOUNDED, *POOLED[:1]], bounds=False)
+    assert_same(to_spark, labelled, None, BOUNDED, bounds=True)
+
+
+def test_columns_are_recognised_and_columns_of_the_run_can_be_measured(to_spark):
+    run, qrels = collection(7)
+    number = pl.col("query_id").str.slice(1).cast(pl.Int32)
+    run = run.select(number.alias("qid"), pl.col("doc_id").alias("docno"), "score", (pl.col("score") * 2).alias("a.b"))
+    qrels = qrels.select(pl.col("relevance").alias("score"), number.cast(pl.Int64).alias("query-id"), "doc_id")
+    assert_same(to_spark, run, qrels, ["AP", pl.col("a.b").sum().alias("sum")])
+
+
+def test_times_of_the_run_can_be_measured(to_spark):
+    run, qrels = collection(16, queries=6)
+    run = run.with_columns(at=pl.datetime(2026, 1, 1, time_zone="UTC") + pl.duration(hours=pl.int_range(pl.len())))
+    first, latest = pl.col("at").min(), pl.col("at").max()
+    times = [first.dt.cast_time_unit("ms").alias("first"), latest.dt.cast_time_unit("ns").alias("latest")]
+    assert_same(to_spark, run, qrels, [*times, (latest - first).alias("between"), latest.dt.hour().alias("hour"), "AP"])
+
+
+@pytest.mark.parametrize("on_spark", [{"broadcast": True}, {"broadcast": False, "partitions": 1}, {"partitions": 9}])
+def test_neither_partitions_nor_broadcasting_change_a_figure(to_spark, on_spark):
+    assert_same(to_spark, *collection(8), MEASURES, on_spark=on_spark)
+
+
+@pytest.mark.parametrize("nothing", ["run", "qrels", "common"])
+def test_an_empty_side_gives_what_it_gives_locally(to_spark, nothing):
+    run, qrels = collection(9, queries=5)
+    tables_of = {
+        "run": (run.clear(), qrels),
+        "qrels": (run, qrels.clear()),
+        "common": (run.with_columns(query_id="x" + pl.col("query_id")), qrels),
+    }
+    run, qrels = tables_of[nothing]
+    local = ir.evaluate(run.lazy(), qrels, MEASURES).collect()
+    found = collected(irs.evaluate(to_spark(run), to_spark(qrels), MEASURES), "query_id")
+    assert comparable(found) == comparable(local)
+
+
+def test_qrels_can_be_any_local_table(to_spark):
+    run, qrels = collection(10, queries=6)
+    nested = {q: dict(zip(r["doc_id"], r["relevance"], strict=True)) for (q,), r in qrels.group_by("query_id")}
+    found = collected(to_spark(run).transform(irs.evaluate, nested, "AP"), "query_id")
+    assert comparable(found) == comparable(ir.evaluate(run, nested, "AP"))
+
+
+def test_a_measure_registered_on_the_driver_alone_is_sent(to_spark):
+    try:
+
+        @ir.measure("Early", bounds=(0, 10), source="an example")
+        def early(*, k: int = 3, rel: float = 1) -> pl.Expr:
+            return (ir.top(k) & ir.relevant(rel)).sum()
+
+        assert_same(to_spark, *collection(11, queries=8), ["Early@2", "AP"], bounds=True)
+    finally:
+        ir.CATALOG.pop("Early", None)
+
+
+@pytest.mark.skipif(not ROBUST.exists(), reason="needs the data beside the project")
+def test_robust_track_figures_are_the_local_ones(to_spark):
+    run = ir.read_run(ROBUST / "humR03dc.run.gz").drop("rank")
+    qrels = ir.read_qrels(ROBUST / "qrels.txt.gz").select("query_id", "doc_id", "relevance")
+    assert_same(to_spark, run, qrels, ["nDCG@10", "AP", "RR", "infAP", "bpref", "P@20"])
+
+
+def test_means_are_the_local_ones(to_spark):
+    run, qrels = collection(12)
+    per_query = ir.evaluate(systems(run), qrels, ["R@5", "NumRel", "GMAP"])
+    sent = to_spark(per_query)
+    assert comparable(collected(irs.mean(sent), "run")) == comparable(ir.mean(per_query))
+    micro = per_query.drop("GMAP")
+    found = irs.mean(to_spark(micro), average="micro", weights=None)
+    assert comparable(collected(found, "run")) == comparable(ir.mean(micro, average="micro"))
+
+
+@pytest.mark.parametrize("interval", ["normal", "BCa"])
+def test_summaries_are_the_local_ones(to_spark, interval):
+    if interval != "normal":
+        pytest.importorskip("scipy")
+    run, qrels = collection(13)
+    per_query = ir.evaluate(run, qrels, ["R@5", "GMAP"]).with_columns(slice=pl.col("query_id").str.slice(-1) < "5")
+    found = irs.summarize(to_spark(per_query), by="slice", interval=interval, resamples=200)
+    local = ir.summarize(per_query, by="slice", interval=interval, resamples=200)
+    keys = ["slice", "measure"]
+    assert comparable(collected(found, keys)) == comparable(local.sort(keys))
+
+
+def test_nothing_runs_before_an_action(to_spark, jobs):
+    run, qrels = collection(14, queries=6)
+    result = irs.summarize(to_spark(systems(run)).transform(irs.evaluate, to_spark(qrels), BOUNDED, bounds=True))
+    assert jobs() == set()
+    assert result.count() == len(SYSTEMS) * 3 * len(BOUNDED)
+    assert jobs() != set()
+
+
+def test_settings_of_a_session_change_nothing(session, to_spark):
+    settings = {
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
+        "spark.sql.execution.arrow.useLargeVarTypes": "true",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+    }
+    before = {name: session.conf.get(name) for name in settings}
+    run, qrels = collection(17, queries=12)
+    try:
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        assert_same(to_spark, systems(run).with_columns(Price=1.0, price=2.0), qrels, BOUNDED, bounds=True)
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
+
+
+def test_names_of_columns_can_hold_dots_and_backquotes(to_spark):
+    run, qrels = collection(18, queries=6)
+    run = run.with_columns((pl.col("score") * 2).alias("a.b`c"), a=pl.struct(b=1))
+    qrels = qrels.with_columns(pl.lit("x").alias("x.y`z"))
+    assert_same(to_spark, run, qrels, ["AP", pl.col("a.b`c").sum().alias("sum.of`it")], bounds=False)
+
+
+def test_short_integers_are_ids_too(to_spark):
+    run, qrels = (
+        frame.with_columns(pl.col("query_id").str.slice(1).cast(pl.Int8)) for frame in collection(19, queries=12)
+    )
+    qrels = qrels.with_columns(query_id=pl.col("query_id").cast(pl.Int64) + (1 << 40) * (pl.col("query_id") == 3))
+    assert_same(to_spark, run, qrels, BOUNDED, bounds=True, on_spark={"broadcast": True})
+
+
+def test_text_is_compared_by_its_bytes_whatever_its_collation(to_spark):
+    run, qrels = collection(20, queries=8)
+    run = pl.concat([systems(run), systems(run).with_columns(pl.col("run").str.to_uppercase())])
+    qrels = qrels.with_columns(pl.col("doc_id").str.to_uppercase())
+    sent = to_spark(run).selectExpr(
+        "run collate utf8_lcase run", "query_id", "doc_id collate utf8_lcase doc_id", "score"
+    )
+    found = irs.evaluate(sent, to_spark(qrels), POOLED)
+    with pytest.warns(ir.IRWarning, match="no retrieved document is judged"):
+        local = ir.evaluate(run, qrels, POOLED)
+    assert comparable(collected(found, ["run", "query_id"])) == comparable(local)
+
+
+def test_run_and_qrels_can_be_the_same_frame(to_spark):
+    run, qrels = collection(21, queries=8)
+    labelled = run.join(qrels, on=["query_id", "doc_id"])
+    frame = to_spark(labelled)
+    found = irs.evaluate(frame, frame, [*BOUNDED, *POOLED[:1]])
+    assert comparable(collected(found, "query_id")) == comparable(
+        ir.evaluate(labelled, labelled, [*BOUNDED, *POOLED[:1]])
+    )
+
+
+def test_a_mean_is_the_same_whatever_the_order_of_its_queries(to_spark):
+    per_query = pl.select(query_id=pl.int_range(5000)).with_columns(AP=(pl.col("query_id") * 0.7).sin().abs())
+    for frame in (to_spark(per_query).repartition(7), to_spark(per_query.reverse())):
+        assert comparable(collected(irs.mean(frame), "AP")) == comparable(ir.mean(per_query))
+
+
+def test_a_task_that_fails_once_changes_nothing(to_spark):
+    run, qrels = collection(15)
+    result = irs.evaluate(to_spark(systems(run)), to_spark(qrels), BOUNDED, bounds=True, partitions=3)
+    retried = result.mapInArrow(failing_once(), result.schema)
+    local = ir.evaluate(systems(run), qrels, BOUNDED, bounds=True)
+    assert comparable(collected(retried, ["run", "query_id"])) == comparable(local)
+
+
+def failing_once():
+    """What ends the first attempt at each task, after it has done its work."""
+
+    def fail(batches: Iterator) -> Iterator:
+        from pyspark import TaskContext
+
+        yield from batches
+        if TaskContext.get().attemptNumber() == 0:
+            os._exit(1)
+
+    return fail
+
+
+@pytest.mark.skipif(not MASTER.startswith("local-cluster"), reason="needs executors that are processes")
+def test_a_lost_executor_changes_nothing(to_spark, tmp_path):
+    run, qrels = collection(22)
+    result = irs.evaluate(to_spark(systems(run)), to_spark(qrels), BOUNDED, bounds=True, partitions=8)
+    ended = tmp_path / "ended"
+    lost = result.mapInArrow(ending_its_executor(ended), result.schema)
+    local = ir.evaluate(systems(run), qrels, BOUNDED, bounds=True)
+    assert comparable(collected(lost, ["run", "query_id"])) == comparable(local)
+    assert ended.exists()
+
+
+def ending_its_executor(ended):
+    """What ends, once, the process that the Python workers of an executor belong to, with all that it has shuffled."""
+
+    def end(batches: Iterator) -> Iterator:
+        from pyspark import TaskContext
+
+        yield from batches
+        if TaskContext.get().partitionId() == 3 and not ended.exists():
+            process = os.getppid()
+            while "java" not in Path(f"/proc/{process}/comm").read_text():
+                process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+            ended.touch()
+            os.kill(process, signal.SIGKILL)
+            time.sleep(60)
+
+    return end
