@@ -287,6 +287,13 @@ def test_trec_eval_has_the_options_output_and_status_of_that_program(folder, cap
     assert "'q3'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("program", "measures", "status"), [("trec_eval", [], 4), ("ir_measures", ["AP"], 2)])
+def test_programs_advise_no_python(folder, capsys, program, measures, status):
+    (folder / "first.run").write_text("q1 Q0 d1 1 3 a\nq1 Q0 d1 2 1 a\n")
+    assert main([program, str(folder / "qrels.txt"), str(folder / "first.run"), *measures]) == status
+    assert " Keep one of each. The first:" in capsys.readouterr().err
+
+
 def test_the_help_lists_every_command(capsys):
     assert main(["--help"]) == 0
     text = capsys.readouterr().out

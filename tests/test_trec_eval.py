@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.trec_eval import main
+from polars_ir.cli.trec_eval import main
 from polars_ir.trec_eval.measures import COUNTS, MEASURES, formats_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"

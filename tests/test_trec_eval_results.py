@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.trec_eval import main
+from polars_ir.cli.trec_eval import main
 from polars_ir.trec_eval.measures import COUNTS, MEASURES
 from polars_ir.trec_eval.names import our_name, trec_eval_name
 from polars_ir.trec_eval.results import write_trec_eval

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir import trec_eval
-from polars_ir.cli import ir_measures
+from polars_ir.cli import ir_measures, trec_eval
 from polars_ir.cli.arguments import parser
 from polars_ir.cli.commands import COMMANDS, found_something
 from polars_ir.cli.inputs import check_stdin
-from polars_ir.cli.messages import in_shell
+from polars_ir.cli.messages import in_program, in_shell
 from polars_ir.cli.output import show
 from polars_ir.errors import IRError, IRWarning
 
@@ -51,17 +50,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _drop_output()
         if debug:
             traceback.print_exc()
-        print(f"polars-ir: {_told(error)}", file=sys.stderr)
+        print(f"polars-ir: {_message(error)}", file=sys.stderr)
         return 2
     return status
 
 
 def _run(given: list[str]) -> int:
     try:
-        return PROGRAMS[given[0]](given[1:]) if given and given[0] in PROGRAMS else _command(given)
+        return _program(*given) if given and given[0] in PROGRAMS else _command(given)
     except SystemExit as end:
         # So argparse ends, having printed a help text.
         return int(end.code or 0)
+
+
+def _program(name: str, *arguments: str) -> int:
+    try:
+        return PROGRAMS[name](arguments)
+    except IRError as error:
+        raise type(error)(in_program(str(error))) from error
 
 
 def _command(given: list[str]) -> int:
@@ -79,12 +85,12 @@ def _command(given: list[str]) -> int:
     return int(found_something(frame, options))
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     """What is wrong, in a line, and perhaps the rows that are."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     if isinstance(error, (IRError, pl.exceptions.PolarsError, OSError)):
-        return in_shell(str(error))
+        return str(error)
     reason = str(error).partition("\n")[0].removesuffix(".")
     return f"{type(error).__name__}: {reason}. This is a fault of polars-ir; --debug shows where."
 

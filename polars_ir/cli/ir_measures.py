@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -28,7 +27,7 @@ from polars_ir.errors import MeasureError, OptionError
 from polars_ir.evaluation import evaluate
 from polars_ir.files.formats import Format
 from polars_ir.files.incoming import as_file
-from polars_ir.files.writers import TABLES
+from polars_ir.files.sources import one_format, resolve
 from polars_ir.naming import parse
 from polars_ir.registry import call_of
 from polars_ir.schema import find
@@ -135,8 +134,9 @@ def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> pl.Dat
     frames = []
     way = attrgetter("way")
     with as_file(options.qrels) as qrels:
+        is_trec = one_format(resolve(qrels), "qrels", None) == "trec"
         for (of_subtopics, judged_only), group in groupby(sorted(measures, key=way), key=way):
-            format: Format | None = "subtopics" if of_subtopics and Path(qrels).suffix not in TABLES else None
+            format: Format | None = "subtopics" if of_subtopics and is_trec else None
             ours, judged = alike(_in_single_precision(run), qrels_of(qrels, format))
             expressions = [measure.expression for measure in group]
             frames.append(evaluate(ours, judged, expressions, judged_only=judged_only))

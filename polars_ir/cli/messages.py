@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from polars_ir.errors import FileError, IRError, IRWarning
 
 #: A call as advice, up to the end of its part of the sentence.
-_CALL = re.compile(r"[:,] (ir|pl|run|qrels|per_query|queries|frame|old|new)\.\w+\(.*?\)(?=[.,](\s|$))")
+_CALL = re.compile(r"[:,] (as in )?(ir|pl|run|qrels|per_query|queries|frame|old|new)\.\w+\(.*?\)(?=[.,](\s|$))")
 
 #: What is no option, but a file.
 _FILES = {"new", "old"}
@@ -40,6 +40,11 @@ def in_shell(message: str, parameters: Collection[str] = ()) -> str:
         message = re.sub(rf"^{name}(?= must)", option, message)
         message = re.sub(rf"(?<![\w(]){name}='([^']*)'", rf"{option} \1", message)
     return message
+
+
+def in_program(message: str) -> str:
+    """A message of what stands in for another program, and has no option for the format as `convert` has."""
+    return in_shell(message, ["format"]).replace("--format", "polars-ir convert --format")
 
 
 @contextmanager

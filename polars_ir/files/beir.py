@@ -15,6 +15,7 @@ import polars as pl
 from polars_ir.errors import FileError, InputTypeError, explain_options
 from polars_ir.files import texts
 from polars_ir.files.checked import SHOWN
+from polars_ir.files.locations import one_file
 from polars_ir.files.sources import resolve, stem
 from polars_ir.files.unreadable import FAILURES, because
 
@@ -101,12 +102,12 @@ def _queries(file: Path, qrels: pl.DataFrame) -> pl.DataFrame:
     if queries.is_empty():
         raise FileError.empty(file)
     if nameless := queries["query_id"].null_count():
-        raise FileError.of_file(file, f"{nameless} of its queries have no _id.")
+        raise FileError.of_file(file, f"queries without _id: {nameless}.")
     for again in queries.filter(pl.col("query_id").is_duplicated())["query_id"].head(1):
         raise FileError.of_file(file, f"the query {again!r:.80} is there more than once; leave the others out.")
     absent = qrels.join(queries, on="query_id", how="anti")["query_id"].unique(maintain_order=True)
     if len(absent):
-        raise FileError.of_file(file, f"{len(absent)} judged queries are not in it, such as {absent[0]!r:.80}.")
+        raise FileError.of_file(file, f"judged queries that are not in it: {len(absent)}, such as {absent[0]!r:.80}.")
     return queries.join(qrels, on="query_id", how="semi", maintain_order="left")
 
 
@@ -124,8 +125,8 @@ def _scan_texts(file: Path, id: str, *columns: str) -> pl.LazyFrame:
     """The texts of a file, as it names them, with their id first."""
     # What the schema does not name is left out, and an id that is written as a number becomes text.
     schema = dict.fromkeys(("_id", *columns), pl.String)
-    resolve(file)
-    return pl.scan_ndjson(file, schema=schema).rename({"_id": id})
+    (path,) = resolve(file)
+    return pl.scan_ndjson(one_file(path), schema=schema).rename({"_id": id})
 
 
 def _file(folder: Path, name: str) -> Path:

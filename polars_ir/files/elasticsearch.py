@@ -69,7 +69,9 @@ def _check_whole(file: File, tree: Tree) -> None:
     partial = [query for query, response in responses.items() if response.get("timed_out") or _lacks(response, tree)]
     if queries := [*failed, *partial]:
         shown = ", ".join(f"{query!r:.80}" for query in queries[:SHOWN])
-        problem = f"{len(queries)} queries failed, timed out or miss shards: {shown}. Search for them again."
+        problem = (
+            f"queries that failed, timed out or miss shards: {len(queries)}, such as {shown}. Search for them again."
+        )
         raise FileError.of_file(file, problem)
 
 

@@ -89,13 +89,13 @@ def format_of(file: File, role: Role) -> Format:
     # A .tsv is a table only with a header.
     if format not in (None, "tsv"):
         return format
-    told = None if isinstance(file, str) else _told_by_bytes(file)
+    told = None if isinstance(file, str) else _by_bytes(file)
     if told is not None:
         return told
     number, line = first_line(file)
-    told = _told(line, role)
+    told = _by_line(line, role)
     if told is None:
-        raise FileError.at_line(file, number, line, _untold(role))
+        raise FileError.at_line(file, number, line, _unknown(role))
     return told
 
 
@@ -134,12 +134,12 @@ def fields(line: str) -> list[str]:
     return FIELD.findall(line)
 
 
-def _told_by_bytes(path: Path) -> Format | None:
+def _by_bytes(path: Path) -> Format | None:
     begin = beginning(path)
     return next((format for first, format in BEGINNINGS.items() if begin.startswith(first)), None)
 
 
-def _told(line: str, role: Role) -> Format | None:
+def _by_line(line: str, role: Role) -> Format | None:
     found = fields(line)
     # Also an id can begin as JSON does; then a number stands where TREC has it.
     if _JSON.match(line) and not _is_trec(found, role):
@@ -158,7 +158,7 @@ def _is_trec(found: list[str], role: Role) -> bool:
     return len(found) >= count and NUMERAL.fullmatch(found[place]) is not None
 
 
-def _untold(role: Role) -> str:
+def _unknown(role: Role) -> str:
     """What was tried with a line that tells no format, and what to do."""
     tried = "JSON, a table with a header, TREC" + (", LETOR" if role == "qrels" else "")
     # Its two or three fields could as well be grades, scores or texts.

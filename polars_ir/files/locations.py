@@ -5,6 +5,7 @@ Conventions: a local file is a `Path`, a remote one its URL as text, which a `Pa
 
 from __future__ import annotations
 
+import glob
 import re
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TypeAlias
@@ -32,6 +33,11 @@ def is_remote(file: File) -> bool:
 def is_pattern(file: File) -> bool:
     """Whether a URL is a pattern of several files; `?` begins its query, and `[` is part of a name."""
     return isinstance(file, str) and "*" in urlsplit(file).path
+
+
+def one_file(file: File) -> str:
+    """A file as a reader takes it that follows patterns: `x[1].jsonl` is the name of one file, not a pattern."""
+    return file if isinstance(file, str) else glob.escape(str(file))
 
 
 def pure(file: File) -> PurePath:

@@ -52,10 +52,10 @@ def one_format(files: list[File], role: Role, format: Format | None) -> Format:
         if is_pattern(file) and (format or by_extension(file)) not in tables.FORMATS:
             known = ", ".join(sorted(tables.FORMATS))
             raise FileError.of_file(file, f"a pattern at a URL is followed for {known} only; list these files.")
-    return format or _told(files, role)
+    return format or _common_format(files, role)
 
 
-def _told(files: list[File], role: Role) -> Format:
+def _common_format(files: list[File], role: Role) -> Format:
     """The format that all files tell."""
     formats = {file: format_of(file, role) for file in files}
     first = files[0]

@@ -10,13 +10,12 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files import elasticsearch
-from polars_ir.files.locations import File, is_remote
+from polars_ir.files.locations import File, is_remote, one_file
 from polars_ir.files.signatures import beginning
 from polars_ir.files.unreadable import FAILURES, because, unreadable_objects
 from polars_ir.schema import find
@@ -46,7 +45,7 @@ def check_ids(files: list[File], format: str, frame: pl.DataFrame) -> None:
         counts = _scan([path], format).select(pl.col(ids).null_count()).collect(engine="streaming")
         for name, count in counts.row(0, named=True).items():
             if count:
-                raise FileError.of_file(path, f"{count} rows of this part have no {name}; leave them out.")
+                raise FileError.of_file(path, f"rows of this part without {name}: {count}. Leave them out.")
 
 
 def scan(files: list[File], format: str) -> pl.LazyFrame:
@@ -61,7 +60,7 @@ def _together(files: list[File], format: str) -> pl.LazyFrame:
     first, *others = [_schema(path, format) for path in files]
     for path, schema in zip(files[1:], others, strict=True):
         if schema != first:
-            problem = f"its columns are {_told(schema)}; those of {files[0]} are {_told(first)}. Read them apart."
+            problem = f"its columns are {_listed(schema)}; those of {files[0]} are {_listed(first)}. Read them apart."
             raise FileError.of_file(path, problem)
     if format == "ndjson":
         for path in files:
@@ -88,20 +87,21 @@ def _check_characters(path: Path) -> None:
 
 
 def _scan(files: list[File], format: str) -> pl.LazyFrame:
+    if format == "ndjson":
+        return _scan_objects(files)
     # With globbing on, Polars would take a file named `x[1].parquet` for a pattern. Remote patterns are its to follow.
-    # All lines of an NDJSON file tell its columns: one that first comes far down would be left out without a word.
-    of_lines: dict[str, Any] = {"infer_schema_length": None}
-    options = of_lines if format == "ndjson" else {"glob": any(map(is_remote, files))}
     read: Callable[..., pl.LazyFrame] = getattr(pl, f"scan_{format}")
-    return read(_unmarked(files) if format == "ndjson" else files, **options)
+    return read(files, glob=any(map(is_remote, files)))
 
 
-def _unmarked(files: list[File]) -> list[File] | list[bytes]:
-    """The files, or what is in them where one begins with a byte-order mark, which Polars takes for no JSON."""
+def _scan_objects(files: list[File]) -> pl.LazyFrame:
+    """Files of a JSON object a line, whose columns all lines tell: one that first comes far down is a column too."""
     local = [file for file in files if isinstance(file, Path)]
-    if len(local) < len(files) or not any(beginning(file).startswith(BOM_UTF8) for file in local):
-        return files
-    return [file.read_bytes().removeprefix(BOM_UTF8) for file in local]
+    if len(local) == len(files) and any(beginning(file).startswith(BOM_UTF8) for file in local):
+        # Polars takes a byte-order mark for no JSON.
+        read = [file.read_bytes().removeprefix(BOM_UTF8) for file in local]
+        return pl.scan_ndjson(read, infer_schema_length=None)  # type: ignore[arg-type]  # it takes these too
+    return pl.scan_ndjson([one_file(file) for file in files], infer_schema_length=None)
 
 
 def _schema(path: File, format: str) -> pl.Schema:
@@ -130,5 +130,5 @@ def _unreadable(path: File, format: str, error: BaseException) -> FileError:
     return unreadable_objects(path, error) if format == "ndjson" else because(path, error)
 
 
-def _told(schema: pl.Schema) -> str:
+def _listed(schema: pl.Schema) -> str:
     return f"{', '.join(f'{name} {dtype}' for name, dtype in schema.items()):.300}"

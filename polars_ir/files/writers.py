@@ -16,7 +16,7 @@ from typing import IO, Any
 import polars as pl
 
 from polars_ir.errors import SHOWN, DataError, FileError, InputTypeError, OptionError, explain_options
-from polars_ir.files.formats import COMPRESSED, EXTENSIONS, Format
+from polars_ir.files.formats import COMPRESSED, Format, by_extension
 from polars_ir.schema import Table, qrels_table, run_table
 
 #: How tables are written. Text formats can be compressed, by the file's last extension.
@@ -26,8 +26,9 @@ _SINKS: dict[str, Callable[..., None]] = {
     "ndjson": pl.LazyFrame.sink_ndjson,
     "csv": pl.LazyFrame.sink_csv,
     "tsv": lambda frame, file, **options: frame.sink_csv(file, separator="\t", **options),
-    "trec": lambda frame, file, **options: _sink_fields(frame, file, " ", **options),
-    "beir": lambda frame, file, **options: frame.sink_csv(file, separator="\t", **options),
+    "trec": lambda frame, file, **options: frame.sink_csv(
+        file, separator=" ", include_header=False, quote_style="never", **options
+    ),
 }
 _BINARY = ("parquet", "ipc")
 
@@ -64,8 +65,9 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
     Raises
     ------
     IRError
-        For a run that can not be evaluated, ids that a TREC file can not hold (blanks, nothing at all, `#` first), or
-        a file that can not be written. The file that was there stays as it was.
+        For a table that is no run, ids that a TREC file can not hold (blanks, nothing at all, `#` first), or a file
+        that can not be written. The file that was there stays as it was. Documents that a query has twice, which can
+        not be evaluated, are written as they are.
 
     Examples
     --------
@@ -110,8 +112,8 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     Raises
     ------
     IRError
-        For judgments that can not be evaluated, ids or grades that the format can not hold, or a file that can not be
-        written. The file that was there stays as it was.
+        For judgments that can not be evaluated; ids or grades that the format can not hold, or a document that is
+        there twice in a text that is no table; a file that can not be written. The file that was there stays as it was.
 
     Examples
     --------
@@ -125,21 +127,23 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     q1 0 d2 2
     >>> folder.cleanup()
     """
-    choices: tuple[Format, ...] = (
-        "trec", "subtopics", "judges", "beir", "parquet", "csv", "tsv", "ipc", "ndjson"
-    )  # fmt: skip
-    kind = _format(path, format, choices)
+    texts: tuple[Format, ...] = ("trec", "subtopics", "judges", "beir")
+    kind = _format(path, format, (*texts, "parquet", "csv", "tsv", "ipc", "ndjson"))
     per = {"subtopics": "subtopic", "judges": "judge"}.get(kind)
     table = qrels_table(qrels, per=per)
     rows = table.all_columns().sort("query_id", maintain_order=True)
+    if kind in texts:
+        _check_once(rows, ["query_id", *table.per, "doc_id"])
     if kind in ("trec", "subtopics", "judges"):
         iteration = pl.col(per) if per else pl.lit("0")
         fields = {"query_id": pl.col("query_id"), "iteration": iteration, "doc_id": pl.col("doc_id")}
         _check_fields("qrels", rows.select(**fields), table)
         _sink(rows.select(**fields, relevance="relevance"), Path(path), "trec")
     elif kind == "beir":
+        nothing = rows.select("query_id", "doc_id").filter(pl.col("doc_id").is_null())
+        _raise_if_any("qrels", nothing, "without a document", "Leave them out, or write a table (.parquet).", {})
         names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
-        _sink(rows.select(list(names)).rename(names), Path(path), "beir")
+        _sink(rows.select(list(names)).rename(names), Path(path), "tsv")
     else:
         _sink(rows, Path(path), kind)
 
@@ -148,9 +152,7 @@ sink_qrels = write_qrels
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write any table to a file, in the format of its ending."""
-    if path.suffix not in TABLES:
-        raise FileError(f"{path}: unknown ending; the result can be written as {', '.join(TABLES)}.")
+    """Write any table to a file, in the format of its ending, which is one of `TABLES`."""
     _sink(frame.lazy(), path, TABLES[path.suffix])
 
 
@@ -197,7 +199,7 @@ def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
         for part in parts:
             ranked = part.with_columns(rank=rank).sort("query_id", "rank")
             fields = ranked.select("query_id", pl.lit("Q0"), "doc_id", "rank", "score", tag=pl.lit(tag))
-            _sink_fields(fields, file, " ", **_options("trec", path))
+            _SINKS[kind](fields, file, **_options(kind, path))
 
 
 def _some_queries_at_a_time(rows: pl.LazyFrame) -> list[pl.LazyFrame]:
@@ -236,6 +238,14 @@ def _check_fields(name: str, fields: pl.LazyFrame, table: Table) -> None:
     _raise_if_any(name, bad, problem, "Write a table instead (.parquet, .tsv), or give them other ids.", names)
 
 
+def _check_once(rows: pl.LazyFrame, keys: list[str]) -> None:
+    """Raise a `DataError` for documents judged several times, in lines that would not tell why."""
+    again = rows.filter(pl.len().over(keys) > 1).select(keys)
+    problem = f"that repeat the ids of another ({', '.join(keys)})"
+    remedy = "Keep one of each; of subtopics or judges, write that format or a table (.parquet, .csv)."
+    _raise_if_any("qrels", again, problem, remedy, {})
+
+
 def check_path(path: object) -> None:
     """Raise an `InputTypeError` for what is no path."""
     if not isinstance(path, (str, os.PathLike)):
@@ -246,11 +256,10 @@ def _format(path: str | os.PathLike[str], format: Format | None, choices: tuple[
     check_path(path)
     if format is not None and format not in choices:
         raise OptionError.value("format", format, choices)
-    plain = Path(path).with_suffix("") if Path(path).suffix.lower() in COMPRESSED else Path(path)
-    kind = format or EXTENSIONS.get(plain.suffix.lower(), "trec")
+    kind = format or by_extension(Path(path)) or "trec"
     if kind not in choices:
         raise FileError.of_file(path, f"{kind} is read, but not written; write {', '.join(choices)}.")
-    if kind in _BINARY and plain != Path(path):
+    if kind in _BINARY and Path(path).suffix.lower() in COMPRESSED:
         raise FileError.of_file(path, f"{kind} compresses its columns itself; leave out {Path(path).suffix}.")
     return kind
 
@@ -288,7 +297,3 @@ def _options(kind: str, path: Path) -> dict[str, Any]:
     """The compression that a file's ending says, for formats of text."""
     compression = _COMPRESSIONS.get(path.suffix.lower(), "uncompressed")
     return {} if kind in _BINARY else {"compression": compression, "check_extension": False}
-
-
-def _sink_fields(frame: pl.LazyFrame, file: IO[bytes], separator: str, **options: Any) -> None:
-    frame.sink_csv(file, separator=separator, include_header=False, quote_style="never", **options)

@@ -68,4 +68,4 @@ def _text(figure: Figure, value: Any, digits: int) -> str:
 
 
 def _line(name: str, topic: object, value: str) -> str:
-    return f"{name:<22}\t{topic}\t{value}\n"
+    return f"{name:<22}\t{topic}\t{value}"

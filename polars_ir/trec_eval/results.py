@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +144,7 @@ def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: in
     """What is printed of a system."""
     _check_tag(tag)
     _check_topics(topics)
-    lines = chain(of_topics(topics, figures, digits), of_run(topics, tag), of_all(topics, figures, digits))
-    return [line.removesuffix("\n") for line in lines]
+    return [*of_topics(topics, figures, digits), *of_run(topics, tag), *of_all(topics, figures, digits)]
 
 
 def _figures(measures: Sequence[str]) -> list[Figure]:
@@ -203,7 +201,7 @@ def _systems(files: list[File], rows: list[pl.DataFrame]) -> list[str]:
     ids = [lines.filter(pl.col("measure") == "runid")["value"].to_list() for lines in rows]
     tags = [found[0] if found else "" for found in ids]
     names = [stem(path) for path in files]
-    choices = ([*tags] if all(tags) else names, names, [str(path) for path in files])
+    choices = (tags if all(tags) else names, names, [str(path) for path in files])
     return next(choice for choice in choices if len(set(choice)) == len(choice))
 
 

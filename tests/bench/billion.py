@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 from generate import deep, parquet_parts, shallow
-from measure import READY, fresh, machine, shown_memory, shown_rows, shown_time
+from measure import fresh, machine, say_ready, shown_memory, shown_rows, shown_time
 from tools import MEASURES
 
 import polars_ir as ir
@@ -39,8 +39,7 @@ def made(options: argparse.Namespace, judgments: str) -> Path:
 
 def measure(folder: Path, what: str, *, lazy_qrels: bool) -> None:
     """Print the seconds that an evaluation or a join takes, and what it finds: queries and the mean nDCG@10."""
-    sys.stdout.write(f"{READY}\n")
-    sys.stdout.flush()
+    say_ready()
     start = time.perf_counter()
     run = pl.scan_parquet(folder / "run-*.parquet")
     qrels = pl.scan_parquet(folder / "qrels-*.parquet")

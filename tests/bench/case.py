@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from generate import Collection, collection, deep, robust, shallow, write_parquet, write_text
-from measure import READY, Figures, anonymous_memory, several
+from measure import Figures, anonymous_memory, say_ready, several
 from tools import MEASURES, TOOLS, Tool, parquet_frames
 
 #: Where a tool begins, and what its time includes.
@@ -82,7 +82,6 @@ def ready(case: Case, tool: Tool, folder: Path) -> Callable[[], Figures]:
         read = {"parquet": tool.parquet, "text": tool.text}[case.start]
         return lambda: tool.evaluate(read(files), measures)
     data = parquet_frames(files)
-    tool.frames(data)  # what is not timed, such as pandas frames, is made now
     return lambda: tool.evaluate(tool.frames(data), measures)
 
 
@@ -93,8 +92,7 @@ def main(case: Case, name: str, folder: Path, limit: float) -> None:
     imported = anonymous_memory()
     run = ready(case, tool, folder)
     held = anonymous_memory() - imported
-    sys.stdout.write(f"{READY}\n")
-    sys.stdout.flush()
+    say_ready()
     figures: dict[str, float] = {}
     seconds = several(lambda: figures.update(run()), limit)
     sys.stdout.write(json.dumps({"seconds": seconds, "figures": figures, "held": held}))

@@ -32,8 +32,6 @@ FIRST = 1_000_000
 
 SEED = 7
 
-IDS = ("query_id", "doc_id")
-
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 ROBUST = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
@@ -78,11 +76,6 @@ class Collection:
             return {"": self.run}
         parts = self.run.partition_by("run", include_key=False, as_dict=True)
         return {str(key): part for (key,), part in parts.items()}
-
-    @cached_property
-    def pandas(self) -> tuple[dict[str, Any], Any]:
-        """The same runs and judgments in pandas, ids as objects: its own strings slow the peers by more than half."""
-        return {name: _pandas(run) for name, run in self.runs.items()}, _pandas(self.qrels)
 
 
 def shallow(rows: int, **changes: Any) -> Shape:
@@ -168,10 +161,6 @@ def _write(table: pl.DataFrame, path: Path) -> None:
     beside = path.with_suffix(".unfinished")
     table.write_parquet(beside, compression="lz4", row_group_size=GROUP_ROWS)
     beside.replace(path)
-
-
-def _pandas(table: pl.DataFrame) -> Any:
-    return table.to_pandas().astype(dict.fromkeys(IDS, object))
 
 
 def _topics(shape: Shape, first: int, queries: int) -> Topics:

@@ -30,7 +30,7 @@ TOLERANCE = 1e-6
 #: How often memory is looked at, in seconds, and how much of it a process must leave to the machine, in bytes.
 EVERY, RESERVE = 0.005, 1_500_000_000
 
-#: What a script prints once it has loaded what it needs, and its memory begins to count.
+#: What a script prints, with the memory that it has, once it has loaded what it needs.
 READY = "ready"
 
 
@@ -85,8 +85,14 @@ def best(run: Callable[[], object]) -> float:
     return min(several(run))
 
 
+def say_ready() -> None:
+    """Tell `fresh`, from within its process, that memory counts from here on."""
+    sys.stdout.write(f"{READY} {anonymous_memory()}\n")
+    sys.stdout.flush()
+
+
 def fresh(script: Path, *arguments: str, timeout: float = math.inf) -> dict[str, Any]:
-    """What a script prints as JSON in a process of its own, and `peak`: the bytes that it took from `READY` on.
+    """What a script prints as JSON in a process of its own, and `peak`: the bytes that it took after `say_ready`.
 
     TimeoutError after `timeout` seconds, MemoryError when the machine has little left, RuntimeError if the script ends
     in an error; the first two end it.
@@ -101,8 +107,8 @@ def fresh(script: Path, *arguments: str, timeout: float = math.inf) -> dict[str,
                     # The process may be busy in C and hold Python's lock, so it is looked at from here.
                     if select.select([printed], [], [], EVERY)[0]:
                         last, line = line, printed.readline()
-                        if line.strip() == READY:
-                            held = peak = anonymous_memory(process.pid)
+                        if line.startswith(READY):
+                            held = peak = int(line.removeprefix(READY))
                     peak = max(peak, anonymous_memory(process.pid))
                     if time.monotonic() > end:
                         raise TimeoutError(f"longer than {timeout:.0f} s")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,11 @@ class Results:
         """Whether a turn need not be taken: it was, or the tool has given up; what failed is tried again."""
         turns = self.turns.get((case, tool), {})
         return "seconds" in turns.get(number, {}) or any("gave_up" in turn for turn in turns.values())
+
+    def forget(self, cases: Sequence[Case], tools: Sequence[str]) -> None:
+        """Leave the turns of some tools out, so that they are taken again; the file keeps them until then."""
+        for which in product(cases, tools):
+            self.turns.pop(which, None)
 
     def seconds(self, case: Case, tool: str) -> float | None:
         """The best time of all turns."""
@@ -147,7 +153,7 @@ def take_turns(results: Results, cases: Sequence[Case], tools: Sequence[str], op
     for case in cases:
         for number in range(options.turns):
             for tool in tools:
-                if not options.again and results.has(case, tool, number):
+                if results.has(case, tool, number):
                     continue
                 if told := results.why_not(case, tool):
                     say(case, tool, f"left out: {told}")
@@ -257,8 +263,11 @@ def main() -> None:
         sys.stderr.write(f"{absent} is not installed, and left out\n")
     present = [name for name in TOOLS if name in tools and installed(name)]
     cases = [*sizes(options.sizes, options.starts), *(axes(options.axes) if options.axes else ())]
+    cases = list(dict.fromkeys(cases))
+    if options.again:
+        results.forget(cases, present)
     try:
-        if not take_turns(results, list(dict.fromkeys(cases)), present, options):
+        if not take_turns(results, cases, present, options):
             sys.exit("some failed, or gave other figures; run it again for another try")
     except KeyboardInterrupt:
         sys.exit("stopped; run it again to go on")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import polars_ir as ir
@@ -56,6 +57,15 @@ def test_measures_of_subtopics_read_the_second_field(pydocs, capsys):
     assert main(["ir_measures", *arguments]) == 0
     pytest.importorskip("pyndeval")
     assert capsys.readouterr().out.splitlines() == there(*arguments)
+
+
+@pytest.mark.parametrize("name", ["subtopics.pq", "subtopics.csv.gz"])
+def test_measures_of_subtopics_read_the_column_of_a_table(pydocs, capsys, name):
+    qrels = pl.DataFrame({"query_id": ["q1"] * 2, "subtopic": ["1", "2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
+    ir.write_qrels(qrels, pydocs / name, format="csv" if name.endswith(".gz") else "parquet")
+    (pydocs / "some.run").write_text("q1 Q0 d2 1 3 a\nq1 Q0 d1 2 2 a\n")
+    assert main(["ir_measures", name, "some.run", "StRecall@1"]) == 0
+    assert capsys.readouterr().out == "StRecall@1\t0.5000\n"
 
 
 @pytest.mark.usefixtures("pydocs")

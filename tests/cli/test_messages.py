@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from polars_ir.cli.messages import about, in_shell, option_for
+from polars_ir.cli.messages import about, in_program, in_shell, option_for
 from polars_ir.errors import DataError, FileError, IRWarning, OptionError
 
 
@@ -18,6 +18,7 @@ from polars_ir.errors import DataError, FileError, IRWarning, OptionError
         ("old must be of one system.", "old must be of one system."),
         ("Keep one: run.drop('qid'), or rename the other.", "Keep one, or rename the other."),
         ("Keep one: run.unique(['doc_id'], keep='first'). The first:\nq1", "Keep one. The first:\nq1"),
+        ("Rename it, as in run.with_columns(pl.col('run').str.replace_all('/', '-')).", "Rename it."),
         ("Cast one: run.with_columns(pl.col('qid').cast(pl.String)).", "Cast one."),
         ("no measure is called 'x'. `ir.catalog()` lists", "no measure is called 'x'. `polars-ir measures` lists"),
         ("ir.gate needs an optional dependency.", "gate needs an optional dependency."),
@@ -26,6 +27,11 @@ from polars_ir.errors import DataError, FileError, IRWarning, OptionError
 )  # fmt: skip
 def test_a_message_names_options_and_calls_nothing(message, wanted):
     assert in_shell(message, ["max_drop", "format", "old"]) == wanted
+
+
+def test_a_program_without_a_format_points_to_convert():
+    message = "nothing tells the format. Say it: format='msmarco' for lines."
+    assert in_program(message) == "nothing tells the format. Say it: polars-ir convert --format msmarco for lines."
 
 
 def test_an_option_of_another_name_is_named():

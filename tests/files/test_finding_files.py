@@ -139,6 +139,15 @@ def test_parquet_and_arrow_are_known_by_their_first_bytes(tmp_path: Path, name: 
         assert_frame_equal(reader(tmp_path / name).lazy().collect(), frame)
 
 
+@pytest.mark.parametrize("name", ["x[1].ndjson", "x?.ndjson", "x*.ndjson"])
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_a_table_whose_name_is_a_pattern_is_read_and_no_other(tmp_path: Path, name: str, reader: Any) -> None:
+    frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]})
+    frame.write_ndjson(tmp_path / name)
+    frame.with_columns(doc_id=pl.lit("other")).write_ndjson(tmp_path / "x1.ndjson")
+    assert_frame_equal(reader(tmp_path / name).lazy().collect(), frame)
+
+
 def test_an_id_may_begin_as_a_packed_file_does(write: Write) -> None:
     ids = ["PAR1", "ARROW1", "BZh9", "PK", "7zXZ"]
     assert read_run(write("".join(f"{id} Q0 d 1 1 a\n" for id in ids), "a.txt"))["query_id"].to_list() == ids

@@ -91,6 +91,13 @@ def test_a_missing_file_shows_what_the_folder_holds(folder: Path, name: str) -> 
     assert message(folder).startswith(f"{name}: there is no such file; the folder holds ")
 
 
+def test_the_name_of_a_folder_may_be_a_pattern(folder: Path) -> None:
+    wanted = read_beir(folder)
+    found = read_beir(folder.rename(folder.with_name("x[1]*")))
+    assert found.queries.equals(wanted.queries)
+    assert found.corpus.collect().height == CORPUS.count("\n")
+
+
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"nowhere: there is no such folder\.$"):
         read_beir(tmp_path / "nowhere")
@@ -104,7 +111,7 @@ def test_what_is_no_path_is_an_error() -> None:
 
 def test_a_query_without_id_is_an_error(folder: Path) -> None:
     (folder / "queries.jsonl").write_text('{"id": "q1", "text": "x"}\n')
-    assert message(folder) == "queries.jsonl: 1 of its queries have no _id."
+    assert message(folder) == "queries.jsonl: queries without _id: 1."
 
 
 def test_queries_that_are_no_json_are_an_error(folder: Path) -> None:
@@ -122,7 +129,7 @@ def test_wrong_judgments_are_an_error_with_their_line(folder: Path) -> None:
     [
         ("", "the file is empty: no line holds data."),
         (QUERIES + QUERIES, "the query 'q2' is there more than once; leave the others out."),
-        (QUERIES.replace("q2", "q9"), "1 judged queries are not in it, such as 'q2'."),
+        (QUERIES.replace("q2", "q9"), "judged queries that are not in it: 1, such as 'q2'."),
     ],
 )
 def test_every_judged_query_is_there_once(folder: Path, queries: str, said: str) -> None:

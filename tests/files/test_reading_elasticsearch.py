@@ -186,5 +186,7 @@ def test_a_hit_without_document_has_no_rating(save: Write) -> None:
     ],
 )
 def test_queries_that_failed_are_told(save: Write, content: Any) -> None:
-    with pytest.raises(FileError, match=r"1 queries failed, timed out or miss shards: 'q9'\. Search for them again\.$"):
+    with pytest.raises(
+        FileError, match=r"queries that failed, timed out or miss shards: 1, such as 'q9'\. Search for them again\.$"
+    ):
         read_run(save(content))

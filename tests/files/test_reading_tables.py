@@ -322,7 +322,7 @@ def test_a_part_with_null_ids_is_named(tmp_path: Path, column: str, format: str)
         getattr(frame, f"write_{format}")(path)
     with pytest.raises(FileError) as error:
         read_run(paths)
-    assert str(error.value) == f"{paths[1]}: 1 rows of this part have no {column}; leave them out."
+    assert str(error.value) == f"{paths[1]}: rows of this part without {column}: 1. Leave them out."
     assert read_run(paths[1]).height == 2
 
 

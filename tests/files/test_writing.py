@@ -91,6 +91,23 @@ def test_subtopics_read_back_equal(tmp_path):
     assert_frame_equal(ids(found, "subtopic", "relevance"), ids(qrels, "subtopic", "relevance"))
 
 
+@pytest.mark.parametrize("format", ["trec", "beir"])
+def test_judgments_of_subtopics_are_not_written_as_if_of_documents(format, tmp_path):
+    qrels = pl.DataFrame({"query_id": ["q"] * 2, "subtopic": ["1", "2"], "doc_id": ["d"] * 2, "relevance": [1, 0]})
+    with pytest.raises(ir.IRError) as error:
+        ir.write_qrels(qrels, tmp_path / "qrels", format=format)
+    assert str(error.value).startswith(
+        "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each; of subtopics or judges, "
+        "write that format or a table (.parquet, .csv). The first:\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_without_documents_is_no_row_of_beir(tmp_path):
+    with pytest.raises(ir.IRError, match=r"^qrels has 1 row without a document\. Leave them out, or write a table"):
+        ir.write_qrels({"q": {}}, tmp_path / "test.tsv", format="beir")
+
+
 def test_integer_ids_and_dicts_are_written(tmp_path):
     ir.write_run(pl.DataFrame({"qid": [1], "docno": [7], "sim": [2]}), tmp_path / "a.run")
     ir.write_qrels({"1": {"7": 1}}, tmp_path / "a.qrels")
