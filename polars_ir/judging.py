@@ -257,11 +257,13 @@ def _deep(qrels: Table) -> bool:
 
 def _by_depth(run: Table, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
     """Ranks by counting; where nobody has counted the judgments of a query yet, by what they turn out to be."""
+    # Of all queries, also where the queries are parted.
+    documents = pool(qrels) if elsewhere else None
     if qrels.eager:
-        return by_counting(run, qrels, elsewhere=elsewhere)
+        return by_counting(run, qrels, documents)
     rows, deep = qrels.all_columns(), pl.len().over("query_id") >= DEEP
     few, many = (qrels.made_of(rows.filter(which)) for which in (~deep, deep))
-    return pl.concat([by_counting(run, few, elsewhere=elsewhere), by_sorting(run, many, [])])
+    return pl.concat([by_counting(run, few, documents), by_sorting(run, many, [])])
 
 
 def systems_of(run: Table) -> pl.LazyFrame:
@@ -295,7 +297,7 @@ def _counts(run: Table) -> pl.LazyFrame:
         return run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
     rows = run.select("doc_id", "score", *run.keys).group_by(run.keys)
     counts = rows.agg(n_retrieved=pl.len(), wrong=(wrong_value("doc_id") | wrong_value("score")).any())
-    wrong = pl.col("wrong") | wrong_value("query_id")
+    wrong = pl.any_horizontal("wrong", *(wrong_value(key) for key in run.keys))
     return guard(counts, "n_retrieved", wrong, BAD_RUN).drop("wrong")
 
 
@@ -310,7 +312,7 @@ def _labelled(run: Table, *, unjudged: bool, judged_only: bool) -> pl.LazyFrame:
         **tie_counts(run.keys),
     )
     if not run.eager:
-        wrong = wrong_run_row() | wrong_grade(ungraded=True)
+        wrong = wrong_run_row() | wrong_grade(ungraded=True) | pl.any_horizontal(map(wrong_value, run.keys))
         relation = guard(
             guard(relation, "rank", wrong, BAD_RUN), "rank", pl.len().over(*run.keys, "doc_id") > 1, DUPLICATES
         )

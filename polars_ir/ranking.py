@@ -57,8 +57,8 @@ def by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     )
 
 
-def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.LazyFrame:
-    """The rank of every retrieved document that is judged, `elsewhere` for any query, found by counting those above it.
+def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None) -> pl.LazyFrame:
+    """The rank of every retrieved document that is judged, or is one of some `documents`, by counting those above it.
 
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
     holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
@@ -71,7 +71,7 @@ def by_counting(run: Table, qrels: Table, *, elsewhere: bool = False) -> pl.Lazy
     hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
     by_steps = run.eager and run.rows >= STREAMING_ROWS
     begins = _beginnings(run) if by_steps else None
-    hits = _hits(run, qrels, numbered=begins is not None, elsewhere=elsewhere).pipe(_known, by_steps=by_steps)
+    hits = _hits(run, qrels, documents, numbered=begins is not None).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit) if begins is None else _above_in_order(begins, hits, hit)
     above = above.pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
@@ -92,8 +92,8 @@ def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
     return plan.collect(engine="streaming").lazy() if by_steps else plan
 
 
-def _hits(run: Table, qrels: Table, *, numbered: bool, elsewhere: bool) -> pl.LazyFrame:
-    """The rows of the run whose documents are judged for their query, or for any query that is judged itself.
+def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, numbered: bool) -> pl.LazyFrame:
+    """The rows of the run whose documents are judged for their query or, of the judged queries, given.
 
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids, and, if asked for, that of its
     row. The ids of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run.
@@ -101,10 +101,10 @@ def _hits(run: Table, qrels: Table, *, numbered: bool, elsewhere: bool) -> pl.La
     rows = run.select(*run.keys, "doc_id", "score")
     rows = rows.with_row_index("row") if numbered else rows
     rows = rows.rename({"score": "hit_score", **({"run": "hit_run"} if "run" in run.keys else {})})
-    if elsewhere:
+    if documents is not None:
         queries = _numbered("query", qrels.select("query_id").unique().sort("query_id"))
-        documents = _numbered("document", pool(qrels).sort("doc_id"))
-        hits = rows.join(documents, on="doc_id", build_side="force_right")
+        given = _numbered("document", documents.sort("doc_id"))
+        hits = rows.join(given, on="doc_id", build_side="force_right")
         hits = hits.join(queries, on="query_id", build_side="force_right")
         return hits.with_columns(hit=pl.col("query").cast(pl.UInt64) * 2**32 + pl.col("document"))
     judged = qrels.select(*DOCUMENT)

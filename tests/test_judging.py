@@ -74,6 +74,24 @@ def test_a_large_run_may_hold_no_judged_document(monkeypatch):
         assert ir.judge(some, QRELS)["rank"].to_list() == [None, None]
 
 
+@pytest.mark.parametrize("deep", [1, 2, 10])  # all queries are deep, one is, none is
+def test_a_document_judged_for_a_query_of_another_depth_is_no_hole(deep, monkeypatch):
+    monkeypatch.setattr(judging, "DEEP", deep)
+    run = pl.LazyFrame({"query_id": ["a", "a", "b"], "doc_id": ["d1", "d9", "d0"], "score": [2.0, 1.0, 1.0]})
+    qrels = pl.LazyFrame({"query_id": ["a", "b", "b"], "doc_id": ["d0", "d1", "d2"], "relevance": [1, 1, 0]})
+    holes = ir.evaluate(run, qrels, "Hole").collect().sort("query_id")
+    assert holes.rows() == [("a", 0.5), ("b", 0.0)]
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_scanned_run_of_a_system_without_a_name_is_refused(engine, labelled):
+    run = pl.LazyFrame({"run": ["s", None], "query_id": ["q", "q"], "doc_id": ["d1", "d2"], "score": [1.0, 2.0]})
+    plan = ir.judge(run.with_columns(relevance=1)) if labelled else ir.judge(run, {"q": {"d1": 1}})
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(f"polars_ir: {judging.BAD_RUN}")):
+        plan.collect(engine=engine)
+
+
 def test_equal_scores_go_by_document_id_falling():
     found = ir.judge({"q": {"a": 1.0, "c": 1.0, "b": 1.0}}, {"q": ["a", "b", "c"]}).sort("rank")
     assert found["doc_id"].to_list() == ["c", "b", "a"]

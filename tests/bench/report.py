@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from scale import Results
 
 NOTE = """Every tool has its turns in processes of its own, after a small case to warm up; a time is the best of all
-runs, from the start named to the mean of each measure, in brackets divided by ours. pytrec_eval,
-ir_measures and ranx take nested dicts, and making these of frames or Parquet is timed. Memory is the peak of what a
-process takes beyond what it had when it began: Python, its imports, what the small case left and, in memory, the
-frames.
+runs, from the start named to the mean of each measure, in brackets divided by ours. pytrec_eval, ir_measures and ranx
+take nested dicts, and making these of frames or Parquet is timed. Memory is the peak of what a process takes beyond
+what it had when it began: Python, its imports, what the small case left and, in memory, the frames.
 All tools order equal scores by id but ranx and, for the reciprocal rank, ir_measures; all figures agree to 1e-6 but for
 these on tied scores. pytrec_eval's reciprocal rank has no cutoff. A bare join counts the judged documents of the
 queries and measures nothing. A cell in italics tells why a tool was left out: what it took at the size below, or more
