@@ -19,9 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     except TrecEvalError as end:
         print(f"trec_eval: {end}" if end.status else end, file=sys.stderr if end.status else sys.stdout)
         return end.status
-    except BrokenPipeError:
-        raise  # the reader has seen enough, which is no fault of a file
-    except (IRError, OSError) as error:
+    except IRError as error:
         print(f"trec_eval: {in_program(str(error))}", file=sys.stderr)
-        return WRONG_FILE if isinstance(error, (FileError, OSError)) else NOT_COMPUTED
+        return WRONG_FILE if isinstance(error, FileError) else NOT_COMPUTED
     return 0
