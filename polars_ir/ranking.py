@@ -153,10 +153,9 @@ def _beginnings(run: Table) -> pl.DataFrame | None:
     rows = run.select("score", *run.keys)
     for part in (rows.head(1000), rows):
         begins = part.select(**masks).collect()
-        if not begins["falls"].all():
+        if not begins["falls"].all() or part.filter(begins["query"]).select(run.keys).collect().is_duplicated().any():
             return None
-    rankings = rows.filter(begins["query"]).select(run.keys).collect()
-    return None if rankings.is_duplicated().any() else begins
+    return begins
 
 
 def _changes(columns: list[str]) -> pl.Expr:
