@@ -110,8 +110,6 @@ def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, numbered:
     judged = qrels.select(*DOCUMENT)
     if qrels.per or not qrels.eager:
         judged = judged.unique().sort(DOCUMENT)
-    # One id is looked up faster than two, and most documents nobody judged for any query.
-    rows = rows.join(judged.select("doc_id").unique(), on="doc_id", how="semi", build_side="force_right")
     return rows.join(_numbered("hit", judged), on=DOCUMENT, build_side="force_right")
 
 
