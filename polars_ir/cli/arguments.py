@@ -16,7 +16,7 @@ from typing import NoReturn, get_args
 from polars_ir.comparison.systems import INTERVAL_OF
 from polars_ir.errors import OptionError
 from polars_ir.files.formats import FORMATS, OF_QRELS, choices
-from polars_ir.files.writers import TABLES
+from polars_ir.files.writers import QRELS_FORMATS, RUN_FORMATS, TABLES
 from polars_ir.ranking import Ties
 from polars_ir.registry import CATALOG
 
@@ -30,6 +30,10 @@ RENDERS = {
     "json": "JSON",
     "markdown": "a Markdown table",
 }
+
+
+#: What `convert` writes, runs or judgments.
+WRITTEN = list(dict.fromkeys([*RUN_FORMATS, *QRELS_FORMATS]))
 
 
 class Parser(argparse.ArgumentParser):
@@ -132,7 +136,10 @@ def _convert(command: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, metavar="FORMAT", help="the format to read, if the file does not tell"
     )
     command.add_argument(
-        "--to", choices=FORMATS, metavar="FORMAT", help="the format to write, if the ending does not tell"
+        "--to",
+        choices=sorted({*RUN_FORMATS, *QRELS_FORMATS}),
+        metavar="FORMAT",
+        help="the format to write, if the ending does not tell",
     )
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
     command.set_defaults(output=None, render=None)

@@ -1,45 +1,44 @@
 """The writers: what they write, the readers read back equal.
 
-Conventions: a file is written beside its place and then moved there, so that a write that fails leaves the old one.
-What a format can not hold (an id with a blank in a TREC file) is an error before anything is written. A LazyFrame of a
-run is never held as a whole: tables stream, and for TREC files, where ranks rise, some queries are sorted at a time.
+Conventions: what a format can not hold (an id with a blank in a TREC file) is an error before anything is written. A
+LazyFrame of a run is never held as a whole but for JSON: tables stream, and where ranks rise, in TREC files and MS
+MARCO's, some queries are sorted at a time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, DataError, FileError, InputTypeError, OptionError, explain_options
+from polars_ir.errors import SHOWN, ColumnError, DataError, FileError, InputTypeError, OptionError, explain_options
 from polars_ir.files.formats import COMPRESSED, Format, by_extension
+from polars_ir.files.sinks import BINARY, sink
+from polars_ir.files.trec import QRELS_FIELDS
 from polars_ir.schema import Table, qrels_table, run_table
-
-#: How tables are written. Text formats can be compressed, by the file's last extension.
-_SINKS: dict[str, Callable[..., None]] = {
-    "parquet": pl.LazyFrame.sink_parquet,
-    "ipc": pl.LazyFrame.sink_ipc,
-    "ndjson": pl.LazyFrame.sink_ndjson,
-    "csv": pl.LazyFrame.sink_csv,
-    "tsv": lambda frame, file, **options: frame.sink_csv(file, separator="\t", **options),
-    "trec": lambda frame, file, **options: frame.sink_csv(
-        file, separator=" ", include_header=False, quote_style="never", **options
-    ),
-}
-_BINARY = ("parquet", "ipc")
 
 #: The endings of tables.
 TABLES = {".parquet": "parquet", ".arrow": "ipc", ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson"}
 
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-
 #: So many rows of a TREC run are sorted at a time, and more only of a query that has more: about 1 GB of memory. Each
 #: time is a pass over what is written, so that fewer would make it slow.
 ROWS_AT_ONCE = 5_000_000
+
+
+_TABLES: tuple[Format, ...] = ("parquet", "csv", "tsv", "ipc", "ndjson")
+
+#: What can be written.
+RUN_FORMATS: tuple[Format, ...] = ("trec", "msmarco", "json", *_TABLES)
+QRELS_FORMATS: tuple[Format, ...] = (
+    "trec", "subtopics", "judges", "preferences", "msmarco", "beir", "json", *_TABLES
+)  # fmt: skip
+
+#: Texts without a column of systems, and those that hold fields between blanks.
+_OF_ONE_SYSTEM = ("trec", "msmarco", "json")
+_FIELDS = ("trec", "subtopics", "judges", "preferences", "msmarco")
 
 
 @explain_options
@@ -58,7 +57,8 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
         known is TREC. Several systems are written to a file each where the path holds `{run}`, as in
         `"runs/{run}.run.gz"`; a table holds them in a column.
     format
-        `"trec"`, `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`, if the extension does not tell.
+        `"trec"`, `"parquet"`, `"csv"`, `"tsv"`, `"ipc"`, `"ndjson"`, `"json"` (`{query: {document: score}}`, as
+        pytrec_eval and ranx read it) or `"msmarco"` (`query_id doc_id rank score`), if the extension does not tell.
     tag
         The last field of a TREC file's lines; by default the system's name, or `polars_ir`.
 
@@ -82,12 +82,12 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
     >>> folder.cleanup()
     """
     table = run_table(run)
-    kind = _format(path, format, ("trec", "parquet", "csv", "tsv", "ipc", "ndjson"))
+    kind = _format(path, format, RUN_FORMATS)
     if "{run}" in os.fspath(path):
         for system, file, of_system in each_system("run", table, path):
             _write_run(of_system, file, kind, tag or system)
-    elif kind == "trec" and "run" in table.dtypes:
-        raise OptionError("a TREC file holds one system; write each to its own: path='runs/{run}.run'.")
+    elif kind in _OF_ONE_SYSTEM and "run" in table.dtypes:
+        raise OptionError(f"a file of {kind} holds one system; write each to its own: path='runs/{{run}}.run'.")
     else:
         _write_run(table, Path(path), kind, tag or "polars_ir")
 
@@ -106,8 +106,9 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     path
         The file; its extension tells the format, as for `write_run`.
     format
-        `"trec"`, `"beir"`, `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`; also `"subtopics"` and `"judges"`,
-        which are TREC files whose second field is the column of that name.
+        `"trec"`, `"beir"`, `"msmarco"` (TREC's fields between tabs), `"json"` (`{query: {document: grade}}`),
+        `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`; also `"subtopics"`, `"judges"` and `"preferences"`, which
+        are TREC files with the columns that `read_qrels` reads from them.
 
     Raises
     ------
@@ -127,25 +128,33 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     q1 0 d2 2
     >>> folder.cleanup()
     """
-    texts: tuple[Format, ...] = ("trec", "subtopics", "judges", "beir")
-    kind = _format(path, format, (*texts, "parquet", "csv", "tsv", "ipc", "ndjson"))
-    per = {"subtopics": "subtopic", "judges": "judge"}.get(kind)
+    kind = _format(path, format, QRELS_FORMATS)
+    per = {"subtopics": "subtopic", "judges": "judge", "preferences": "judge"}.get(kind)
     table = qrels_table(qrels, per=per)
     rows = table.all_columns().sort("query_id", maintain_order=True)
-    if kind in texts:
-        _check_once(rows, ["query_id", *table.per, "doc_id"])
-    if kind in ("trec", "subtopics", "judges"):
-        iteration = pl.col(per) if per else pl.lit("0")
-        fields = {"query_id": pl.col("query_id"), "iteration": iteration, "doc_id": pl.col("doc_id")}
-        _check_fields("qrels", rows.select(**fields), table)
-        _sink(rows.select(**fields, relevance="relevance"), Path(path), "trec")
+    fields = _fields_of_qrels(kind, table)
+    if kind not in _TABLES:
+        _check_once(rows, list(QRELS_FIELDS.get(kind, QRELS_FIELDS["trec"]))[:-1])
+    if kind in _FIELDS:
+        _check_fields("qrels", rows.select(fields[:-1]), table)
+        sink([rows.select(fields)], Path(path), "msmarco" if kind == "msmarco" else "trec")
     elif kind == "beir":
         nothing = rows.select("query_id", "doc_id").filter(pl.col("doc_id").is_null())
         _raise_if_any("qrels", nothing, "without a document", "Leave them out, or write a table (.parquet).", {})
         names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
-        _sink(rows.select(list(names)).rename(names), Path(path), "tsv")
+        sink([rows.select(list(names)).rename(names)], Path(path), "tsv")
     else:
-        _sink(rows, Path(path), kind)
+        sink([rows.select("query_id", "doc_id", "relevance") if kind == "json" else rows], Path(path), kind)
+
+
+def _fields_of_qrels(kind: str, table: Table) -> list[pl.Expr]:
+    """The fields of a line of judgments, the grade last."""
+    layout = QRELS_FIELDS.get(kind, QRELS_FIELDS["trec"])
+    for name in layout:
+        if name not in table.dtypes:
+            raise ColumnError.no_per(name, (), list(table.dtypes))
+    fields = [pl.col(name) for name in layout]
+    return fields if 1 in layout.values() else [fields[0], pl.lit("0").alias("iteration"), *fields[1:]]
 
 
 sink_qrels = write_qrels
@@ -153,12 +162,7 @@ sink_qrels = write_qrels
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write any table to a file, in the format of its ending, which is one of `TABLES`."""
-    _sink(frame.lazy(), path, TABLES[path.suffix])
-
-
-def write_lines(lines: Iterable[str], path: Path) -> None:
-    """Write the lines of a text to a file, compressed as its ending says."""
-    _sink(pl.LazyFrame({"line": list(lines)}), path, "trec")
+    sink([frame.lazy()], path, TABLES[path.suffix])
 
 
 def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterator[tuple[str, Path, Table]]:
@@ -183,11 +187,19 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
 
 
 def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
-    if kind == "ndjson":
+    if kind in ("json", "ndjson"):
         _check_scores(table, ~pl.col("score").is_finite(), "whose score is NaN or infinite, which JSON can not hold")
-    if kind != "trec":
-        _sink(table.all_columns(), path, kind)
-        return
+    if kind in ("trec", "msmarco"):
+        sink(_ranked(table, kind, tag), path, kind)
+    elif kind == "json":
+        rows = table.select("query_id", "doc_id", "score").sort("query_id", "score", descending=[False, True])
+        sink([rows], path, kind)
+    else:
+        sink([table.all_columns()], path, kind)
+
+
+def _ranked(table: Table, kind: str, tag: str) -> list[pl.LazyFrame]:
+    """The lines of a run in the order of its ranking, some queries at a time."""
     rows = table.select("query_id", "doc_id", "score")
     _check_fields("run", rows.select("query_id", "doc_id", tag=pl.lit(tag)), table)
     _check_scores(table, pl.col("score").is_null() | pl.col("score").is_nan(), "whose score is null or NaN")
@@ -195,11 +207,11 @@ def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
     if not parts:
         raise DataError("run has no row, and a TREC file without one can not be told from a broken one; write a table.")
     rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id")
-    with _replaced(path) as file:
-        for part in parts:
-            ranked = part.with_columns(rank=rank).sort("query_id", "rank")
-            fields = ranked.select("query_id", pl.lit("Q0"), "doc_id", "rank", "score", tag=pl.lit(tag))
-            _SINKS[kind](fields, file, **_options(kind, path))
+    fields: dict[str, list[Any]] = {
+        "trec": ["query_id", pl.lit("Q0"), "doc_id", "rank", "score", pl.lit(tag).alias("tag")],
+        "msmarco": ["query_id", "doc_id", "rank", "score"],
+    }
+    return [part.with_columns(rank=rank).sort("query_id", "rank").select(fields[kind]) for part in parts]
 
 
 def _some_queries_at_a_time(rows: pl.LazyFrame) -> list[pl.LazyFrame]:
@@ -259,41 +271,6 @@ def _format(path: str | os.PathLike[str], format: Format | None, choices: tuple[
     kind = format or by_extension(Path(path)) or "trec"
     if kind not in choices:
         raise FileError.of_file(path, f"{kind} is read, but not written; write {', '.join(choices)}.")
-    if kind in _BINARY and Path(path).suffix.lower() in COMPRESSED:
+    if kind in BINARY and Path(path).suffix.lower() in COMPRESSED:
         raise FileError.of_file(path, f"{kind} compresses its columns itself; leave out {Path(path).suffix}.")
     return kind
-
-
-def _sink(frame: pl.LazyFrame, path: Path, kind: str) -> None:
-    with _replaced(path) as file:
-        _SINKS[kind](frame, file, **_options(kind, path))
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside a place, to be written and then moved there; a pipe or a device itself.
-
-    It is opened here, and once: Polars may open a path again, and then wait for ever for a reader of a pipe.
-    """
-    at_once = path.exists() and not path.is_file() and not path.is_dir()
-    # A link stays one: what it leads to is replaced.
-    place = Path(os.path.realpath(path))
-    written = path if at_once else place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
-        with written.open("wb") as file:
-            yield file
-        if not at_once:
-            written.replace(place)
-    except OSError as error:
-        # Polars tells the reason and the file; the file would be the one beside.
-        reason = error.strerror or str(error).partition("\n")[0].replace(str(written), str(path))
-        raise FileError.of_file(path, f"can not be written: {reason.removesuffix('.')}.") from None
-    finally:
-        if not at_once:
-            written.unlink(missing_ok=True)
-
-
-def _options(kind: str, path: Path) -> dict[str, Any]:
-    """The compression that a file's ending says, for formats of text."""
-    compression = _COMPRESSIONS.get(path.suffix.lower(), "uncompressed")
-    return {} if kind in _BINARY else {"compression": compression, "check_extension": False}

@@ -12,9 +12,10 @@ import polars as pl
 
 from polars_ir.errors import SHOWN, ColumnError, DataError, FileError, OptionError, explain_options
 from polars_ir.files.locations import File
+from polars_ir.files.sinks import write_lines
 from polars_ir.files.sources import Source, resolve, stem
 from polars_ir.files.unreadable import FAILURES, unreadable
-from polars_ir.files.writers import check_path, each_system, write_lines
+from polars_ir.files.writers import check_path, each_system
 from polars_ir.schema import Table
 from polars_ir.summary import measures_of
 from polars_ir.trec_eval.lines import DIGITS, Figure, of_all, of_run, of_topics

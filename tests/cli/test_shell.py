@@ -124,7 +124,10 @@ def test_an_unknown_format_names_the_option(folder, capsys):
     assert "Say it: --format msmarco" in failing(["evaluate", "qrels.txt", "three", "-m", "RR"], capsys)
     assert "Say it: --qrels-format msmarco" in failing(["evaluate", "three", "first.run", "-m", "RR"], capsys)
     assert "--format msmarco" in failing(["convert", "--qrels", "three", "x.csv"], capsys)
-    assert failing(["convert", "first.run", "x.csv", "--to", "letor"], capsys).startswith(
+    assert "argument --to: invalid choice: 'letor'" in failing(
+        ["convert", "first.run", "x.csv", "--to", "letor"], capsys
+    )
+    assert failing(["convert", "first.run", "x.csv", "--to", "beir"], capsys).startswith(
         "polars-ir: --to must be one of"
     )
 

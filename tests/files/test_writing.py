@@ -1,6 +1,7 @@
 """What is written reads back equal, and a write that fails changes nothing."""
 
 import gzip
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -39,6 +40,41 @@ def test_a_run_reads_back_equal(ending, lazy, tmp_path):
 def test_judgments_read_back_equal(ending, tmp_path):
     ir.write_qrels(QRELS, tmp_path / f"a{ending}")
     assert_frame_equal(ids(ir.read_qrels(tmp_path / f"a{ending}"), "relevance"), ids(QRELS, "relevance"))
+
+
+@pytest.mark.parametrize("format", ["json", "msmarco"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+def test_other_tools_formats_read_back_equal(format, ending, tmp_path):
+    run, file = RUN.head(2), tmp_path / f"a.txt{ending}"
+    ir.write_run(run.lazy(), file, format=format)
+    assert_frame_equal(ids(ir.read_run(file, format=format), "score"), ids(run, "score"), check_exact=True)
+    ir.write_qrels(QRELS, file, format=format)
+    assert_frame_equal(ids(ir.read_qrels(file, format=format), "relevance"), ids(QRELS, "relevance"))
+
+
+def test_json_is_what_ranx_and_pytrec_eval_take(tmp_path):
+    ir.write_run(RUN.head(2), tmp_path / "run.json")
+    ir.write_qrels(pl.concat([QRELS, pl.DataFrame({"query_id": "q3"})], how="diagonal"), tmp_path / "qrels.json")
+    assert json.loads((tmp_path / "run.json").read_text()) == {"q1": {"d1": 0.1 + 0.2}, "q2": {"d1": 1e-7}}
+    wanted = {"q1": {"d3": -1, "d2": 2}, "q2": {"d1": 1}, "q3": {}}
+    assert json.loads((tmp_path / "qrels.json").read_text()) == wanted
+    assert ir.read_qrels(tmp_path / "qrels.json").filter(query_id="q3").rows() == [("q3", None, None)]
+
+
+def test_preferences_read_back_equal(tmp_path):
+    columns = {"query_id": ["q", "q"], "judge": ["a", "a"], "group": ["1", "2"], "doc_id": ["d1", "d1"]}
+    preferences = pl.DataFrame({**columns, "relevance": [2, 1]})
+    ir.write_qrels(preferences, tmp_path / "a.txt", format="preferences")
+    assert (tmp_path / "a.txt").read_text() == "q a 1 d1 2\nq a 2 d1 1\n"
+    assert_frame_equal(ir.read_qrels(tmp_path / "a.txt", format="preferences"), preferences)
+    with pytest.raises(ir.IRError, match="no 'group' column"):
+        ir.write_qrels(preferences.drop("group"), tmp_path / "a.txt", format="preferences")
+
+
+@pytest.mark.parametrize("format", ["trec", "json", "msmarco"])
+def test_several_systems_are_no_file_of_one(format, tmp_path):
+    with pytest.raises(ir.IRError, match=f"a file of {format} holds one system"):
+        ir.write_run(RUN.with_columns(run=pl.lit("s")), tmp_path / "a", format=format)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
