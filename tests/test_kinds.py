@@ -110,8 +110,8 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, {"q": ["d1"]}, "StRecall@2"),
             (
-                "qrels have no 'subtopic' column (recognised names: subtopic, subtopic_id, aspect, intent), which tells "
-                "apart the judgments of one document; they have 'query_id', 'doc_id', 'relevance'."
+                "qrels have no 'subtopic' column (recognised names: subtopic, subtopic_id, aspect, intent), which "
+                "tells apart the judgments of one document; they have 'query_id', 'doc_id', 'relevance'."
             ),
         ),
         (
