@@ -160,7 +160,7 @@ def _absent(results: Results, case: Case, tool: str) -> str:
 
 
 def _panel(points: pl.DataFrame, title: str, sizes: list[int], limits: tuple[float, float]) -> alt.LayerChart:
-    """The lines of a start, each with its name at its end, ours above the others'."""
+    """The lines of a start, each with its name beside its end, ours above the others'."""
     scale = alt.Scale(type="log", domain=limits, nice=False)
     unit = "datum.value < 1 ? format(datum.value * 1000, '~r') + ' ms' : datum.value + ' s'"
     axis = alt.Axis(values=sizes, format="~s", grid=False, labelFlush=False)
@@ -175,7 +175,10 @@ def _panel(points: pl.DataFrame, title: str, sizes: list[int], limits: tuple[flo
         if tool == "bare join":
             mark["strokeDash"] = [5, 3]
         lines.append(alt.Chart(points.filter(tool=tool)).mark_line(**mark).encode(x=x, y=y))
-        text: dict[str, Any] = {"align": "left", "dx": 9, "fontSize": 12, "fontWeight": "bold" if own else "normal"}
+        # A line that ends early has its name before its end, where the lines of others do not go on.
+        early = points.filter(tool=tool)["rows"].max() != sizes[-1]
+        beside: dict[str, Any] = {"align": "right", "dx": -8, "dy": -8} if early else {"align": "left", "dx": 9}
+        text = {**beside, "fontSize": 12, "fontWeight": "bold" if own else "normal"}
         # What is white below keeps a name readable where it crosses a line.
         names += [name.mark_text(**text, stroke="white", strokeWidth=4), name.mark_text(**text, color=COLOURS[tool])]
     panel = alt.LayerChart(layer=[*lines, *names])
