@@ -262,7 +262,7 @@ def _by_depth(run: Table, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
     # With the deep plans of a greedy ranking beside it, Polars 1.44 fails on a parted plan.
     if qrels.eager or qrels.per:
         return by_counting(run, qrels, documents)
-    rows, deep = qrels.select(*DOCUMENT), pl.len().over("query_id") >= DEEP
+    rows, deep = qrels.all_columns(), pl.len().over("query_id") >= DEEP
     few, many = (qrels.made_of(rows.filter(which)) for which in (~deep, deep))
     return pl.concat([by_counting(run, few, documents), by_sorting(run, many, [])])
 
