@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -38,8 +39,8 @@ def resolve(source: Source) -> list[File]:
     if not named:
         raise FileError("source is an empty list; name at least one file.")
     files = [file for name in named for file in _files(os.fspath(name))]
-    for file in files:
-        if files.count(file) > 1:
+    for file, count in Counter(files).items():
+        if count > 1:
             raise FileError.of_file(file, "source names this file twice; each is read once.")
     return files
 
