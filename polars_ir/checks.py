@@ -20,9 +20,11 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
     """
     if table == "qrels" and frame["doc_id"].null_count():
         frame = frame.filter(~nothing_judged())
+    wrong = {role: wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role) for role in names}
+    counts = frame.select(bad.sum().alias(role) for role, bad in wrong.items()).row(0, named=True)
     for role, name in names.items():
-        bad = wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role)
-        if count := frame.select(bad.sum()).item():
+        bad = wrong[role]
+        if count := counts[role]:
             number = frame[role].dtype.is_float()
             right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")
             shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))

@@ -294,10 +294,12 @@ def _warn_if_nothing_is_shared(pair: Pair, result: pl.DataFrame) -> None:
 
 def _warn_of_nan(result: pl.DataFrame) -> None:
     """Warn of values that are no numbers, which every mean would carry on."""
-    for name in result.select(cs.float()).columns:
-        if (bad := result.filter(pl.col(name).is_nan())).height:
+    counts = result.select(cs.float().is_nan().sum()).to_dict(as_series=False)
+    for name, (count,) in counts.items():
+        if count:
+            bad = result.filter(pl.col(name).is_nan())
             warn(
-                f"{name!r} is NaN for {bad.height} of {result.height} queries, the first being "
+                f"{name!r} is NaN for {count} of {result.height} queries, the first being "
                 f"{bad.item(0, bad.columns.index('query_id') if 'query_id' in bad.columns else 0)!r}: "
                 "a column that it reads holds NaN or infinite values. Fill them, or leave those rows out."
             )

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.conversion import STREAMING_ROWS
+from polars_ir.prefilter import among, reaches
 from polars_ir.schema import Table
 
 #: What decides among documents with the same score.
@@ -63,21 +64,20 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
     holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
     selects other columns, in another order: from passes that look alike the optimizer would make one that keeps the run
-    in memory. Of a large run in memory each is collected before the next, which may then have nothing to do: without
-    ties the third, and in a run that is in rank order the second.
+    in memory. Of a large run in memory each is collected before the next, and most rows are left out before the joins.
     """
     keys = run.keys
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
     by_steps = run.eager and run.rows >= STREAMING_ROWS
-    begins = _beginnings(run) if by_steps else None
-    hits = _hits(run, qrels, documents, numbered=begins is not None).pipe(_known, by_steps=by_steps)
-    above = _above(run, hits, hit) if begins is None else _above_in_order(begins, hits, hit)
-    above = above.pipe(_known, by_steps=by_steps)
+    hits = _hits(run, qrels, documents, by_steps=by_steps).pipe(_known, by_steps=by_steps)
+    above = _above(run, hits, hit, by_steps=by_steps).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
+    rows = run.select("score", "doc_id", *keys)
+    if by_steps:
+        rows = rows.filter(among(["score", *keys], tied.select("hit_score", *hit_keys)))
     level = (
-        run.select("score", "doc_id", *keys)
-        .join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
+        rows.join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
         .group_by(hit)
         .agg(before=(pl.col("doc_id") > pl.col("hit_doc_id")).sum())
     )
@@ -92,14 +92,16 @@ def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
     return plan.collect(engine="streaming").lazy() if by_steps else plan
 
 
-def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, numbered: bool) -> pl.LazyFrame:
+def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, by_steps: bool) -> pl.LazyFrame:
     """The rows of the run whose documents are judged for their query or, of the judged queries, given.
 
-    Each has the number of its judgment in `hit`, which is cheaper to group by than ids, and, if asked for, that of its
-    row. The ids of a hit come from the right side: a string of the left one is a view that keeps its chunk of the run.
+    Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
+    right side: a string of the left one is a view that keeps its chunk of the run.
     """
     rows = run.select(*run.keys, "doc_id", "score")
-    rows = rows.with_row_index("row") if numbered else rows
+    if by_steps:
+        wanted = qrels.select(*DOCUMENT) if documents is None else documents
+        rows = rows.filter(among(wanted.collect_schema().names(), wanted))
     rows = rows.rename({"score": "hit_score", **({"run": "hit_run"} if "run" in run.keys else {})})
     if documents is not None:
         queries = _numbered("query", qrels.select("query_id").unique().sort("query_id"))
@@ -118,47 +120,19 @@ def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
     return ids.with_columns(pl.all().name.prefix("hit_")).with_row_index(name)
 
 
-def _above(run: Table, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
-    """How many documents have a higher score than each hit, and how many the same, by a pass over the run."""
+def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, by_steps: bool) -> pl.LazyFrame:
+    """How many documents have a higher score than each hit, and how many the same."""
     hit_keys = [f"hit_{key}" for key in run.keys]
     score, hit_score = pl.col("score"), pl.col("hit_score")
+    rows = run.select(*run.keys, "score")
+    if by_steps:
+        rows = rows.filter(reaches("score", run.keys, hits.select(*hit_keys, "hit_score")))
     return (
-        run.select(*run.keys, "score")
-        .join(hits.select(*hit_keys, "hit", "hit_score"), left_on=run.keys, right_on=hit_keys, **SMALL_RIGHT)
+        rows.join(hits.select(*hit_keys, "hit", "hit_score"), left_on=run.keys, right_on=hit_keys, **SMALL_RIGHT)
         .filter(score >= hit_score)
         .group_by(hit)
         .agg(n_higher=(score > hit_score).sum(), n_tied=(score == hit_score).sum())
     )
-
-
-def _above_in_order(begins: pl.DataFrame, hits: pl.LazyFrame, hit: list[str]) -> pl.LazyFrame:
-    """The same of a run in rank order, by the rows where its queries and levels of scores begin."""
-    queries, levels = begins["query"].arg_true(), begins["level"].arg_true()
-    ends = levels.slice(1).append(pl.Series([begins.height], dtype=levels.dtype))
-    nth_query, nth_level = (pl.lit(rows).search_sorted(pl.col("row"), side="right") - 1 for rows in (queries, levels))
-    first, end = pl.lit(levels).gather(nth_level), pl.lit(ends).gather(nth_level)
-    counts = hits.select(*hit, n_higher=first - pl.lit(queries).gather(nth_query), n_tied=end - first)
-    return counts.group_by(hit).agg(pl.all().sum())
-
-
-def _beginnings(run: Table) -> pl.DataFrame | None:
-    """Whether a query, and a level of scores, begins with each row of a run in memory; None if it is in another order.
-
-    In rank order each ranking is in one piece, and its scores fall. The first rows tell mostly where it is not so.
-    """
-    query, before = _changes(run.keys), pl.col("score").shift()
-    masks = {"query": query, "level": query | (pl.col("score") != before), "falls": query | (pl.col("score") <= before)}
-    rows = run.select("score", *run.keys)
-    for part in (rows.head(1000), rows):
-        begins = part.select(**masks).collect()
-        if not begins["falls"].all() or part.filter(begins["query"]).select(run.keys).collect().is_duplicated().any():
-            return None
-    return begins
-
-
-def _changes(columns: list[str]) -> pl.Expr:
-    """True where one of the columns differs from the row before, and in the first row."""
-    return pl.any_horizontal(pl.col(column).ne_missing(pl.col(column).shift()) for column in columns)
 
 
 def pool(qrels: Table) -> pl.LazyFrame:

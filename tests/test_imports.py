@@ -24,7 +24,8 @@ ALLOWED = {
     "continuations": {"errors", "vocabulary"},
     "measures": {"continuations", "errors", "greedy", "parameters", "registry", "vocabulary"},
     "naming": {"errors", "measures", "registry"},
-    "ranking": {"conversion", "schema"},
+    "prefilter": set(),
+    "ranking": {"conversion", "prefilter", "schema"},
     "greedy": {"errors"},
     "judging": {"errors", "checks", "conversion", "greedy", "ranking", "schema"},
     "preferences": {"errors", "checks", "conversion", "schema", "vocabulary"},
@@ -181,7 +182,7 @@ WITH_EXTRAS = {
 #: The order of the layers, the lowest first; a part may import lower ones only.
 LAYERS = [
     {"errors"},
-    {"binding", "checks", "conversion", "extras", "options", "progress", "statistics"},
+    {"binding", "checks", "conversion", "extras", "options", "prefilter", "progress", "statistics"},
     {"schema", "vocabulary", "greedy"},
     {"parameters", "continuations"},
     {"registry"},
