@@ -17,6 +17,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 KINDS = ir.catalog()["judgments"].unique(maintain_order=True).to_list()
 
 
+def blocks(language: str) -> list[str]:
+    """The README's blocks of code in a language, as it names that."""
+    found = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    assert len(found) == README.count(f"```{language}\n")
+    return found
+
+
 def table_of_measures(judgments: str) -> str:
     """The catalogue as the README shows it; `python tests/test_readme.py` prints it."""
     rows = [
@@ -32,10 +39,8 @@ def test_the_code_of_the_readme_runs_from_top_to_bottom(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     catalog = dict(ir.CATALOG)
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == README.count("```python")
     try:
-        for block in blocks:
+        for block in blocks("python"):
             exec(compile(block, "README.md", "exec"), globals())  # noqa: S102  # blocks of our own README, in one scope
     finally:
         ir.CATALOG.clear()
