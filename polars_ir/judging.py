@@ -201,7 +201,7 @@ def relate(
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not _searched(run):
-        relation = guard(relation, "rank", _met_twice(pair), DUPLICATES)
+        relation = guard(relation, "rank", _met_twice(pair.run, qrels), DUPLICATES)
     if run.eager and not counted:
         return relation
     relation = relation.join(_counts(run), on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
@@ -223,14 +223,13 @@ def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
         raise
 
 
-def _met_twice(pair: Pair) -> pl.Expr:
+def _met_twice(run: Table, qrels: Table) -> pl.Expr:
     """Whether a judgment met two rows of the run: then the judged relation has more grades than there are."""
-    run, qrels = pair.run, pair.qrels
-    if run.eager and qrels is not None:
+    if run.eager:
         systems = systems_of(run).collect().height if "run" in run.keys else 1
         return pl.col("relevance").count() > qrels.select("relevance").collect()["relevance"].count() * systems
     # Ideal ranks are 1, 2, 3, ... but where there is one twice.
-    rankings = pair.keys if qrels is None else [*run.keys, *qrels.per]
+    rankings = [*run.keys, *qrels.per]
     return pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
 
 

@@ -67,7 +67,7 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
     IRError
         For a table that is no run, ids that a TREC file can not hold (blanks, nothing at all, `#` first), or a file
         that can not be written. The file that was there stays as it was. Documents that a query has twice, which can
-        not be evaluated, are written as they are.
+        not be evaluated, are written as they are, but in JSON, which can not hold them.
 
     Examples
     --------
@@ -134,7 +134,9 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     rows = table.all_columns().sort("query_id", maintain_order=True)
     fields = _fields_of_qrels(kind, table)
     if kind not in _TABLES:
-        _check_once(rows, list(QRELS_FIELDS.get(kind, QRELS_FIELDS["trec"]))[:-1])
+        keys = list(QRELS_FIELDS.get(kind, QRELS_FIELDS["trec"]))[:-1]
+        remedy = "Keep one of each; of subtopics or judges, write that format or a table (.parquet, .csv)."
+        _check_once("qrels", rows, keys, remedy)
     if kind in _FIELDS:
         _check_fields("qrels", rows.select(fields[:-1]), table)
         sink([rows.select(fields)], Path(path), "msmarco" if kind == "msmarco" else "trec")
@@ -193,6 +195,7 @@ def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
         sink(_ranked(table, kind, tag), path, kind)
     elif kind == "json":
         rows = table.select("query_id", "doc_id", "score").sort("query_id", "score", descending=[False, True])
+        _check_once("run", rows, ["query_id", "doc_id"], "Keep one of each, or write a table (.parquet, .csv).")
         sink([rows], path, kind)
     else:
         sink([table.all_columns()], path, kind)
@@ -250,12 +253,11 @@ def _check_fields(name: str, fields: pl.LazyFrame, table: Table) -> None:
     _raise_if_any(name, bad, problem, "Write a table instead (.parquet, .tsv), or give them other ids.", names)
 
 
-def _check_once(rows: pl.LazyFrame, keys: list[str]) -> None:
-    """Raise a `DataError` for documents judged several times, in lines that would not tell why."""
+def _check_once(name: str, rows: pl.LazyFrame, keys: list[str], remedy: str) -> None:
+    """Raise a `DataError` for documents that are there several times, where the format would not tell why."""
     again = rows.filter(pl.len().over(keys) > 1).select(keys)
     problem = f"that repeat the ids of another ({', '.join(keys)})"
-    remedy = "Keep one of each; of subtopics or judges, write that format or a table (.parquet, .csv)."
-    _raise_if_any("qrels", again, problem, remedy, {})
+    _raise_if_any(name, again, problem, remedy, {})
 
 
 def check_path(path: object) -> None:

@@ -127,6 +127,17 @@ def test_subtopics_read_back_equal(tmp_path):
     assert_frame_equal(ids(found, "subtopic", "relevance"), ids(qrels, "subtopic", "relevance"))
 
 
+def test_a_document_twice_is_not_written_where_one_of_it_would_be_lost(tmp_path):
+    run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d1", "d2", "d1"], "score": [3.0, 2.0, 1.0]})
+    with pytest.raises(ir.IRError) as error:
+        ir.write_run(run, tmp_path / "run.json")
+    assert str(error.value).startswith(
+        "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each, or write a table "
+        "(.parquet, .csv). The first:\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("format", ["trec", "beir"])
 def test_judgments_of_subtopics_are_not_written_as_if_of_documents(format, tmp_path):
     qrels = pl.DataFrame({"query_id": ["q"] * 2, "subtopic": ["1", "2"], "doc_id": ["d"] * 2, "relevance": [1, 0]})
