@@ -58,7 +58,12 @@ def give_back(result: Frame, like: object) -> Any:
     if isinstance(first, pl.LazyFrame):
         return result
     frame = result.lazy().collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
-    return frame.to_pandas() if is_pandas(first) else frame
+    if not is_pandas(first):
+        return frame
+    # Ids of UInt64 and Int64 meet in Int128, which pandas does not have.
+    wide = {name: frame[name] for name, dtype in frame.schema.items() if dtype == pl.Int128}
+    casts = {name: ids.cast(pl.UInt64 if (ids >= 0).all() else pl.Int64) for name, ids in wide.items()}
+    return frame.with_columns(**casts).to_pandas()
 
 
 def collect(frame: pl.LazyFrame, rows: int) -> pl.DataFrame:

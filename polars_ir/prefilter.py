@@ -1,7 +1,8 @@
 """Rows that a join would drop, left out before it: a look into a table of hashes costs a fraction of the join.
 
 The table has many more slots than there are entries, and the hash of a row's values is its slot. Rows can share a slot
-with an entry that is not theirs, so that some stay that the join has to drop: no result hangs on the hashes.
+with an entry that is not theirs, so that some stay that the join has to drop: no result hangs on the hashes. But equal
+values hash alike only in columns of one dtype.
 """
 
 from __future__ import annotations
@@ -11,30 +12,30 @@ from collections.abc import Sequence
 
 import polars as pl
 
-#: Slots for each entry, at least: more let fewer rows through, and fewer stay in the processor's cache (measured).
+#: Slots for each entry, at least, and less than twice as many: more let fewer rows through, and fewer stay in the
+#: processor's cache (measured).
 SLOTS = 16
 
 
-def among(columns: Sequence[str], entries: pl.LazyFrame) -> pl.Expr:
-    """Whether the values of some columns may be those of an entry, which has them in as many columns of its own."""
-    known = entries.collect()
-    if known.is_empty():
+def among(columns: Sequence[str], entries: pl.DataFrame) -> pl.Expr:
+    """Whether a row may be one of the entries: its values of `columns` against all of theirs, in the same order."""
+    if entries.is_empty():
         return pl.lit(False)
-    size = _size(known)
+    size = _size(entries)
     table = pl.repeat(False, size, dtype=pl.Boolean, eager=True)
-    table.scatter(known.select(_slot(known.columns, size)).to_series(), True)
+    table.scatter(entries.select(_slot(entries.columns, size)).to_series(), True)
     return pl.lit(table).gather(_slot(columns, size))
 
 
-def reaches(score: str, columns: Sequence[str], entries: pl.LazyFrame) -> pl.Expr:
-    """Whether a score may be as high as the lowest, which is the last column, of the entries with some values."""
-    known = entries.collect()
-    size, (*others, lowest) = _size(known), known.columns
-    falling = known.sort(lowest, descending=True)
-    table = pl.repeat(math.inf, size, dtype=pl.Float64, eager=True)
-    # Of entries that share a slot the last, and lowest, stays.
-    table.scatter(falling.select(_slot(others, size)).to_series(), falling[lowest].cast(pl.Float64))
-    # Rounding to Float64 keeps the order.
+def reaches(columns: Sequence[str], score: str, floors: pl.DataFrame) -> pl.Expr:
+    """Whether a row's score may be as high as the floor of its values of `columns`; floors are entries with a score.
+
+    A floor as a Float64 lets a row through that is as high once both are rounded, whether or not it was before.
+    """
+    *others, floor = floors.columns
+    size = _size(floors)
+    lowest = floors.group_by(slot=_slot(others, size)).agg(pl.col(floor).min().cast(pl.Float64))
+    table = pl.repeat(math.inf, size, dtype=pl.Float64, eager=True).scatter(lowest["slot"], lowest[floor])
     return pl.col(score).cast(pl.Float64) >= pl.lit(table).gather(_slot(columns, size))
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.conversion import STREAMING_ROWS
-from polars_ir.prefilter import among, reaches
+from polars_ir.prefilter import SLOTS, among, reaches
 from polars_ir.schema import Table
 
 #: What decides among documents with the same score.
@@ -64,18 +64,21 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
     holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
     selects other columns, in another order: from passes that look alike the optimizer would make one that keeps the run
-    in memory. Of a large run in memory each is collected before the next, and most rows are left out before the joins.
+    in memory. Of a large run in memory each is collected before the next, which may then have nothing to do, and if few
+    of its rows are judged most are left out before the joins.
     """
     keys = run.keys
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
     by_steps = run.eager and run.rows >= STREAMING_ROWS
-    hits = _hits(run, qrels, documents, by_steps=by_steps).pipe(_known, by_steps=by_steps)
-    above = _above(run, hits, hit, by_steps=by_steps).pipe(_known, by_steps=by_steps)
+    # With more judgments the tables of hashes take as long as they save.
+    sparse = by_steps and run.rows >= SLOTS * qrels.rows
+    hits = _hits(run, qrels, documents, sparse=sparse).pipe(_known, by_steps=by_steps)
+    above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
     rows = run.select("score", "doc_id", *keys)
-    if by_steps:
-        rows = rows.filter(among(["score", *keys], tied.select("hit_score", *hit_keys)))
+    if sparse:
+        rows = rows.filter(among(["score", *keys], tied.select("hit_score", *hit_keys).collect()))
     level = (
         rows.join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
         .group_by(hit)
@@ -92,16 +95,16 @@ def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
     return plan.collect(engine="streaming").lazy() if by_steps else plan
 
 
-def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, by_steps: bool) -> pl.LazyFrame:
+def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
     """The rows of the run whose documents are judged for their query or, of the judged queries, given.
 
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
     right side: a string of the left one is a view that keeps its chunk of the run.
     """
     rows = run.select(*run.keys, "doc_id", "score")
-    if by_steps:
-        wanted = qrels.select(*DOCUMENT) if documents is None else documents
-        rows = rows.filter(among(wanted.collect_schema().names(), wanted))
+    if sparse:
+        wanted = (qrels.select(*DOCUMENT) if documents is None else documents).collect()
+        rows = rows.filter(among(wanted.columns, wanted))
     rows = rows.rename({"score": "hit_score", **({"run": "hit_run"} if "run" in run.keys else {})})
     if documents is not None:
         queries = _numbered("query", qrels.select("query_id").unique().sort("query_id"))
@@ -120,13 +123,14 @@ def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
     return ids.with_columns(pl.all().name.prefix("hit_")).with_row_index(name)
 
 
-def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, by_steps: bool) -> pl.LazyFrame:
+def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> pl.LazyFrame:
     """How many documents have a higher score than each hit, and how many the same."""
     hit_keys = [f"hit_{key}" for key in run.keys]
     score, hit_score = pl.col("score"), pl.col("hit_score")
     rows = run.select(*run.keys, "score")
-    if by_steps:
-        rows = rows.filter(reaches("score", run.keys, hits.select(*hit_keys, "hit_score")))
+    if sparse:
+        lowest = hits.group_by(hit_keys).agg(hit_score.min()).collect()
+        rows = rows.filter(reaches(run.keys, "score", lowest))
     return (
         rows.join(hits.select(*hit_keys, "hit", "hit_score"), left_on=run.keys, right_on=hit_keys, **SMALL_RIGHT)
         .filter(score >= hit_score)

@@ -179,13 +179,13 @@ def shown(k: int | None = None) -> pl.Expr:
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    """`numerator / denominator`, null (undefined) where the denominator is 0.
+    """`numerator / denominator`, null (undefined) where the denominator is 0 or less.
 
-    >>> pl.DataFrame({"a": [1, 1], "b": [2, 0]}).select(ratio(pl.col("a"), pl.col("b"))).to_series().to_list()
-    [0.5, None]
+    >>> pl.DataFrame({"a": [1, 1, 1], "b": [2, 0, -2]}).select(ratio(pl.col("a"), pl.col("b"))).to_series().to_list()
+    [0.5, None, None]
     """
-    # Not with a condition on it: each group would make the denominator twice.
-    return numerator / denominator.replace(0, None)
+    # Not `when(denominator > 0)`, which would compute the denominator a second time for each group.
+    return numerator / denominator.clip(lower_bound=0).replace(0, None)
 
 
 def average(values: pl.Expr) -> pl.Expr:

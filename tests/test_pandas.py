@@ -40,6 +40,13 @@ def test_the_rows_of_a_pandas_frame_may_be_in_any_order():
     pd.testing.assert_frame_equal(RUN.iloc[::-1].ir.ndcg(QRELS), RUN.ir.ndcg(QRELS))
 
 
+@pytest.mark.parametrize(("query", "of_run", "of_qrels"), [(2**63, "int64", "uint64"), (-7, "uint64", "int64")])
+def test_ids_of_unlike_integers_come_back_to_pandas(query, of_run, of_qrels):
+    run = RUN.assign(query_id=pd.Series([1, 1, 2], dtype=of_run))
+    qrels = QRELS.assign(query_id=pd.Series([1, query], dtype=of_qrels))
+    assert set(run.ir.evaluate(qrels, "RR")["query_id"]) == {1, query}
+
+
 def test_an_unknown_method_of_pandas_names_the_nearest():
     with pytest.raises(AttributeError, match="Did you mean 'ndcg'"):
         _ = RUN.ir.ndgc

@@ -20,19 +20,19 @@ IDS = {
 def test_all_entries_pass_and_few_others(ids):
     rows = pl.DataFrame({"query_id": (NUMBERS % 100).cast(ids.dtype), "doc_id": ids})
     entries = rows.gather_every(1000).rename({"query_id": "hit_query_id", "doc_id": "hit_doc_id"})
-    passed = rows.filter(among(["query_id", "doc_id"], entries.lazy()))
+    passed = rows.filter(among(["query_id", "doc_id"], entries))
     assert passed.join(entries, left_on=rows.columns, right_on=entries.columns, how="semi").height == entries.height
     assert passed.height < rows.height / 10
 
 
 def test_equal_values_in_two_columns_do_not_cancel_out():
     rows = pl.DataFrame({"query_id": NUMBERS, "doc_id": NUMBERS})
-    assert rows.filter(among(["query_id", "doc_id"], rows.lazy().gather_every(1000))).height < rows.height / 10
+    assert rows.filter(among(["query_id", "doc_id"], rows.gather_every(1000))).height < rows.height / 10
 
 
 def test_without_entries_nothing_passes():
     rows = pl.DataFrame({"doc_id": ["d1", "d2"]})
-    assert rows.filter(among(["doc_id"], rows.lazy().clear())).is_empty()
+    assert rows.filter(among(["doc_id"], rows.clear())).is_empty()
 
 
 @pytest.mark.parametrize("slots", [0, 1, prefilter.SLOTS])
@@ -40,7 +40,7 @@ def test_rows_reach_the_lowest_entry_they_can_meet(slots, monkeypatch):
     monkeypatch.setattr(prefilter, "SLOTS", slots)
     rows = pl.DataFrame({"query_id": [str(number % 50) for number in NUMBERS], "score": NUMBERS - 50_000})
     entries = rows.sample(200, seed=1).filter(pl.col("query_id") != "7")
-    passed = rows.filter(reaches("score", ["query_id"], entries.lazy()))
+    passed = rows.filter(reaches(["query_id"], "score", entries))
     needed = rows.join(entries, on="query_id").filter(pl.col("score") >= pl.col("score_right"))
     assert needed.join(passed, on=rows.columns, how="anti").is_empty()
     assert rows.filter(query_id="7").join(passed, on=rows.columns, how="semi").is_empty() == (slots > 0)
@@ -57,8 +57,8 @@ def test_rows_reach_the_lowest_entry_they_can_meet(slots, monkeypatch):
 )
 def test_a_score_reaches_itself(scores):
     for score in scores:
-        entry = pl.LazyFrame({"query_id": ["q"], "score": [score]}, schema_overrides={"score": scores.dtype})
+        entry = pl.DataFrame({"query_id": ["q"], "score": [score]}, schema_overrides={"score": scores.dtype})
         rows = pl.DataFrame({"query_id": "q", "score": scores})
         at_least = rows.filter(pl.col("score") >= score)["score"].to_list()
-        passed = rows.filter(reaches("score", ["query_id"], entry))["score"].to_list()
+        passed = rows.filter(reaches(["query_id"], "score", entry))["score"].to_list()
         assert set(at_least) <= set(passed)

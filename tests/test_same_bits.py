@@ -104,9 +104,11 @@ def in_rank_order(run: pl.DataFrame) -> pl.DataFrame:
     ],
     ids=["ranked", "in chunks", "in pieces", "as it is"],
 )
-def test_a_large_run_has_the_same_bits_in_any_order(order, monkeypatch):
+@pytest.mark.parametrize("slots", [0, 10**9])
+def test_a_large_run_has_the_same_bits_in_any_order(order, slots, monkeypatch):
     monkeypatch.setattr(judging, "DEEP", 10**9)
     monkeypatch.setattr(ranking, "STREAMING_ROWS", 0)
+    monkeypatch.setattr(ranking, "SLOTS", slots)
     run, qrels = large()
     assert bits(ir.evaluate(order(run), qrels, every_measure())) == bits(evaluated())
 

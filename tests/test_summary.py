@@ -252,6 +252,13 @@ def test_every_interval_comes_with_the_same_means_columns_and_types():
         assert found.drop("low", "high").equals(normal.drop("low", "high"))
 
 
+@pytest.mark.parametrize("weights", [None, "asked"])
+def test_a_measure_without_any_value_has_no_spread(weights):
+    per_query = PER_QUERY.with_columns(AP=pl.lit(None, pl.Float64))
+    found = ir.summarize(per_query.select("query_id", "AP", "asked"), weights=weights).row(0, named=True)
+    assert {found[name] for name in ("mean", "std", "low", "high")} == {None}
+
+
 def test_what_has_no_interval_has_null():
     pytest.importorskip("scipy")
     per_query = pl.DataFrame({"query_id": ["a", "b"], "RR": [0.5, 0.5], "AP": [0.5, None], "NumQ": [1, 1]})
