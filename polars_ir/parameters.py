@@ -101,8 +101,8 @@ PARAMETERS: dict[str, Parameter] = {
         "columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents and negative "
         "values are worth 0. A column of the run is null for documents that the run did not return, so that they are "
         "missing from an ideal ranking.",
-        "a map from grades to numbers, as in {1: 1, 2: 3}, a column, or a Polars expression with a name of its own, as "
-        "in (pl.col('relevance') * pl.col('trust')).alias('trusted')",
+        "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}, a column, or a Polars expression with a name "
+        "of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted')",
         lambda v: named(v) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),
     ),
 }

@@ -10,8 +10,8 @@ from polars_ir import measures
 from polars_ir.registry import PARAMETERS
 
 GAINS = (
-    "{}: gains must be a map from grades to numbers, as in {{1: 1, 2: 3}}, a column, or a Polars expression with a "
-    "name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted'); got {}."
+    "{}: gains must be a map from grades to numbers of 0 or more, as in {{1: 1, 2: 3}}, a column, or a Polars "
+    "expression with a name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted'); got {}."
 )
 
 EVERY = pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
