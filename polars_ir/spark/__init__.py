@@ -25,15 +25,19 @@ How it goes
 On a cluster
     * Java 17 or later, and Spark 4, with or without Spark Connect (`SparkSession.builder.remote`).
     * Executors need Python packages: `pyarrow`, and `polars_ir` and Polars in the versions of the driver, since
-      expressions are sent. Pack an environment (`venv-pack -o env.tar.gz`) and submit it:
-      `spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python job.py`. On one machine say
-      which Python workers are to be: `PYSPARK_PYTHON`.
+      expressions are sent. PySpark is that of their Spark. Install `polars_ir[pandas]` and `venv-pack` in a virtual
+      environment (not editable), pack it (`venv-pack -o env.tar.gz`) and submit it from there: `spark-submit
+      --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python --conf spark.pyspark.driver.python=python
+      job.py`. The last setting is for a driver that runs where you submit and has no `./env`; with `--deploy-mode
+      cluster` it has, so leave the setting out. The archive links to the Python that it was made with: executors need
+      that at the same path. On one machine say which Python workers are to be: `PYSPARK_PYTHON`.
     * The memory of a task is that of its partition: 0.65 GB for 3.5 million rows of short ids, when measured. A query
       is never split, so the largest query, of all systems together, is what no setting goes below. Without
       `partitions` Spark chooses them (`spark.sql.shuffle.partitions`, put together by adaptive execution); for a run of
       many rows choose one for every one to five million. The memory is that of Python, outside the JVM:
-      `spark.executor.memoryOverhead`, for each of `spark.executor.cores` tasks. `spark.executor.pyspark.memory` limits
-      addresses, of which Polars reserves more than it uses: 256 MB a task ended Python without a message, 1 GB did not.
+      `spark.executor.memoryOverhead`, for each of `spark.executor.cores` tasks (Spark's own standalone clusters do not
+      count it: leave their workers so much). `spark.executor.pyspark.memory` limits addresses, of which Polars reserves
+      more than it uses: 256 MB a task ended Python without a message, 1 GB did not.
     * Polars takes as many threads in a task as Spark gives it cores (`spark.task.cpus`), unless
       `spark.executorEnv.POLARS_MAX_THREADS` says otherwise.
     * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.

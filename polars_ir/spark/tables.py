@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 
 class Task(Protocol):
@@ -105,7 +105,15 @@ def to_spark(table: str, value: object, *, column: str, like: DataFrame) -> Data
         check_whole(table, value)
         return value
     frame = to_polars(table, value, column=column).lazy().collect()
-    return like.sparkSession.createDataFrame(plain(frame).to_arrow(compat_level=pl.CompatLevel.oldest()))
+    return in_session(like.sparkSession, plain(frame))
+
+
+def in_session(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
+    """A Polars frame as a Spark frame, with all of its rows and types also over Spark Connect."""
+    # Connect 4.0 takes the first chunk of a table and leaves out the others; no Connect reads the types of no rows.
+    rows = frame.rechunk() if frame.height else frame.clear(1)
+    sent = session.createDataFrame(rows.to_arrow(compat_level=pl.CompatLevel.oldest()))
+    return sent if frame.height else sent.limit(0)
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
@@ -161,7 +169,7 @@ def spark_schema(schema: pa.Schema) -> Any:
     """An Arrow schema in Spark's types."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return from_arrow_schema(schema)
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)  # as `empty` has them: a time without a zone has none
 
 
 def column(name: str) -> Column:
@@ -187,7 +195,8 @@ def in_tasks(rows: DataFrame, task: Task) -> DataFrame:
         except ImportError as error:
             raise ImportError(
                 f"executors need the packages of the driver: {error} for {sys.executable}. Install them there, or send "
-                "them: spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python"
+                "them: spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python "
+                "--conf spark.pyspark.driver.python=python"
             ) from None
         return received(batches)  # type: ignore[no-any-return]
 

@@ -7,6 +7,7 @@ import types
 
 import polars as pl
 import pytest
+from on_spark import REMOTE
 
 import polars_ir as ir
 from polars_ir import spark as irs
@@ -222,6 +223,7 @@ def test_a_python_function_is_not_sent_unless_it_can_be(to_spark, monkeypatch):
     )
 
 
+@pytest.mark.skipif(REMOTE, reason="Spark Connect does not tell the size of a table")
 def test_judgments_too_large_to_broadcast_are_an_error_that_says_what_to_choose(to_spark, monkeypatch):
     monkeypatch.setattr(tables, "LARGEST_BROADCAST", 1)
     with pytest.raises(ir.IRError) as caught:
@@ -258,7 +260,7 @@ def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypat
     assert (
         f"ImportError: executors need the packages of the driver: No module named 'only_here' for {sys.executable}. "
         "Install them there, or send them: spark-submit --archives env.tar.gz#env --conf "
-        "spark.pyspark.python=./env/bin/python"
+        "spark.pyspark.python=./env/bin/python --conf spark.pyspark.driver.python=python"
     ) in str(caught.value)
 
 
