@@ -22,8 +22,8 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
         frame = frame.filter(~nothing_judged())
     wrong = {role: wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role) for role in names}
     counts = frame.select(bad.sum().alias(role) for role, bad in wrong.items()).row(0, named=True)
-    for role, name in names.items():
-        bad = wrong[role]
+    for role, bad in wrong.items():
+        name = names[role]
         if count := counts[role]:
             number = frame[role].dtype.is_float()
             right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")

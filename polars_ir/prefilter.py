@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from operator import xor
 
 import polars as pl
 
@@ -46,7 +48,5 @@ def _size(entries: pl.DataFrame) -> int:
 
 def _slot(columns: Sequence[str], size: int) -> pl.Expr:
     """The slot of some columns' values, each with a seed of its own, or equal values would cancel out."""
-    first, *others = (pl.col(column).hash(seed) for seed, column in enumerate(columns))
-    for other in others:
-        first ^= other
-    return first & (size - 1)
+    hashes = (pl.col(column).hash(seed) for seed, column in enumerate(columns))
+    return reduce(xor, hashes) & (size - 1)
