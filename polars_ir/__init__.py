@@ -11,24 +11,9 @@ Importing this package puts `.ir` on Polars DataFrames and LazyFrames, and on pa
 
 from importlib.metadata import version
 
-from polars_ir import datasets, namespace, pandas
-from polars_ir.abstaining import abstention, confidence
-from polars_ir.analysis.difference import diff
-from polars_ir.analysis.difficulty import hardest, unanswered
-from polars_ir.analysis.explanation import explain
-from polars_ir.analysis.judging_next import judge_next
-from polars_ir.analysis.overlap import overlap
-from polars_ir.comparison.correlation import rank_correlation
-from polars_ir.comparison.drifting import drift
-from polars_ir.comparison.gate import gate
-from polars_ir.comparison.power import power
-from polars_ir.comparison.risk import geo_risk, risk
-from polars_ir.comparison.slices import worst_slices
-from polars_ir.comparison.systems import compare
-from polars_ir.continuations import cumulated, gained, place
-from polars_ir.conversion import from_lists
+from polars_ir import datasets, fusion, namespace, pandas
+from polars_ir.datasets.overlap import overlap
 from polars_ir.errors import IRError, IRWarning
-from polars_ir.evaluation import evaluate
 from polars_ir.files import (
     read_beir,
     read_qrels,
@@ -40,18 +25,12 @@ from polars_ir.files import (
     write_qrels,
     write_run,
 )
-from polars_ir.judging import judge
-from polars_ir.measures import *  # noqa: F403  # a new measure is exported in one place, its folder
-from polars_ir.measures import __all__ as _measures
-from polars_ir.measures.relevance_string import relevance_string
-from polars_ir.naming import parse
-from polars_ir.registry import CATALOG, catalog, measure
-from polars_ir.summary import mean, summarize
-from polars_ir.tables.table import table
-from polars_ir.trec_eval.results import read_trec_eval, write_trec_eval
-from polars_ir.validation import validate
-from polars_ir.variants import p_mrr, robustness
-from polars_ir.vocabulary import (
+from polars_ir.frames.lists import from_lists
+from polars_ir.fusion import complementarity, contribution, fuse, tune_fusion
+from polars_ir.language.catalog import CATALOG, catalog, measure
+from polars_ir.language.names import parse
+from polars_ir.language.relevance_string import relevance_string
+from polars_ir.language.words import (
     gain,
     hits,
     ideal_rank,
@@ -65,47 +44,48 @@ from polars_ir.vocabulary import (
     relevant,
     top,
 )
+from polars_ir.measures import *  # noqa: F403  # a new measure, and a new function, is exported in its folder alone
+from polars_ir.measures import __all__ as _measures
+from polars_ir.measures.continuations import cumulated, gained, place
+from polars_ir.per_query import *  # noqa: F403
+from polars_ir.per_query import __all__ as _of_per_query
+from polars_ir.runs import *  # noqa: F403
+from polars_ir.runs import __all__ as _of_runs
+from polars_ir.runs.prepared import judgments
+from polars_ir.tables.table import table
+from polars_ir.trec_eval.results import read_trec_eval, write_trec_eval
 
 __version__ = version("polars_ir")
 
 __all__ = [
     *_measures,
+    *_of_runs,
+    *_of_per_query,
     "CATALOG",
     "IRError",
     "IRWarning",
-    "abstention",
     "catalog",
-    "compare",
-    "confidence",
+    "complementarity",
+    "contribution",
     "cumulated",
     "datasets",
-    "diff",
-    "drift",
-    "evaluate",
-    "explain",
     "from_lists",
+    "fuse",
+    "fusion",
     "gain",
     "gained",
-    "gate",
-    "geo_risk",
-    "hardest",
     "hits",
     "ideal_rank",
     "if_relevant",
-    "judge",
-    "judge_next",
-    "mean",
+    "judgments",
     "measure",
     "n_relevant",
     "n_retrieved",
     "or_zero",
     "overlap",
-    "p_mrr",
     "parse",
     "place",
-    "power",
     "rank",
-    "rank_correlation",
     "ratio",
     "read_beir",
     "read_qrels",
@@ -114,18 +94,13 @@ __all__ = [
     "relevance",
     "relevance_string",
     "relevant",
-    "risk",
-    "robustness",
     "scan_qrels",
     "scan_run",
     "sink_qrels",
     "sink_run",
-    "summarize",
     "table",
     "top",
-    "unanswered",
-    "validate",
-    "worst_slices",
+    "tune_fusion",
     "write_qrels",
     "write_run",
     "write_trec_eval",
@@ -133,3 +108,8 @@ __all__ = [
 
 namespace.register()
 pandas.register()
+
+
+def __dir__() -> list[str]:
+    """What is public, and no more."""
+    return sorted(__all__)

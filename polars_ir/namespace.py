@@ -1,4 +1,4 @@
-"""`.ir` on frames: the public functions, bound to a frame. There is no logic here.
+"""`.ir` on frames: the public functions and the measures, bound to a frame. There is no logic here.
 
 A type checker does not see a registered namespace; the functions of `polars_ir` do the same and are typed:
 `run.ir.ndcg(qrels, k=10)` is `ir.evaluate(run, qrels, ir.ndcg(k=10))`.
@@ -8,106 +8,114 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import polars as pl
 
-from polars_ir.abstaining import abstention, confidence
-from polars_ir.analysis.difference import diff
-from polars_ir.analysis.difficulty import hardest, unanswered
-from polars_ir.analysis.explanation import explain
-from polars_ir.analysis.judging_next import judge_next
-from polars_ir.binding import bound
-from polars_ir.comparison.correlation import rank_correlation
-from polars_ir.comparison.drifting import drift
-from polars_ir.comparison.gate import gate
-from polars_ir.comparison.power import power
-from polars_ir.comparison.risk import geo_risk, risk
-from polars_ir.comparison.slices import worst_slices
-from polars_ir.comparison.systems import compare
-from polars_ir.errors import explain_options, nearest
-from polars_ir.evaluation import evaluate
+from polars_ir import fusion, per_query, runs
+from polars_ir.errors import Code, Fix, alike, explain_options, nearest, warn
 from polars_ir.extras import require
-from polars_ir.judging import judge
-from polars_ir.registry import CATALOG, Measure
-from polars_ir.summary import mean, summarize
+from polars_ir.language.catalog import CATALOG, RESERVED
+from polars_ir.language.dialects import measure_names
+from polars_ir.language.names import column_of
+from polars_ir.language.spec import Spec
+from polars_ir.options import documented, parameters_of
+from polars_ir.runs import evaluate
+from polars_ir.runs.options import Evaluating
 from polars_ir.tables.table import table
-from polars_ir.validation import validate
-from polars_ir.variants import p_mrr, robustness
 
-#: What every measure's method takes beside the measure's own parameters.
-OPTIONS = [p for p in inspect.signature(evaluate).parameters.values() if p.kind is p.KEYWORD_ONLY]
+#: What of a run and of a per-query frame is a method.
+OF_RUN = {name: getattr(runs, name) for name in runs.__all__}
+OF_RUN |= {function.__name__: function for function in fusion.FUNCTIONS} | {"top": runs.top_k}
+OF_PER_QUERY = {name: getattr(per_query, name) for name in per_query.__all__} | {"table": table}
+
+#: What every measure's method takes besides the measure's parameters.
+QRELS = """qrels : default None
+    The judgments, in any form that `evaluate` takes; None where the run has grades itself.
+"""
+
+#: What every measure's method gives back.
+RETURNS = """Returns
+-------
+The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+    `run` (if the run has several), the query column, and the measure: what `evaluate` gives for it."""
 
 
-class IRNamespace:
-    """Information-retrieval evaluation of a run, or of the per-query frame that `evaluate` returned.
+def bound(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that passes the frame of its object to a function, as the first argument."""
 
-    Every measure of the catalogue is a method: `run.ir.ndcg(qrels, k=10)`, with the options of `evaluate`.
-    """
+    @functools.wraps(function)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self._frame, *args, **kwargs)
+
+    return method
+
+
+class Bound:
+    """What holds a frame for methods that read it."""
 
     def __init__(self, frame: Any) -> None:
         # Polars keeps a namespace on its frame, so that holding the frame itself would be a cycle of references.
         self._frame = frame.clone() if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) else frame
 
-    # Of a run.
-    judge = bound(judge)
-    evaluate = bound(evaluate)
-    validate = bound(validate)
-    confidence = bound(confidence)
-    p_mrr = bound(p_mrr)
-    explain = bound(explain)
-    diff = bound(diff)
-    judge_next = bound(judge_next)
 
-    # Of the per-query frame.
-    mean = bound(mean)
-    summarize = bound(summarize)
-    compare = bound(compare)
-    power = bound(power)
-    risk = bound(risk)
-    geo_risk = bound(geo_risk)
-    gate = bound(gate)
-    rank_correlation = bound(rank_correlation)
-    worst_slices = bound(worst_slices)
-    drift = bound(drift)
-    hardest = bound(hardest)
-    unanswered = bound(unanswered)
-    abstention = bound(abstention)
-    robustness = bound(robustness)
-    table = bound(table)
+class IRNamespace(Bound):
+    """Information-retrieval evaluation of a run, or of the per-query frame that `evaluate` returned.
+
+    Every measure of the catalogue is a method: `run.ir.ndcg(qrels, k=10)`, with the options of `evaluate`.
+    """
 
     @property
-    def plot(self) -> Any:
+    def plot(self) -> PlotNamespace:
         """Charts of the frame: `per_query.ir.plot.forest(baseline="bm25")`; `polars_ir.plots` has them all."""
         require("plot", ".ir.plot")
-        from polars_ir.plots import PlotNamespace
-
         return PlotNamespace(self._frame)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        measures = {spec.function.__name__: spec.function for spec in CATALOG.values()}
+        measures = _measures()
         if name not in measures:
-            raise AttributeError(f".ir has no method {name!r}.{nearest(name, [*measures, *IRNamespace.__dict__])}")
+            raise AttributeError(f".ir has no method {name!r}.{_meant(name)}")
         return _measuring(measures[name], self._frame)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(spec.function.__name__ for spec in CATALOG.values())]
+        return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures()})
+
+    def __repr__(self) -> str:
+        return (
+            f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame\n"
+            f"  of a run: {_listed(OF_RUN)}\n"
+            f"  of a per-query frame: {_listed(OF_PER_QUERY)}\n"
+            "  charts of either: .ir.plot\n"
+            f"  a measure each, of a run and its qrels: {_listed(_measures())}"
+        )
 
 
-def _measuring(measure: Measure, frame: Any) -> Callable[..., Any]:
-    """A function of qrels, the measure's parameters and the options of `evaluate`."""
-    options = {option.name for option in OPTIONS}
+class PlotNamespace(Bound):
+    """Charts of a run (`cutoffs`, `precision_recall`), or of the per-query frame that `evaluate` returned."""
 
-    def measuring(qrels: Any = None, **parameters: Any) -> Any:
-        chosen = {name: parameters.pop(name) for name in options & parameters.keys()}
-        return evaluate(frame, qrels, measure(**parameters), **chosen)
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        from polars_ir import plots
 
-    qrels = inspect.signature(measuring).parameters["qrels"]
-    own = inspect.signature(measure).parameters.values()
-    functools.update_wrapper(measuring, measure)
-    measuring.__signature__ = inspect.Signature([qrels, *own, *OPTIONS])  # type: ignore[attr-defined]  # read by help()
-    return explain_options(measuring)
+        if name not in plots.__all__:
+            raise AttributeError(f".ir.plot has no chart {name!r}.{nearest(name, plots.__all__)}")
+        chart: Callable[..., Any] = bound(getattr(plots, name)).__get__(self)
+        return chart
+
+    def __dir__(self) -> list[str]:
+        from polars_ir import plots
+
+        return plots.__all__
+
+    def __repr__(self) -> str:
+        return f".ir.plot: charts of this {type(self._frame).__name__}: {', '.join(dir(self))}"
+
+
+for _name, _function in (OF_RUN | OF_PER_QUERY).items():
+    setattr(IRNamespace, _name, bound(_function))
+
+#: No measure of a user's may hide a method.
+RESERVED.update(OF_RUN, OF_PER_QUERY, ["plot"])
 
 
 def register() -> None:
@@ -118,3 +126,61 @@ def register() -> None:
     ):
         if not hasattr(frame, "ir"):
             registration("ir")(IRNamespace)
+        elif not is_ours(frame.ir):
+            warn_of_another("Polars")
+            return
+
+
+def is_ours(namespace: Any) -> bool:
+    """Whether what is called `.ir` is this package's, also before it was loaded anew."""
+    return getattr(namespace, "__module__", None) == IRNamespace.__module__
+
+
+def warn_of_another(library: str) -> None:
+    """Say that `.ir` on a library's frames is another package's, which keeps it."""
+    fix = Fix("The functions do the same", Code("ir.evaluate(run, qrels, [...])"))
+    warn(f".ir on frames of {library} was taken by another package, and stays its own.", fix=fix)
+
+
+def _measures() -> dict[str, Spec]:
+    """The measures by the names of their functions."""
+    return {spec.function.__name__: spec for spec in CATALOG.values()}
+
+
+def _meant(name: str) -> str:
+    """A hint at the method that is meant: that of the measure which some tool calls so, or else the nearest ones."""
+    close = [name] if column_of(name) else alike(name, [*OF_RUN, *OF_PER_QUERY, *measure_names()])
+    known = {each: None if each in OF_RUN | OF_PER_QUERY else column_of(each) for each in close}
+    meant = [column.spec.function.__name__ if column else each for each, column in known.items()]
+    return f" Did you mean {' or '.join(map(repr, dict.fromkeys(meant)))}?" if meant else ""
+
+
+def _measuring(spec: Spec, frame: Any) -> Callable[..., Any]:
+    """A function of qrels, the measure's parameters and the options of `evaluate`."""
+    options = parameters_of(Evaluating)
+    names = {option.name for option in options}
+
+    def measuring(qrels: Any = None, **parameters: Any) -> Any:
+        chosen = {name: parameters.pop(name) for name in names & parameters.keys()}
+        return evaluate(frame, qrels, spec.function(**parameters), **chosen)
+
+    qrels = inspect.signature(measuring).parameters["qrels"]
+    own = inspect.signature(spec.function).parameters.values()
+    functools.update_wrapper(measuring, spec.function)
+    measuring.__signature__ = inspect.Signature([qrels, *own, *options])  # type: ignore[attr-defined]  # read by help()
+    measuring.__doc__ = _documentation(spec)
+    return explain_options(measuring)
+
+
+def _documentation(spec: Spec) -> str:
+    """The docstring of a measure's method: the measure's, with what the method takes besides and gives back."""
+    text = inspect.getdoc(spec.function) or ""
+    head, _, rest = text.partition("Returns\n-------\n")
+    meaning, _, parameters = head.rstrip().partition("Parameters\n----------\n")
+    taken = f"{meaning.rstrip()}\n\nParameters\n----------\n{QRELS}{parameters}".rstrip()
+    _, _, rest = rest.partition("\n\n")
+    return documented(f"{taken}\n\n{RETURNS}\n\n{rest}", Evaluating)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.registry import call_of
+from polars_ir.language.identity import Call
 
 
 @dataclass(frozen=True)
@@ -16,20 +16,22 @@ class Judging:
     """What judgments of the unjudged documents a measure calls for.
 
     `k` is the cutoff on whose two sides the same judgment can do the opposite; None for a measure that only ever rises
-    with the grades. `least` is the lowest grade that the measure must be able to meet.
+    with the grades. `highest` is the grade of a document then judged relevant; None for the highest that occurs, or
+    `least` if that is higher.
     """
 
     k: int | None
-    least: float
+    least: float = 0
+    highest: float | None = None
 
     @classmethod
-    def of(cls, expression: pl.Expr) -> Judging:
+    def of(cls, call: Call | None) -> Judging:
         """The judgments that tell how low and how high a measure can be."""
-        call = call_of(expression)
         arguments: Mapping[str, Any] = call.arguments if call else {}
         gains, rel = arguments.get("gains"), arguments.get("rel")
-        least = max(gains) if isinstance(gains, Mapping) else rel or 0
-        return cls(None if call and call.spec.monotone else arguments.get("k"), least)
+        # No other grade has a gain in a map.
+        highest = max(gains) if isinstance(gains, Mapping) else None
+        return cls(None if call and call.monotone else arguments.get("k"), rel or 0, highest)
 
     def relations(self, relation: pl.LazyFrame, keys: list[str]) -> list[pl.LazyFrame]:
         """The judged relation with unjudged documents, judged in several ways.
@@ -37,15 +39,22 @@ class Judging:
         None of them is relevant; all have the highest grade; only those above the cutoff have it, or only those below.
         """
         grade, rank = pl.col("relevance"), pl.col("rank")
-        highest = pl.max_horizontal(grade.max(), self.least)
-        highest = pl.when(highest > 0).then(highest).otherwise(1)
+        # A row without a document says that the query was judged, and nothing found.
+        unjudged = grade.is_null() & pl.col("doc_id").is_not_null()
         sides = [] if self.k is None else [rank <= self.k, rank > self.k]
         return [
             relation.with_columns(
-                relevance=pl.when(grade.is_not_null()).then(grade).when(relevant).then(highest).otherwise(0)
+                relevance=pl.when(~unjudged).then(grade).when(relevant).then(self._highest()).otherwise(0)
             ).with_columns(ideal_rank=grade.rank("ordinal", descending=True).over(keys))
             for relevant in (pl.lit(False), pl.lit(True), *sides)
         ]
+
+    def _highest(self) -> pl.Expr:
+        """The grade of a document judged relevant."""
+        if self.highest is not None:
+            return pl.lit(self.highest)
+        highest = pl.max_horizontal(pl.col("relevance").max(), self.least)
+        return pl.when(highest > 0).then(highest).otherwise(1)
 
 
 def with_bounds(result: pl.LazyFrame, values: list[pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:

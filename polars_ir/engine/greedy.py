@@ -11,18 +11,14 @@ Conventions
 
 from __future__ import annotations
 
-import ast
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
-from polars_ir.errors import IRError
-
-#: How a column of greedy ranks is recognised.
-PREFIX = "greedy_rank("
+from polars_ir.engine.ranking import text
+from polars_ir.errors import Fix, IRError, collecting
+from polars_ir.language.cover import Cover, parameters_of
 
 #: Gains this close to the best one, relative to it, are tied with it: they are sums of products, which rounding moves
 #: by some 1e-16 (0.1 + 0.2 + 0.7 is not 0.7 + 0.2 + 0.1), and which of them is the largest then would be chance.
@@ -30,81 +26,6 @@ ROUNDING = 1e-12
 
 #: The most places that are filled in one plan: each makes it deeper, and from some 1000 on Polars runs out of stack.
 DEEPEST = 100
-
-
-@dataclass(frozen=True)
-class Cover:
-    """What a document adds by a subtopic that it is relevant for: the parameters that measures of diversity share."""
-
-    alpha: float
-    rel: float
-    gains: Mapping[float, float] | None
-    weights: str | None
-
-    @property
-    def gain(self) -> pl.Expr:
-        """The share of the need for a subtopic that a document meets, from 0 to 1; without `gains` all of it or none.
-
-        >>> pl.DataFrame({"relevance": [2, 0, None]}).select(Cover(0.5, 1, {1: 0.25, 2: 0.75}, None).gain).rows()
-        [(0.75,), (0.0,), (0.0,)]
-        """
-        relevant = pl.col("relevance") >= self.rel
-        if self.gains is None:
-            return relevant.fill_null(False).cast(pl.Float64)
-        # A relevant grade that the map lacks is an error.
-        grade = pl.when(relevant).then(pl.col("relevance").cast(pl.Float64))
-        of_grades = {float(grade): float(gain) for grade, gain in self.gains.items()}
-        return grade.replace_strict(of_grades, return_dtype=pl.Float64).fill_null(0.0)
-
-    @property
-    def weight(self) -> pl.Expr:
-        """The weight of the subtopic; NaN, so that it shows, where it is null or negative.
-
-        >>> pl.DataFrame({"p": [0.75, None, -1]}).select(Cover(0.5, 1, None, "p").weight).rows()
-        [(0.75,), (nan,), (nan,)]
-        """
-        if self.weights is None:
-            return pl.lit(1.0)
-        weight = pl.col(self.weights)
-        return pl.when(weight >= 0).then(weight * 1.0).otherwise(float("nan"))
-
-
-def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
-    """The column with the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
-
-    >>> greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
-    'greedy_rank(alpha=0.5, rel=1.0, gains=None, weights=None, k=20)'
-    """
-    # Numbers of other libraries are not written as they are read.
-    parameters = {
-        "alpha": float(cover.alpha),
-        "rel": float(cover.rel),
-        "gains": None if cover.gains is None else {float(grade): float(gain) for grade, gain in cover.gains.items()},
-        "weights": cover.weights,
-        "k": None if k is None else int(k),
-    }
-    return pl.col(f"{PREFIX}{', '.join(f'{name}={value!r}' for name, value in parameters.items())})")
-
-
-def is_greedy(column: str) -> bool:
-    """Whether a column is one of greedy ranks.
-
-    >>> is_greedy("greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)"), is_greedy("rank")
-    (True, False)
-    """
-    return column.startswith(PREFIX)
-
-
-def parameters_of(column: str) -> tuple[Cover, int | None]:
-    """The parameters that the name of a column of greedy ranks tells.
-
-    >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
-    (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)
-    """
-    call: Any = ast.parse(column, mode="eval").body
-    parameters = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
-    k = parameters.pop("k")
-    return Cover(**parameters), k
 
 
 def with_greedy_rank(
@@ -117,6 +38,7 @@ def with_greedy_rank(
     plan has to know before how many places it fills.
 
     >>> judgments = pl.LazyFrame({"query_id": 1, "subtopic": ["a", "b", "a"], "doc_id": [7, 7, 8], "relevance": 1})
+    >>> from polars_ir.language.cover import greedy_rank
     >>> name = greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
     >>> with_greedy_rank(judgments, name).sort("doc_id").collect()[name].to_list()
     [1, 1, 2]
@@ -138,7 +60,8 @@ def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: boo
     elif k is None or k > DEEPEST:
         raise IRError(
             f"of a greedy ideal ranking at most {DEEPEST} places can be filled where qrels is a LazyFrame; needed are "
-            f"{k or 'all'}. Collect the qrels first: qrels.collect(); or give a lower cutoff, as in 'alpha_nDCG@20'."
+            f"{k or 'all'}.",
+            fix=Fix("Collect the qrels first", collecting("qrels"), "; or give a lower cutoff, as in 'alpha_nDCG@20'"),
         )
     else:
         for place in range(1, k + 1):
@@ -154,7 +77,7 @@ def _covering(judgments: pl.LazyFrame, cover: Cover, keys: list[str]) -> pl.Lazy
         .filter(pl.col("relevance") >= cover.rel)
         .select(*keys, "doc_id", "subtopic", gain=cover.gain, worth=cover.gain * cover.weight)
         .filter(pl.col("gain") > 0)
-        .sort(*keys, "doc_id", "subtopic")
+        .sort(*keys, text("doc_id"), "subtopic")
     )
     return covering.select(
         *keys,

@@ -17,11 +17,23 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_ir.checks import check_duplicates
-from polars_ir.conversion import to_polars
-from polars_ir.errors import ColumnError, DataError, DtypeError, InputTypeError
-from polars_ir.schema import Table, qrels_table
-from polars_ir.vocabulary import PREFERENCE
+from polars_ir.engine.ranking import text
+from polars_ir.errors import (
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    InputTypeError,
+    collecting,
+    dropping,
+    keeping,
+    quoted,
+    without_nulls,
+)
+from polars_ir.frames.checks import check_duplicates
+from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.table import Table, qrels_table
+from polars_ir.language.words import PREFERENCE
 
 #: How many documents the judge finds relevant and not, and how many of these the run returned.
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")
@@ -52,7 +64,11 @@ def preference_table(judgments: object) -> Table:
     They are levels (`doc_id`, `relevance`) or pairs of documents (`preferred`, `other`); a pair is a group of two.
     """
     if isinstance(judgments, pl.LazyFrame):
-        raise InputTypeError("qrels must be in memory where they are preferences; got a LazyFrame. Collect it first.")
+        raise InputTypeError(
+            "must be in memory where they are preferences; got a LazyFrame.",
+            about="qrels",
+            fix=Fix("Collect it first", collecting("qrels")),
+        )
     frame = to_polars("qrels", judgments, column="relevance").lazy().collect(engine="in-memory")
     table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame)
     rows = table.all_columns().collect(engine="in-memory")
@@ -61,7 +77,7 @@ def preference_table(judgments: object) -> Table:
     rows = rows.select(*JUDGE, "group", "doc_id", "relevance")
     for column in ("judge", "group"):
         if count := rows[column].null_count():
-            remedy = f"Leave them out: qrels.filter(pl.col({column!r}).is_not_null())."
+            remedy = Fix("Leave them out", without_nulls("qrels", column))
             null = rows.filter(pl.col(column).is_null()).rename(dict(table.names))
             raise DataError.rows("qrels", f"whose {column!r} is null", remedy, count, null)
     return replace(table, sources=((rows, {column: pl.col(column) for column in rows.columns}),), dtypes=rows.schema)
@@ -109,7 +125,7 @@ def relate_pairs(preferences: Preferences, ranks: pl.LazyFrame, keys: list[str])
     retrieved, relevant = pl.col("rank").is_not_null(), pl.col("relevant")
     nonrelevant = ~relevant & pl.col("doc_id").is_not_null()
     # Documents that were not retrieved come last, by their ids, as in trec_eval.
-    order = pl.struct(pl.col("rank").fill_null(pl.UInt32.max()), "doc_id")
+    order = pl.struct(pl.col("rank").fill_null(pl.UInt32.max()), text("doc_id"))
     documents = documents.with_columns(
         place=pl.when(nonrelevant).then(order).rank("ordinal").over(of_judge).fill_null(0),
         n_relevant=relevant.sum().over(of_judge),
@@ -139,11 +155,14 @@ def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
     columns = pairs.columns
     for role in ("preferred", "other"):
         if role not in columns:
-            raise ColumnError.missing("qrels", role, (role,), columns)
+            spare = [column for column in columns if column not in ("query_id", "judge", "preferred", "other")]
+            raise ColumnError.missing("qrels", role, (role,), columns, spare)
     if both := [column for column in ("doc_id", "relevance", "group") if column in columns]:
         raise ColumnError(
-            f"qrels are pairs of documents ('preferred', 'other') or levels ('doc_id', 'relevance'); they have both: "
-            f"{', '.join(map(repr, columns))}. Keep one kind: qrels.drop({', '.join(map(repr, both))})."
+            "are pairs of documents ('preferred', 'other') or levels ('doc_id', 'relevance'); they have both: "
+            f"{quoted(columns)}.",
+            about="qrels",
+            fix=Fix("Keep one kind", dropping("qrels", both)),
         )
     if pairs["preferred"].dtype != pairs["other"].dtype:
         wanted = f"{pairs['preferred'].dtype}, as 'preferred' is"
@@ -151,7 +170,9 @@ def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
     # A document can not be told from a null, nor preferred to itself.
     wrong = ~pl.col("preferred").ne(pl.col("other")).fill_null(False)
     if count := int(pairs.select(wrong.sum()).item()):
-        remedy = "Leave them out: qrels.filter(pl.col('preferred') != pl.col('other'))."
+        different = "pl.col('preferred') != pl.col('other')"
+        of_pandas = "qrels['preferred'].ne(qrels['other']) & qrels[['preferred', 'other']].notna().all(axis=1)"
+        remedy = Fix("Leave them out", keeping("qrels", different, of_pandas, "preferred != other"))
         raise DataError.rows("qrels", "without two different documents", remedy, count, pairs.filter(wrong))
     pairs = pairs.with_row_index("group")
     sides = [("preferred", "other", 2), ("other", "preferred", 1)]
@@ -185,7 +206,12 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
         if circular.height:
             shown = documents.join(circular, left_on="judgment", right_on="preferred", how="semi")
             shown = shown.select(*JUDGE, "doc_id").sort(*JUDGE, "doc_id")
-            raise DataError.circular(shown.rename(dict(table.names), strict=False))
+            raise DataError(
+                f"what a judge prefers must be an order; in qrels {shown.height} documents are preferred to "
+                "themselves, by way of others.",
+                fix="Leave out what closes the circle, or give it to another judge",
+                examples=shown.rename(dict(table.names), strict=False),
+            )
         known = pairs.height
         pairs = pl.concat([pairs, implied]).unique()
         if pairs.height == known:

@@ -14,9 +14,7 @@ from operator import xor
 
 import polars as pl
 
-#: Slots for each entry, at least, and less than twice as many: more let fewer rows through, and fewer stay in the
-#: processor's cache (measured).
-SLOTS = 16
+from polars_ir.engine import tuning
 
 
 def among(columns: Sequence[str], entries: pl.DataFrame) -> pl.Expr:
@@ -43,7 +41,7 @@ def reaches(columns: Sequence[str], score: str, floors: pl.DataFrame) -> pl.Expr
 
 def _size(entries: pl.DataFrame) -> int:
     """The number of slots, a power of two."""
-    return 1 << (SLOTS * entries.height).bit_length()
+    return 1 << (tuning.TUNING.slots * entries.height).bit_length()
 
 
 def _slot(columns: Sequence[str], size: int) -> pl.Expr:

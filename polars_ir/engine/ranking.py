@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.conversion import STREAMING_ROWS
-from polars_ir.prefilter import SLOTS, among, reaches
-from polars_ir.schema import Table
+from polars_ir.engine import tuning
+from polars_ir.engine.prefilter import among, reaches
+from polars_ir.frames.table import Table
 
 #: What decides among documents with the same score.
 Ties = Literal["doc_id", "input", "best", "worst", "expected"]
@@ -29,9 +29,15 @@ SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
 POSITION = "polars_ir: position"
 
 
-def place(value: str, tie: str = "doc_id") -> pl.Expr:
-    """1-based place with `value` falling, equal values by another column falling; null for a null value."""
-    return pl.when(pl.col(value).is_not_null()).then(pl.struct(value, tie)).rank("ordinal", descending=True)
+def text(column: str) -> pl.Expr:
+    """Ids as they are compared: as text, also integers."""
+    return pl.col(column).cast(pl.String)
+
+
+def place(value: str, tie: pl.Expr | None = None) -> pl.Expr:
+    """1-based place with `value` falling, equal ones by ids falling or by another `tie`; null for a null value."""
+    order = pl.struct(value, text("doc_id") if tie is None else tie)
+    return pl.when(pl.col(value).is_not_null()).then(order).rank("ordinal", descending=True)
 
 
 def tie_counts(keys: list[str]) -> dict[str, pl.Expr]:
@@ -48,13 +54,15 @@ def with_position(run: Table) -> Table:
 def by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     """The rank of every retrieved document of the judged queries, found by ranking them all."""
     keys, judged_queries = run.keys, qrels.select("query_id").unique()
-    tie = POSITION if POSITION in run.columns else "doc_id"
+    tie = POSITION if POSITION in run.columns else None
     # In an order that `by_counting`, which may be in the same plan, does not select in.
-    needed = dict.fromkeys(["doc_id", *keys, "score", tie, *columns])
+    needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
     return (
         run.select(*needed)
         .join(judged_queries, on="query_id", how="semi")
-        .select(*keys, "doc_id", *columns, rank=place("score", tie).over(keys), **tie_counts(keys))
+        .select(
+            *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
+        )
     )
 
 
@@ -70,9 +78,10 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     keys = run.keys
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
-    by_steps = run.eager and run.rows >= STREAMING_ROWS
+    limits = tuning.TUNING
+    by_steps = run.eager and run.rows >= limits.streaming_rows
     # With more judgments the tables of hashes take as long as they save.
-    sparse = by_steps and run.rows >= SLOTS * qrels.rows
+    sparse = by_steps and run.rows >= limits.sparse * qrels.rows
     hits = _hits(run, qrels, documents, sparse=sparse).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
@@ -82,7 +91,7 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     level = (
         rows.join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
         .group_by(hit)
-        .agg(before=(pl.col("doc_id") > pl.col("hit_doc_id")).sum())
+        .agg(before=(text("doc_id") > text("hit_doc_id")).sum())
     )
     ids = (pl.col(f"hit_{column}").alias(column) for column in (*keys, "doc_id"))
     rank = 1 + pl.col("n_higher") + pl.col("before").fill_null(0)
@@ -157,7 +166,7 @@ def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFra
     worth = pl.when(grade.is_null()).then(0).when(grade > 0).then(grade).otherwise(grade - 1)
     tie = [*keys, "n_higher"]
     relation = relation.with_columns(polars_ir_worth=worth)
-    order = pl.struct("polars_ir_worth", "doc_id")
+    order = pl.struct("polars_ir_worth", text("doc_id"))
     # Dense, since each subtopic of a document has a row of its own.
     from_top, from_bottom = (order.rank("dense", descending=falling).over(tie) for falling in (True, False))
     n_higher, n_tied = pl.col("n_higher"), pl.col("n_tied")

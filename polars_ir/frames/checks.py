@@ -10,7 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, DataError
+from polars_ir.errors import SHOWN, Code, DataError, Fix, keeping
+from polars_ir.frames.columns import fold
+
+#: The roles whose value says which of several rows of a document is the best.
+VALUES = ("score", "relevance")
 
 
 def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
@@ -25,13 +29,19 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
     for role, bad in wrong.items():
         name = names[role]
         if count := counts[role]:
-            number = frame[role].dtype.is_float()
-            right = f"pl.col({name!r}).is_not_null()" + (f" & pl.col({name!r}).is_not_nan()" if number else "")
             shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
-            problem = f"whose {name!r} is null" + (" or NaN" if number else "")
+            number = frame[role].dtype.is_float()
+            problem, sound, of_spark = "is null", f"pl.col({name!r}).is_not_null()", f"`{name}` IS NOT NULL"
+            of_pandas = f"{table}[{name!r}].notna()"
+            if number:
+                problem, sound = "is null or NaN", f"{sound} & pl.col({name!r}).is_not_nan()"
+                of_spark = f"{of_spark} AND NOT isnan(`{name}`)"
             if role == "relevance" and number:
-                right, problem = f"pl.col({name!r}).is_finite()", f"whose {name!r} is null, NaN or infinite"
-            raise DataError.rows(table, problem, f"Leave them out: {table}.filter({right}).", count, shown)
+                problem, sound = "is null, NaN or infinite", f"pl.col({name!r}).is_finite()"
+                of_pandas = f"{table}[{name!r}].abs() < float('inf')"
+                of_spark = f"{of_spark} AND abs(`{name}`) < double('Infinity')"
+            fix = Fix("Leave them out", keeping(table, sound, of_pandas, of_spark))
+            raise DataError.rows(table, f"whose {name!r} {problem}", fix, count, shown)
 
 
 def check_duplicates(
@@ -45,14 +55,38 @@ def check_duplicates(
         return
     repeated = frame.with_row_index("row").filter(ids.is_duplicated())
     named = {key: names.get(key, key) for key in keys}
-    values = [column for column in ("score", "relevance") if column in frame.columns]
+    values = [column for column in VALUES if column in frame.columns]
     raise DataError.rows(
         table,
         f"that repeat the ids of another ({', '.join(named.values())})",
-        f"Keep one of each: {table}.unique({list(named.values())!r}, keep='first').{hint}",
+        _one_of_each(table, list(named.values()), names, hint),
         repeated.height,
         repeated.sort(keys).select("row", *keys, *values).head(SHOWN).rename(named),
     )
+
+
+def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: str) -> Fix:
+    """What to keep of rows with the same keys: of a run the best score of a document, of qrels the highest grade.
+
+    Rows of passages are the common case: the score of a document is then that of its best passage (MaxP).
+    """
+    hint = f".{hint.removesuffix('.')}" if hint else ""
+    best = {name: "min" if fold(name) == "rank" else "max" for role, name in names.items() if role in VALUES}
+    if not best or table not in ("run", "qrels"):
+        several = "If they are of several systems, name these in a column 'run'; else keep one of each"
+        words = "Keep one of each" if table != "per_query" or "run" in names else several
+        return Fix(words, Code(f"{table}.unique({keys!r}, keep='first')", f"{table}.drop_duplicates({keys!r})"), hint)
+    listed = ", ".join(map(repr, keys))
+    aggregated = ", ".join(f"F.{how}({name!r}).alias({name!r})" for name, how in best.items())
+    code = Code(
+        f"{table}.group_by({listed}).agg({', '.join(f'pl.col({name!r}).{how}()' for name, how in best.items())})",
+        f"{table}.groupby({keys!r}, as_index=False).agg({best!r})",
+        f"{table}.groupBy({listed}).agg({aggregated})",
+    )
+    if table == "qrels":
+        return Fix("Keep the highest grade of each document", code, hint)
+    words = "Keep the best score of each document, which is MaxP where rows are passages"
+    return Fix(words, code, f", as run.ir.deduplicate() does{hint}", without_code=words)
 
 
 def guard(frame: pl.LazyFrame, count: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
@@ -79,7 +113,8 @@ def wrong_qrels_row() -> pl.Expr:
 def wrong_value(role: str) -> pl.Expr:
     """Whether the value of a role can not be evaluated: a null id, a score that is null or NaN."""
     value = pl.col(role)
-    return value.is_null() | (value.is_nan().fill_null(False) if role == "score" else False)
+    # A Decimal is never NaN, and can not be asked.
+    return value.is_null() | (value.cast(pl.Float64).is_nan().fill_null(False) if role == "score" else False)
 
 
 def wrong_grade(*, ungraded: bool = False) -> pl.Expr:

@@ -1,8 +1,4 @@
-"""Columns as users name them, to the canonical ones, in dtypes that can be joined and compared.
-
-Conventions: a column is recognised by its name, whatever its case, `-` and `_`; two candidates for one role are an
-error. Inputs are never changed.
-"""
+"""A run, qrels or a per-query frame as a `Table`: its columns under their canonical names. Inputs are never changed."""
 
 from __future__ import annotations
 
@@ -12,32 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.checks import check_values
-from polars_ir.conversion import Frame, holds_systems, to_polars
-from polars_ir.errors import ColumnError, DtypeError, InputTypeError
-
-#: The names each role is recognised by, the canonical one first.
-ROLES: dict[str, tuple[str, ...]] = {
-    "run": ("run", "run_id", "system", "tag"),
-    "query_id": ("query_id", "qid", "topic", "topic_id"),
-    "doc_id": ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id"),
-    "score": ("score", "sim", "similarity", "_score", "prediction"),
-    "relevance": ("relevance", "rel", "label", "rating", "grade", "gain"),
-    "rank": ("rank",),
-    "subtopic": ("subtopic", "subtopic_id", "aspect", "intent"),
-}
-
-#: What a row of qrels must have; no other column tells judgments apart by these.
-KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
+from polars_ir.frames.checks import check_values
+from polars_ir.frames.columns import ROLES, find, find_all, find_per, fitting, fold
+from polars_ir.frames.kinds import Frame, holds_systems, to_polars
 
 #: Columns of the judged relation that are made, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
-
-#: Dtypes of ids that are compared as text.
-TEXT = (pl.String, pl.Categorical, pl.Enum)
-
-#: Integers that Int64 may not hold, such as hashes.
-WIDE = (pl.UInt64, pl.Int128)
 
 
 @dataclass(frozen=True)
@@ -47,7 +24,8 @@ class Table:
     `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
     plan for just the columns it is asked for: were there one plan of all columns that every pass over the run starts
     from, the optimizer would see it is shared and keep the whole run in memory. `per` is the column that tells apart
-    several judgments of a document, if there are such.
+    several judgments of a document, if there are such. Without document ids (`numbered`) rows have numbers in their
+    place, which are no order of documents.
     """
 
     sources: tuple[tuple[Frame, Mapping[str, pl.Expr]], ...]
@@ -55,6 +33,7 @@ class Table:
     names: Mapping[str, str]
     systems: tuple[str, ...] | None = None
     per: tuple[str, ...] = ()
+    numbered: bool = False
 
     @property
     def eager(self) -> bool:
@@ -85,7 +64,7 @@ class Table:
         """A plan for all of the columns."""
         return self.select(*self.columns)
 
-    def made_of(self, frame: pl.LazyFrame) -> Table:
+    def made_of(self, frame: Frame) -> Table:
         """The table with other rows, or other dtypes, of its canonical columns."""
         dtypes = frame.collect_schema()
         return replace(self, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
@@ -96,10 +75,12 @@ def run_table(run: object, *, check: bool = True) -> Table:
     if isinstance(run, Mapping) and holds_systems(run):
         return _several_systems(run, check=check)
     frame = to_polars("run", run, column="score")
-    names = _find_all("run", frame, required=("query_id", "doc_id"), optional=("run", "score", "rank"))
+    names = find_all("run", frame, required=("query_id", "doc_id"), optional=("run", "score", "rank"))
     if "score" not in names:
         if "rank" not in names:
-            raise ColumnError.missing("run", "score", (*ROLES["score"], "rank"), frame.collect_schema().names())
+            schema = frame.collect_schema()
+            spare = [name for name, dtype in schema.items() if name not in names.values() and dtype.is_numeric()]
+            raise ColumnError.missing("run", "score", (*ROLES["score"], "rank"), schema.names(), spare)
         names["score"] = names["rank"]
     names.pop("rank", None)
     return _table("run", frame, names, without=("relevance", *MADE), check=check)
@@ -108,33 +89,52 @@ def run_table(run: object, *, check: bool = True) -> Table:
 def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) -> Table:
     """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per` if given."""
     frame = to_polars("qrels", qrels, column="relevance")
-    names = _find_all("qrels", frame, required=("query_id", "doc_id"), optional=("relevance",))
+    if isinstance(frame, pl.LazyFrame) and not isinstance(qrels, pl.LazyFrame):
+        frame = frame.collect()  # of an Arrow dataset or stream; only a plan of the user's own is not ours to collect
+    names = find_all("qrels", frame, required=("query_id", "doc_id"), optional=("relevance",))
     if "relevance" not in names:
         columns = frame.collect_schema().names()
         # BEIR, MTEB and ranx call a grade a score.
         grade = find("qrels", "score", columns)
         if grade is None:
-            raise ColumnError.missing("qrels", "relevance", (*ROLES["relevance"], "score"), columns)
+            raise _ungraded(columns)
         names["relevance"] = grade
     if per is not None:
         if per in names.values():
             raise ColumnError.not_per(per, names.values())
-        names[per] = _find_per(per, frame.collect_schema().names())
+        names[per] = find_per(per, frame.collect_schema().names())
     table = _table("qrels", frame, names, without=("run", "score", *MADE), check=check)
     return table if per is None else replace(table, per=(per,))
 
 
 def labelled_table(frame: object) -> Table:
-    """A frame that holds scores and grades side by side; without document ids, equal scores keep the frame's order."""
+    """A frame that holds scores and grades side by side; without document ids its rows are `numbered`."""
     table = to_polars("run", frame, column="score")
     columns = table.collect_schema().names()
     if find("run", "relevance", columns) is None:
-        raise ColumnError.no_grades(ROLES["relevance"], columns)
-    names = _find_all("run", table, required=("query_id", "score", "relevance"), optional=("run", "doc_id"))
-    if "doc_id" not in names:
-        table = table.with_columns(doc_id=-pl.int_range(pl.len(), dtype=pl.Int64))
+        known, fix = ", ".join(ROLES["relevance"]), Fix("Pass the qrels", Code("run.ir.ndcg(qrels, k=10)"))
+        says = f"no qrels were given, and run has no column of grades (recognised names: {known}); it has"
+        raise ColumnError(f"{says} {quoted(columns)}.", fix=fix)
+    names = find_all("run", table, required=("query_id", "score", "relevance"), optional=("run", "doc_id"))
+    numbered = "doc_id" not in names
+    if numbered:
+        # Falling, and all of as many digits, so that they fall as text, too.
+        table = table.with_columns(doc_id=2 * 10**15 - pl.int_range(pl.len(), dtype=pl.Int64))
         names["doc_id"] = "doc_id"
-    return _table("run", table, names, without=MADE, ungraded=True)
+    return replace(_table("run", table, names, without=MADE, ungraded=True), numbered=numbered)
+
+
+def _ungraded(columns: Sequence[str]) -> ColumnError:
+    """That judgments have no grades, and what these are where rows are interactions."""
+    accepted = ", ".join((*ROLES["relevance"], "score"))
+    fix = Fix(
+        "If every row is relevant, as clicks and purchases are, say so",
+        Code("qrels.with_columns(relevance=1)", "qrels.assign(relevance=1)"),
+        "; else rename the column of grades to 'relevance'",
+        without_code="Add a column 'relevance', of ones if every row is relevant",
+    )
+    says = f"has no 'relevance' column (recognised names: {accepted}); it has {quoted(columns)}."
+    return ColumnError(says, about="qrels", fix=fix)
 
 
 def per_query_table(per_query: object) -> Table:
@@ -145,8 +145,23 @@ def per_query_table(per_query: object) -> Table:
     if isinstance(per_query, Mapping) and not isinstance(next(iter(per_query.values()), {}), Mapping):
         per_query = _of_each_system(per_query)
     frame = to_polars("per_query", per_query, column="score")
-    names = _find_all("per_query", frame, required=("query_id",), optional=("run",))
+    _check_per_query(frame.collect_schema().names())
+    names = find_all("per_query", frame, required=("query_id",), optional=("run",))
     return _table("per_query", frame, names, check=False)
+
+
+def _check_per_query(columns: Sequence[str]) -> None:
+    """Raise a `ColumnError` for a table of documents, whose scores and ranks are no measures."""
+    documents, scores, grades = (
+        [column for column in columns if fold(column) in map(fold, ROLES[role])]
+        for role in ("doc_id", "score", "relevance")
+    )
+    if documents or (scores and grades) or "ideal_rank" in columns:
+        told = [*documents, *scores, *grades, *(column for column in columns if column == "ideal_rank")]
+        kind = "the judged relation" if "ideal_rank" in columns else "a run or qrels"
+        fix = Fix("Measure the run first", Code("per_query = run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
+        says = f"must have a row for each query; by its columns {quoted(told)} it is {kind}."
+        raise ColumnError(says, about="per_query", fix=fix)
 
 
 def _of_each_system(per_query: Mapping[Any, Any]) -> pl.LazyFrame | pl.DataFrame:
@@ -177,6 +192,8 @@ def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
         if run.dtypes[role] == qrels.dtypes[role]:
             continue
         if run.dtypes[role].is_integer() and qrels.dtypes[role].is_integer():
+            if pl.UInt128 in (run.dtypes[role], qrels.dtypes[role]):
+                raise DtypeError.different_ids(run.names[role], run.dtypes[role], qrels.names[role], qrels.dtypes[role])
             run, qrels = _cast(run, role, pl.Int128()), _cast(qrels, role, pl.Int128())
             continue
         if _holds_none(qrels, role):
@@ -197,41 +214,6 @@ def _cast(table: Table, role: str, dtype: pl.DataType) -> Table:
     return replace(table, sources=sources, dtypes={**table.dtypes, role: dtype})
 
 
-def find(table: str, role: str, columns: Sequence[str]) -> str | None:
-    """The one column that plays a role, or None; an error where several could."""
-    accepted = {_fold(name) for name in ROLES[role]}
-    candidates = [column for column in columns if _fold(column) in accepted]
-    if len(candidates) > 1:
-        raise ColumnError.ambiguous(table, role, candidates)
-    return candidates[0] if candidates else None
-
-
-def _find_per(per: str, columns: Sequence[str]) -> str:
-    """The column that tells several judgments of a document apart."""
-    if not isinstance(per, str) or per in KEYS_OF_QRELS:
-        raise ColumnError.not_per(per, KEYS_OF_QRELS)
-    found = find("qrels", per, columns) if per == "subtopic" else per
-    if found is None or found not in columns:
-        raise ColumnError.no_per(per, ROLES.get(per, ()), columns)
-    return found
-
-
-def _find_all(table: str, frame: Frame, required: Iterable[str], optional: Iterable[str]) -> dict[str, str]:
-    """The column of each role that there is."""
-    schema = frame.collect_schema()
-    columns = [name for name, dtype in schema.items() if not _is_number_in_index(name, dtype, schema)]
-    names = {role: find(table, role, columns) for role in (*required, *optional)}
-    for role in required:
-        if names[role] is None:
-            raise ColumnError.missing(table, role, ROLES[role], columns)
-    return {role: name for role, name in names.items() if name is not None}
-
-
-def _is_number_in_index(name: str, dtype: pl.DataType, schema: Mapping[str, pl.DataType]) -> bool:
-    """Whether a column is PyTerrier's integer `docid`, a document's number in an index, beside its id in `docno`."""
-    return _fold(name) == "docid" and dtype.is_integer() and "docno" in map(_fold, schema)
-
-
 def _table(
     table: str,
     frame: Frame,
@@ -246,10 +228,10 @@ def _table(
     make: dict[str, pl.Expr] = {}
     dtypes: dict[str, pl.DataType] = {}
     for role, name in names.items():
-        dtypes[role] = _fitting(table, role, name, schema[name])
+        dtypes[role] = fitting(table, role, name, schema[name])
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
-        # With a rank in the place of a score, the first is the highest.
-        make[role] = -column if role == "score" and _fold(name) == "rank" else column
+        # With a rank in the place of a score, the first is the highest. Int128 has no negation.
+        make[role] = 0 - column if role == "score" and fold(name) == "rank" else column
     taken = {*names, *names.values(), *without}
     others = {name: dtype for name, dtype in schema.items() if name not in taken}
     make |= {name: pl.col(name) for name in others}
@@ -262,34 +244,15 @@ def _table(
     return Table(((frame, make),), dtypes, dict(names))
 
 
-def _fitting(table: str, role: str, name: str, dtype: pl.DataType) -> pl.DataType:
-    """The dtype in which the column of a role can be joined and compared, or an error that shows the cast."""
-    cast = f"Cast it: {table}.with_columns(pl.col({name!r}).cast(pl.{{}}))."
-    if role in ("score", "relevance"):
-        if dtype == pl.Boolean and role == "relevance":
-            return pl.Int64()
-        if not dtype.is_numeric():
-            raise DtypeError.of_column(table, name, "numbers", dtype, cast.format("Float64"))
-        if dtype.is_decimal():
-            return pl.Float64()
-        # An unsigned rank has no negative, a small grade no room for sums.
-        return dtype if dtype.is_float() or dtype in WIDE else pl.Int64()
-    if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
-        return pl.String()
-    if not dtype.is_integer():
-        raise DtypeError.of_column(table, name, "strings or integers", dtype, cast.format("String"))
-    return dtype if dtype in WIDE else pl.Int64()
-
-
-def _fold(name: str) -> str:
-    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
-
-
 def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
     """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
     tables = {str(system): run_table(run, check=check) for system, run in runs.items()}
     if len(tables) < len(runs):
         raise InputTypeError(f"two systems have one name as text; got {', '.join(map(repr, runs))}.")
+    try:
+        "".join(tables).encode()
+    except UnicodeEncodeError as error:
+        raise InputTypeError.no_text("run", error) from None
     for system, table in tables.items():
         if "run" in table.dtypes:
             raise ColumnError.systems_in_a_system(system, table.names["run"])
@@ -306,11 +269,32 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         for column, dtype in first.dtypes.items()
         if all(table.dtypes.get(column) == dtype for table in tables.values())
     }
-    # Integer scores stay integers, which Float64 can not all hold, unless another system has fractions.
-    shared.setdefault("score", pl.Float64())
+    shared.setdefault("score", _score_type(tables))
     sources = tuple(
         (frame, {"run": pl.lit(system), **{column: make[column].cast(dtype) for column, dtype in shared.items()}})
         for system, table in tables.items()
         for frame, make in table.sources
     )
     return Table(sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
+
+
+def _score_type(tables: Mapping[str, Table]) -> pl.DataType:
+    """The type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
+    dtypes = {table.dtypes["score"] for table in tables.values()}
+    if not any(dtype.is_float() for dtype in dtypes):
+        scales = [dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal)]
+        if pl.UInt128 not in dtypes:
+            return pl.Decimal(38, max(scales)) if scales else pl.Int128()
+    for system, table in tables.items():
+        if table.eager and not table.dtypes["score"].is_float() and not _is_float64(table):
+            fix = Fix("Give all systems scores of one type", Code(f"pl.col({table.names['score']!r}).cast(pl.Float64)"))
+            dtype = table.dtypes["score"]
+            raise DataError(f"run {system!r} has scores of {dtype} that Float64, the type of others, rounds.", fix=fix)
+    return pl.Float64()
+
+
+def _is_float64(table: Table) -> bool:
+    """Whether Float64 holds the scores of a table apart."""
+    score = pl.col("score")
+    rounded = score.cast(pl.Float64)
+    return bool(table.select("score").select(score.n_unique() == rounded.n_unique()).collect().item())

@@ -1,8 +1,8 @@
-"""Names of measures, in the spelling of any tool, to expressions.
+"""How each tool writes a measure's parameters beside its name: the measure and the parameters that a name stands for.
 
 Conventions: the canonical spelling is `ir_measures`' own, `NAME(parameter=value)@k`. Case, `-` and `_` do not matter,
-except where two tools mean different things by one word; what a word means is said with each measure (`also`). Here is
-only how tools write the numbers beside it. A name is taken apart, never run as code.
+except where two tools mean different things by one word; what a word means is said with each measure (`also`). A name
+is taken apart, never run as code.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import MeasureError
-from polars_ir.measures.relevance_string import relevance_string
-from polars_ir.registry import CATALOG, Measure, Spec
+from polars_ir.errors import Fix, MeasureError, Setting, nearest, option, quoted
+from polars_ir.language.catalog import CATALOG
+from polars_ir.language.identity import plain
+from polars_ir.language.spec import Measure, Spec
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
 
-#: trec_eval's `P_10`, `P.10` and `iprec_at_recall_0.10`, MTEB's `ndcg_at_10`.
-WITH_NUMBER = re.compile(r"(?P<name>.+?)(?:_at_|_|\.)(?P<at>\d*\.?\d+)", re.ASCII)
+#: trec_eval's `P_10`, `P.10`, `P.5.` and `iprec_at_recall_0.10`, MTEB's `ndcg_at_10`.
+WITH_NUMBER = re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<at>\d*\.?\d+|\d+\.)", re.ASCII)
+
+#: `nDCG@5,10`, `P_5,10` and trec_eval's `ndcg_cut.10,23.4`: several measures in one name.
+SEVERAL = re.compile(
+    r"(?P<head>.*?(?:@|_at_|_|\.))(?P<numbers>\.?\d[\d.]*(?:,\s*\.?\d[\d.]*)+)(?P<level>-l\d+)?", re.ASCII | re.DOTALL
+)
 
 #: trec_eval's `ndcg.1=3,2=9` and `rbp_p=0.8`.
 TREC_EVAL_GIVEN = re.compile(r"(?P<name>\w+)[._](?P<given>[^()@]*=[^()@]*)")
 
 #: trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
-TREC_EVAL_F = re.compile(r"set_F[._](\d*\.?\d+)", re.ASCII)
+TREC_EVAL_F = re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII)
 
 #: trec_eval's `utility.2,-1,0,0`.
-TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+){3})", re.ASCII)
-
-#: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
-TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
-
-#: trec_eval's `P.5,10`: several measures in one name.
-TREC_EVAL_SEVERAL = re.compile(r"(?P<name>\w+)\.(?P<numbers>[\d.]+(?:,[\d.]+)+)", re.ASCII)
+TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+)*)", re.ASCII)
 
 #: ranx's `rbp.95` and `rbp@95`: p is what follows, behind a point.
 RANX_RBP = re.compile(r"rbp(?P<sign>[.@])(?P<p>\d+)", re.ASCII)
@@ -53,68 +54,18 @@ TRECTOOLS_RBP = re.compile(r"RBP\((\d*\.?\d+)\)", re.ASCII)
 #: What a cutoff is called between the brackets by ir_measures, trectools and torchmetrics.
 CUTOFFS = ("cutoff", "depth", "top_k")
 
+#: Parameters that mean something else in ir_measures: IPrec rounds up, and the beta of SetF stands for its square.
+IR_MEASURES: Mapping[str, Any] = {
+    "IPrec": lambda arguments: {**arguments, "rounding": "up"},
+    "SetF": lambda arguments: {**arguments, "beta": arguments["beta"] ** 0.5},
+}
+
 #: No measure's name is longer; a limit keeps the parser of Python literals from hostile input.
 LONGEST = 500
 
 
-def parse(name: str) -> pl.Expr:
-    """The measure that a name in any dialect stands for, as an expression.
-
-    Reads `ir_measures` (`nDCG(dcg='exp-log2')@10`), trec_eval (`ndcg_cut_10`, `recip_rank`, `ndcg.1=3,2=9`), ranx
-    (`ndcg@10-l2`, `hit_rate@5`), BEIR and MTEB (`NDCG@10`, `ndcg_at_10`, `R_cap@10`), and what recommender libraries
-    call their classes and functions (`RetrievalMAP`, `precision_at_k`). Where two tools mean different things by one
-    word, it is what `ir_measures` means by it: `Accuracy@5` is not BEIR's, which is `Success@5`.
-
-    Parameters
-    ----------
-    name
-        The name of one measure.
-
-    Returns
-    -------
-    pl.Expr
-        An aggregation of the judged relation; its output name is the canonical name.
-
-    Raises
-    ------
-    IRError
-        For a name that no tool has (the nearest ones are shown), or a parameter that the measure does not take.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> [ir.parse(name).meta.output_name() for name in ("ndcg_cut_10", "MRR@5", "P(rel=2)@5", "recall@9-l2")]
-    ['nDCG@10', 'RR@5', 'P(rel=2)@5', 'R(rel=2)@9']
-    """
-    if not isinstance(name, str):
-        raise MeasureError.syntax(str(name), f"it is a {type(name).__name__}, not a string")
-    return _parse(name.strip(), tuple(spec.function for spec in CATALOG.values()))
-
-
-@functools.lru_cache(maxsize=1024)
-def _parse(text: str, _catalog: tuple[Measure, ...]) -> pl.Expr:
-    # The catalogue is part of the key: what a user defines, or defines anew, must not stay unknown.
-    if relstring := TREC_EVAL_STRING.fullmatch(text):
-        return relevance_string(k=int(relstring[1] or 10))
-    spec, arguments = taken_apart(text)
-    try:
-        return spec.function(**arguments)
-    except (OverflowError, pl.exceptions.InvalidOperationError):
-        raise MeasureError.syntax(text, "a number in it is too large") from None
-
-
-def is_cost(column: str) -> bool:
-    """Whether the lowest value of a measure is its best one, as far as the name of a column tells."""
-    try:
-        # `evaluate` with bounds adds `Hole@10 low` and `Hole@10 high`.
-        spec, _ = taken_apart(column.removesuffix(" low").removesuffix(" high"))
-    except MeasureError:
-        return False
-    return spec.best == spec.bounds[0]
-
-
 def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
-    """The measure and the parameters that a name stands for."""
+    """The measure and the parameters that a name stands for; a `MeasureError` for a name that is of no measure."""
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")
     level = RANX_LEVEL.fullmatch(text)
@@ -124,7 +75,59 @@ def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
         raise MeasureError.syntax(text, "it says twice what rel is")
     if level:
         arguments["rel"] = int(level["rel"])
-    return spec, {parameter: _whole(value) for parameter, value in arguments.items()}
+    if unknown := [parameter for parameter in arguments if parameter not in spec.parameters]:
+        takes = f"It takes {', '.join(spec.parameters)}." if spec.parameters else "It takes none."
+        near = nearest(unknown[0], spec.parameters)
+        raise MeasureError(f"{spec.name} has no parameter {unknown[0]!r}; got {text!r}.", near=near, fix=takes)
+    return spec, {parameter: plain(value) for parameter, value in arguments.items()}
+
+
+def several(text: str) -> list[str]:
+    """The names of the measures that one name with several numbers stands for; none for a name of one measure.
+
+    >>> several("nDCG(rel=2)@5,10"), several("P.5,10"), several("utility.1,-1,0,0")
+    (['nDCG(rel=2)@5', 'nDCG(rel=2)@10'], ['P.5', 'P.10'], [])
+    """
+    matched = SEVERAL.fullmatch(text) if len(text) <= LONGEST and not TREC_EVAL_UTILITY.fullmatch(text) else None
+    if matched is None:
+        return []
+    return [f"{matched['head']}{number.strip()}{matched['level'] or ''}" for number in matched["numbers"].split(",")]
+
+
+def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
+    """The name, the parameters in the order they were given, and what follows the `@`, in the canonical notation.
+
+    >>> parts_of("P(rel=2)@5")
+    ('P', {'rel': 2}, '5')
+    """
+    matched = CANONICAL.fullmatch(TRECTOOLS_RBP.sub(r"RBP(p=\1)", text))
+    if matched is None:
+        raise MeasureError.syntax(text, "its brackets or its @ are out of place")
+    return matched["name"], _arguments(text, matched["arguments"]), matched["at"]
+
+
+def is_of_ir_measures(value: object) -> bool:
+    """Whether a value is a measure of ir_measures, which need not be installed."""
+    return type(value).__module__.partition(".")[0] == "ir_measures"
+
+
+def fold(name: str) -> str:
+    """A name without what does not matter in it.
+
+    >>> fold("n-DCG"), fold("hit_rate")
+    ('ndcg', 'hitrate')
+    """
+    return re.sub(r"[-_\s]", "", name.casefold())
+
+
+def measure_names() -> list[str]:
+    """Every name of a measure in use, in the spelling of each tool."""
+    return list(_names(catalogued()))
+
+
+def catalogued() -> tuple[Measure, ...]:
+    """What the catalogue holds now, as the key of a cache: what a user defines anew must not stay as it was."""
+    return tuple(spec.function for spec in CATALOG.values())
 
 
 def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
@@ -136,10 +139,13 @@ def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
     if persistence := RANX_RBP.fullmatch(text):
         p = float(f"0.{persistence['p']}")
         if persistence["sign"] == "@":
-            raise MeasureError.several(text, [f"RBP(p={p})", f"RBP@{persistence['p']}"])
+            meant = [f"RBP(p={p})", f"RBP@{persistence['p']}"]
+            raise MeasureError(f"{text!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
         return CATALOG["RBP"], {"p": p}
-    if several := TREC_EVAL_SEVERAL.fullmatch(text):
-        raise MeasureError.several(text, [f"{several['name']}_{n}" for n in several["numbers"].split(",")])
+    if names := several(text):
+        raise MeasureError(
+            f"{text!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
+        )
     if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (found := _find(with_values["name"])):
         spec, implied = found
         return spec, {**_arguments(text, implied), **_trec_eval_given(text, with_values["given"])}
@@ -148,21 +154,20 @@ def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
 
 def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
-    matched = CANONICAL.fullmatch(TRECTOOLS_RBP.sub(r"RBP(p=\1)", text))
-    if matched is None:
-        raise MeasureError.syntax(text, "its brackets or its @ are out of place")
-    found = _find(matched["name"])
-    if found is None and matched["at"] is None and (with_number := WITH_NUMBER.fullmatch(matched["name"])):
-        found = _find(with_number["name"])
-        matched = with_number
+    name, parameters, at = parts_of(text)
+    found = _find(name)
+    if found is None and at is None and (with_number := WITH_NUMBER.fullmatch(name)):
+        found, at = _find(with_number["name"]), with_number["at"]
+        if found and with_number["sign"] == "." and found[0].at == "k" and "#" not in found[1]:
+            at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
     if found is None:
-        raise MeasureError.unknown(text, matched["name"], _names())
+        near = nearest(name, _names(catalogued()))
+        raise MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
     spec, implied = found
-    at = matched["at"]
     if "#" in implied and at is None:
-        raise MeasureError.syntax(text, f"it needs a number: {matched['name']}_{{number}}")
+        raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
     filled = implied.replace("#", at or "")
-    spec, given = _in_our_words(text, spec, _arguments(text, matched.groupdict().get("arguments")))
+    spec, given = _in_our_words(text, spec, parameters)
     if at is not None and filled == implied:
         if spec.at in given:
             raise MeasureError.syntax(text, f"it says twice what {spec.at} is")
@@ -175,7 +180,8 @@ def _in_our_words(text: str, spec: Spec, given: dict[str, object]) -> tuple[Spec
     if "judged_only" in given and "judged_only" not in spec.parameters and given.pop("judged_only") is not False:
         raise MeasureError(
             "judged_only is no parameter of a measure, but an option of the ranking, which all measures of a call "
-            f"share; got {text!r}. Leave it out of the name: ir.evaluate(run, qrels, [...], judged_only=True)."
+            f"share; got {text!r}.",
+            fix=Fix("Leave it out of the name, and say it of the call", Setting("judged_only", True)),
         )
     if spec.name == "SetP" and isinstance(given.get("relative"), bool):
         spec = CATALOG["R_cap"] if given.pop("relative") else spec
@@ -193,22 +199,27 @@ def _trec_eval_given(text: str, given: str) -> dict[str, object]:
     return _arguments(text, ",".join([*named, f"gains={{{gains}}}"] if gains else named))
 
 
-def _names() -> dict[str, tuple[Spec, str]]:
-    """Every name in use, with the measure and the parameters it stands for; canonical names win, and come last."""
+@functools.lru_cache(maxsize=4)
+def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, tuple[Spec, str]]:
+    """Every name in use, with the measure and the parameters it stands for.
+
+    Canonical names win, and come last; names of this package's functions are read where no tool has the word.
+    """
+    functions = {spec.function.__name__: (spec, "") for spec in CATALOG.values()}
     others = {name: (spec, given) for spec in CATALOG.values() for name, given in spec.spellings.items()}
-    return {name: found for name, found in others.items() if name not in CATALOG} | {
+    return {name: found for name, found in (functions | others).items() if name not in CATALOG} | {
         name: (spec, "") for name, spec in CATALOG.items()
     }
 
 
+@functools.lru_cache(maxsize=4)
+def _folded(catalog: tuple[Measure, ...]) -> Mapping[str, tuple[Spec, str]]:
+    return {fold(name): found for name, found in _names(catalog).items()}
+
+
 def _find(name: str) -> tuple[Spec, str] | None:
     """The measure of this very name, or else of the same one folded."""
-    names = _names()
-    return names.get(name) or {_fold(other): found for other, found in names.items()}.get(_fold(name))
-
-
-def _fold(name: str) -> str:
-    return re.sub(r"[-_\s]", "", name.casefold())
+    return _names(catalogued()).get(name) or _folded(catalogued()).get(fold(name))
 
 
 def _arguments(text: str, arguments: str | None) -> dict[str, object]:
@@ -220,8 +231,8 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
         with warnings.catch_warnings(action="ignore"):
             call = ast.parse(f"_({arguments})", mode="eval").body
         # One call of `_`, and nothing else: `_(k=1)(k=2)` is a call too.
-        plain = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
-        keywords = call.keywords if isinstance(call, ast.Call) and plain else []
+        bare = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
+        keywords = call.keywords if isinstance(call, ast.Call) and bare else []
         given = {keyword.arg: _value(keyword.value) for keyword in keywords if keyword.arg}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise problem from None
@@ -234,11 +245,6 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
 def _value(node: ast.expr) -> object:
     """A literal, or a column by its bare name."""
     return pl.col(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
-
-
-def _whole(value: object) -> object:
-    """A number that is whole as an integer, so that `2.0` and `2` are the same measure."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _after_the_sign(spec: Spec, text: str) -> object:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import polars as pl
 
-from polars_ir.vocabulary import Discount, Discounted
+from polars_ir.language.words import Discount, Discounted
 
 #: 2 to the power of a grade above this is no gain anyone means.
 HIGHEST_GRADE = 64
@@ -79,28 +79,36 @@ PARAMETERS: dict[str, Parameter] = {
         lambda v: whole(v) and v <= MOST_DOCUMENTS,
     ),
     "rel": Parameter(
-        "The lowest grade that counts as relevant; None, where grades are gains: any grade above 0.",
-        "a grade above 0",
-        positive,
+        "The lowest grade that counts as relevant, 0 for every judged document; None, where grades are gains: any "
+        "grade above 0.",
+        "a grade of 0 or more",
+        lambda v: not_negative(v) and v <= LARGEST,
     ),
-    "beta": Parameter("How many times as much recall matters as precision.", "a number above 0", positive),
+    "beta": Parameter(
+        "How many times as much recall matters as precision; at 0 only precision does.",
+        f"a number from 0 to {LARGEST:g}",
+        lambda v: not_negative(v) and v <= LARGEST,
+    ),
     "p": chance("Persistence: how likely the reader goes on from one document to the next."),
     "max_rel": Parameter(
         "The highest grade there can be; a grade above it counts as this one.",
         f"a whole number from 1 to {HIGHEST_GRADE}",
         lambda v: whole(v) and v <= HIGHEST_GRADE,
     ),
-    "dcg": one_of("The gain: 'log2' takes the grade itself, 'exp-log2' 2 to the grade less 1.", *get_args(Discounted)),
+    "dcg": one_of(
+        "The gain: 'log2' takes the grade itself, 'exp-log2' 2 to the grade less 1, 'binary' 1 for all above 0.",
+        *get_args(Discounted),
+    ),
     "discount": one_of(
         "What divides the gain at a rank: 'log2' is log2(1 + rank), 'ln' its natural logarithm, 'jarvelin' "
         "max(1, log2(rank)), 'rank' the rank itself, 'none' 1.",
         *get_args(Discount),
     ),
     "gains": Parameter(
-        "What grades are worth: a map with a value for every grade above 0 that occurs, or a Polars expression over "
-        "columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents and negative "
-        "values are worth 0. A column of the run is null for documents that the run did not return, so that they are "
-        "missing from an ideal ranking.",
+        "What grades are worth: a map, which leaves a grade that it does not name its own value, or a Polars "
+        "expression over columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents "
+        "and negative values are worth 0. A column of the run is null for documents that the run did not return, so "
+        "that they are missing from an ideal ranking.",
         "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}, a column, or a Polars expression with a name "
         "of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted')",
         lambda v: named(v) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),

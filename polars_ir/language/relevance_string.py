@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.errors import MeasureError, explain_options
-from polars_ir.parameters import PARAMETERS
-from polars_ir.vocabulary import rank, ranked, relevance, shown, top
+from polars_ir.language.parameters import PARAMETERS
+from polars_ir.language.words import rank, ranked, relevance, shown, top
 
 
 @explain_options

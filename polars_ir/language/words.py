@@ -41,8 +41,8 @@ PREFERENCE = ("preferred", "other", "preferred_rank", "other_rank")
 #: True for a document that was judged for some query, null for one that never was.
 judged_elsewhere = pl.col("judged_elsewhere")
 
-#: How a grade becomes a gain: the grade itself, or 2 to the grade, less 1.
-Discounted = Literal["log2", "exp-log2"]
+#: How a grade becomes a gain: the grade itself, 2 to the grade, less 1, or 1 for every grade above 0.
+Discounted = Literal["log2", "exp-log2", "binary"]
 
 #: What divides the gain at a rank.
 Discount = Literal["log2", "ln", "jarvelin", "rank", "none"]
@@ -88,7 +88,7 @@ def n_relevant(rel: float = 1) -> pl.Expr:
 
 
 def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None = None) -> pl.Expr:
-    """What a document is worth: its grade, or 2 to the grade less 1; `gains` puts other values for the grades.
+    """What a document is worth: its grade, 2 to the grade less 1, or 1; `gains` puts other values for some grades.
 
     Unjudged documents, grades below `rel` and negative values are worth 0.
 
@@ -101,12 +101,19 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
         # No cast: it would read numbers out of strings.
         grade = gains * 1.0
     elif gains is not None:
-        # Grades above 0 must be in the map; that is an error in `evaluate`, which shows them.
-        mapped = pl.when((grade > 0) | grade.is_in([float(g) for g in gains])).then(grade)
-        grade = mapped.replace_strict({float(g): float(x) for g, x in gains.items()}, return_dtype=pl.Float64)
+        grade = grade.replace({float(g): float(x) for g, x in gains.items()})
     # A NaN stays one, so that it shows.
     value = aligned(pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0), gains)
-    return value if dcg == "log2" else 2.0**value - 1.0
+    return of_grade(value, dcg)
+
+
+def of_grade(value: pl.Expr, dcg: Discounted) -> pl.Expr:
+    """The gain of a grade of 0 or more.
+
+    >>> pl.DataFrame({"grade": [0.0, 0.5, 2.0]}).select(of_grade(pl.col("grade"), "binary")).to_series().to_list()
+    [0.0, 1.0, 1.0]
+    """
+    return {"log2": value, "exp-log2": 2.0**value - 1.0, "binary": value.sign()}[dcg]
 
 
 def aligned(expression: pl.Expr, gains: Gains | None) -> pl.Expr:
@@ -130,7 +137,7 @@ def discounted(place: pl.Expr, discount: Discount = "log2") -> pl.Expr:
     divisors = {
         "log2": (place + 1).log(2),
         "ln": (place + 1).log(),
-        "jarvelin": pl.max_horizontal(place.log(2), 1.0),
+        "jarvelin": place.log(2).clip(lower_bound=1.0),
         "rank": place.cast(pl.Float64),
         "none": pl.lit(1.0),
     }
@@ -175,7 +182,8 @@ def shown(k: int | None = None) -> pl.Expr:
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(shown(10).unique()).item()
     7
     """
-    return n_retrieved if k is None else pl.min_horizontal(n_retrieved, k)
+    # Not `min_horizontal`, which Polars 1.44 takes for one value where all are null.
+    return n_retrieved if k is None else n_retrieved.clip(upper_bound=k)
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:

@@ -7,6 +7,7 @@ Conventions: a measure is a function of keyword parameters that returns an aggre
 from polars_ir.measures.average_precision import average_precision, inferred_average_precision, yaap
 from polars_ir.measures.cascade import expected_reciprocal_rank, rank_biased_precision, rank_biased_precision_residual
 from polars_ir.measures.compatibility import compatibility
+from polars_ir.measures.confusion import fallout, matthews_correlation
 from polars_ir.measures.counts import (
     n_nonrelevant_judged_retrieved,
     n_queries,
@@ -19,21 +20,22 @@ from polars_ir.measures.diversity import (
     alpha_dcg,
     alpha_ndcg,
     err_ia,
-    intent_aware_average_precision,
-    intent_aware_precision,
     nerr_ia,
     nnrbp,
     nrbp,
-    subtopic_recall,
 )
-from polars_ir.measures.fallout import fallout
 from polars_ir.measures.gain_ratio import binary_normalized_gain, ndcg_rel, normalized_gain, r_ndcg
 from polars_ir.measures.geometric_mean import gm_bpref, gmap
+from polars_ir.measures.intent_aware import (
+    intent_aware_average_precision,
+    intent_aware_precision,
+    subtopic_recall,
+)
 from polars_ir.measures.interpolated_precision import eleven_point_average, interpolated_precision
 from polars_ir.measures.judged import hole, judged, unjudged
-from polars_ir.measures.pairs import accuracy
+from polars_ir.measures.nearly_err import nearly_err_8, nearly_err_9, nearly_err_10, nearly_err_11
+from polars_ir.measures.pairs import accuracy, bpref, partial_auc, partial_auc_and_precision
 from polars_ir.measures.precision_recall import f_measure, precision, r_precision, recall, recall_capped, success
-from polars_ir.measures.preference import bpref
 from polars_ir.measures.preferences import (
     n_preferences,
     n_preferences_fulfilled,
@@ -43,14 +45,11 @@ from polars_ir.measures.preferences import (
     preferences_fulfilled_by_pair,
 )
 from polars_ir.measures.reciprocal_rank import reciprocal_rank
+from polars_ir.measures.spending import expected_cost, expected_total_cost, expected_total_gain
 from polars_ir.measures.user_models import (
     bejeweled_player,
     insq,
     inst,
-    nearly_err_8,
-    nearly_err_9,
-    nearly_err_10,
-    nearly_err_11,
     scaled_dcg,
     user_model,
 )
@@ -68,7 +67,10 @@ __all__ = [
     "dcg",
     "eleven_point_average",
     "err_ia",
+    "expected_cost",
     "expected_reciprocal_rank",
+    "expected_total_cost",
+    "expected_total_gain",
     "f_measure",
     "fallout",
     "gm_bpref",
@@ -82,6 +84,7 @@ __all__ = [
     "intent_aware_precision",
     "interpolated_precision",
     "judged",
+    "matthews_correlation",
     "n_nonrelevant_judged_retrieved",
     "n_preferences",
     "n_preferences_fulfilled",
@@ -99,6 +102,8 @@ __all__ = [
     "nnrbp",
     "normalized_gain",
     "nrbp",
+    "partial_auc",
+    "partial_auc_and_precision",
     "precision",
     "preferences_fulfilled",
     "preferences_fulfilled_balanced",

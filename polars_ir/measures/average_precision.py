@@ -6,10 +6,9 @@ import math
 
 import polars as pl
 
-from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.parameters import one_of
-from polars_ir.registry import measure
-from polars_ir.vocabulary import (
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import one_of
+from polars_ir.language.words import (
     hits,
     if_relevant,
     length,
@@ -23,6 +22,8 @@ from polars_ir.vocabulary import (
     top,
     total,
 )
+from polars_ir.measures import ties
+from polars_ir.measures.precision_recall import TREC_EVAL
 
 #: trec_eval's smoothing of the precision among the judged documents.
 EPSILON = 1e-5
@@ -37,9 +38,59 @@ DENOMINATOR = one_of(
 )
 
 
+def average_precision_under_ties(*, k: int | None = None, rel: float = 1, denominator: str = "R") -> pl.Expr:
+    """Expected average precision.
+
+    A relevant document at the j-th place of its score has above it the c relevant ones of higher scores and, of the
+    r - 1 others of its score, (r - 1)(j - 1)/(n - 1). With h = 1/(a + 1) + ... + 1/(a + m) the precisions at its
+    places, each with the chance 1/n, add up to ((c + 1) h + (r - 1)/(n - 1) (m - (a + 1) h)) / n.
+    """
+    if denominator == "hits" and k is not None:
+        return average_precision_of_hits(k, rel)
+    found = precisions_under_ties(relevant(rel) & ties.within(k), k)
+    return if_relevant(or_zero(ratio(found, average_out_of(k, rel, denominator))), rel)
+
+
+def precisions_under_ties(found: pl.Expr, k: int | None) -> pl.Expr:
+    """The precisions expected at the places of some relevant documents that are among the first `k`, added up."""
+    before, n, m = (column.filter(found) for column in (ties.higher, ties.tied, ties.places(k)))
+    # Counted from 1: so many relevant documents have no lower a, and no higher one.
+    first, last = (before.rank(method).cast(pl.Int64) for method in ("min", "max"))
+    return total((precision_over(first, last - first, before, n, m, ties.weights(found, k, "rank")) / n).sort())
+
+
+def precision_over(first: pl.Expr, others: pl.Expr, before: pl.Expr, n: pl.Expr, m: pl.Expr, h: pl.Expr) -> pl.Expr:
+    """The precision at a place added up over m of n places, for the `first` relevant document with so many others."""
+    # A document alone has no others: 0 / 1 in place of 0 / 0. The sums of 1 / place are costly and named but once.
+    above = others / (n - 1).clip(1)
+    return h * (first - above * (before + 1)) + above * m
+
+
+def average_precision_of_hits(k: int, rel: float) -> pl.Expr:
+    """Expected average precision where the precisions are divided by the hits, which the order changes too.
+
+    Only the documents that the cutoff parts do that: t of their r relevant ones are above it, with the hypergeometric
+    chance, and stand at any of its m places alike. For each t the mean of the precisions is known.
+    """
+    sure, some = relevant(rel) & ties.certain(k), relevant(rel) & ties.parted(k)
+    above, r = sure.sum().cast(pl.Int64), some.sum().cast(pl.Int64)
+    before, n, m = (column.filter(some).first().fill_null(0) for column in (ties.higher, ties.tied, ties.places(k)))
+    h = total(1 / pl.int_range(before + 1, before + m + 1))
+    fewest = pl.max_horizontal(0, r - (n - m))
+    t = pl.int_range(fewest, pl.min_horizontal(r, m) + 1)
+    # Each chance from its ratio to the one before, in logarithms: that of the fewest may be too small for a float.
+    ratios = (m - t + 1) * (r - t + 1) / (t * (n - m - r + t))
+    logarithms = pl.when(t > fewest).then(ratios).otherwise(1.0).log().cum_sum()
+    chances = (logarithms - logarithms.max()).exp()
+    added = t * precision_over(above + 1, t - 1, before, m, m, h) / m.clip(1)
+    means = ratio(precisions_under_ties(sure, k) + added, above + t).fill_null(0.0)
+    return if_relevant(total(chances * means) / total(chances), rel)
+
+
 @measure(
     "AP",
     source=f"{TREC_EVAL} (m_map.c, m_map_cut.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "map map_cut map_avgjg",
         "ir_measures": "AP MAP",
@@ -52,14 +103,18 @@ DENOMINATOR = one_of(
         "trectools": "get_map(k=1000)",
     },
     parameters={"denominator": DENOMINATOR},
+    expected=average_precision_under_ties,
 )
 def average_precision(*, k: int | None = None, rel: float = 1, denominator: str = "R") -> pl.Expr:
     """Average precision: the mean, over all relevant documents, of the precision at their ranks.
 
-    sum(P(rank)) / R over the relevant documents among the first k; one that is not retrieved adds 0. Also with a
-    cutoff the sum is divided by R, as in trec_eval's map_cut, ranx, BEIR and MTEB. RePlay and Microsoft's recommenders
-    divide by min(k, R), RecTools on request by k, torchmetrics and C/W/L by the hits. Undefined when no document is
-    relevant.
+    ::
+
+        AP@k = sum(P@rank, over the relevant documents among the first k) / R
+
+    R are the relevant documents there are; one that is not retrieved adds 0. Also with a cutoff the sum is divided by
+    R, as in trec_eval's map_cut, ranx, BEIR and MTEB. RePlay and Microsoft's recommenders divide by min(k, R), RecTools
+    on request by k, torchmetrics and C/W/L by the hits. Undefined when no document is relevant.
 
     Examples
     --------
@@ -95,10 +150,14 @@ def average_out_of(k: int | None, rel: float, denominator: str) -> pl.Expr:
 def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
     """Inferred average precision: average precision estimated from judgments of a sample of the pool.
 
-    A relevant document at rank i adds 1/i + (i-1)/i * judged/(i-1) * (relevant+e)/(relevant+nonrelevant+2e), counted
-    above it, e = 1e-5; `judged` includes documents of the pool left unjudged, whose grade is negative. The sum is
-    divided by R. With complete judgments it differs from AP by the smoothing only. Undefined when no document is
-    relevant.
+    ::
+
+        infAP = sum(1 / i + (i - 1) / i * judged / (i - 1) * (relevant + e) / (relevant + nonrelevant + 2 e)) / R
+
+    The sum is over the ranks i of the retrieved relevant documents; `judged`, `relevant` and `nonrelevant` are counted
+    above i, e = 1e-5, and R are the relevant documents there are. `judged` includes documents of the pool left
+    unjudged, whose grade is negative. With complete judgments it differs from AP by the smoothing only. Undefined when
+    no document is relevant.
 
     Examples
     --------
@@ -123,14 +182,19 @@ def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
     "yaap",
     bounds=(-math.inf, math.inf),
     source="Robertson 2012, https://doi.org/10.1007/978-3-642-28997-2 (p. 158); trec_eval 10 (m_yaap.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "yaap"},
 )
 def yaap(*, rel: float = 1) -> pl.Expr:
     """Yet another average precision: average precision as the logarithm of odds, which spreads its extremes.
 
-    ln((1 + S) / (1 + R - S)), where S is the sum of the precisions at the relevant documents, which AP divides by R.
-    It orders the rankings of a query as AP does, but its mean over queries tells low values apart. From
-    -ln(1 + R), when nothing relevant is retrieved, to ln(1 + R). Undefined when no document is relevant.
+    ::
+
+        yaap = ln((1 + S) / (1 + R - S))
+
+    S is the sum of the precisions at the relevant documents, which AP divides by R. It orders the rankings of a query
+    as AP does, but its mean over queries tells low values apart. From -ln(1 + R), when nothing relevant is retrieved,
+    to ln(1 + R). Undefined when no document is relevant.
 
     Examples
     --------

@@ -6,9 +6,9 @@ import math
 
 import polars as pl
 
-from polars_ir.parameters import Parameter, number
-from polars_ir.registry import measure
-from polars_ir.vocabulary import n_retrieved, rank, ranked, ratio, relevance, total
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import Parameter, number
+from polars_ir.language.words import n_retrieved, rank, ranked, ratio, relevance, total
 
 #: What a weight below adds to a sum no longer.
 NEGLIGIBLE = 1e-18
@@ -34,17 +34,21 @@ NORMALIZE = Parameter(
 @measure(
     "Compat",
     source="Clarke et al. 2021, https://doi.org/10.1145/3451161; https://github.com/claclark/Compatibility",
+    reads_nonrelevant=False,
     also={"ir_measures": "Compat"},
     parameters={"p": PERSISTENCE, "normalize": NORMALIZE},
 )
 def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
     """Compatibility: the rank-biased overlap of the ranking with the ideal one, out of the most there can be.
 
-    The sum over depths d of p^(d-1) * overlap(d) / d, out of the same sum for the ideal ranking with itself; overlap(d)
-    counts the documents that both have among the first d. Depths go down to the end of the longer of the two, as in
-    ir_measures; the authors' script goes to 1000. With `normalize=False` it is out of the sum of p^(d-1). The ideal
-    ranking has the documents with a grade above 0, grades falling, equal grades in the order of the run, those that
-    were not retrieved last. Undefined when no document has such a grade.
+    ::
+
+        Compat = sum(p^(d - 1) overlap(d) / d, d = 1 .. end) / the same of the ideal ranking with itself
+
+    overlap(d) counts the documents that both have among the first d. Depths go down to the end of the longer of the
+    two, as in ir_measures; the authors' script goes to 1000. With `normalize=False` it is out of the sum of p^(d-1).
+    The ideal ranking has the documents with a grade above 0, grades falling, equal grades in the order of the run,
+    those that were not retrieved last. Undefined when no document has such a grade.
 
     Examples
     --------

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language.catalog import measure
+from polars_ir.language.words import hits, n_relevant, n_retrieved, relevance, relevant, top
+from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.registry import measure
-from polars_ir.vocabulary import hits, n_relevant, n_retrieved, relevance, top
 
 INFINITY = float("inf")
 
@@ -15,11 +16,17 @@ INFINITY = float("inf")
     "NumRet",
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_ret.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "num_ret", "ir_measures": "NumRet", "trectools": "get_retrieved_documents"},
     monotone=True,
+    expected="itself",
 )
 def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
     """The number of retrieved documents, judged or not; with `rel`, of the relevant ones among them.
+
+    ::
+
+        NumRet = documents retrieved
 
     Examples
     --------
@@ -34,11 +41,17 @@ def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
     "NumRel",
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_rel.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "num_rel", "ir_measures": "NumRel", "trectools": "get_relevant_documents"},
     monotone=True,
+    expected="itself",
 )
 def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     """The number of relevant documents, retrieved or not.
+
+    ::
+
+        NumRel = R = documents with a grade of at least rel
 
     Examples
     --------
@@ -49,10 +62,16 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     return n_relevant(rel).cast(pl.Int64)
 
 
+def n_relevant_retrieved_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """The number of relevant documents expected among the first k; without k it is certain, and whole."""
+    return ties.count(relevant(rel), k).cast(pl.Int64 if k is None else pl.Float64)
+
+
 @measure(
     "NumRelRet",
     bounds=(0.0, INFINITY),
     source=f"{TREC_EVAL} (m_num_rel_ret.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "num_rel_ret",
         "ir_measures": "NumRelRet",
@@ -60,9 +79,14 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
         "trectools": "get_relevant_retrieved_documents",
     },
     monotone=True,
+    expected=n_relevant_retrieved_under_ties,
 )
 def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """The number of relevant documents among the first k.
+
+    ::
+
+        NumRelRet@k = hits(k) = documents among the first k with a grade of at least rel
 
     Examples
     --------
@@ -79,9 +103,14 @@ def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     best=0.0,
     source=f"{TREC_EVAL} (m_num_nonrel_judged_ret.c)",
     also={"trec_eval": "num_nonrel_judged_ret"},
+    expected="itself",
 )
 def n_nonrelevant_judged_retrieved(*, rel: float = 1) -> pl.Expr:
     """The number of retrieved documents that were judged not relevant.
+
+    ::
+
+        NumNonRelJudgedRet = retrieved documents with a grade from 0 to below rel
 
     Documents that are unjudged, or whose grade is negative, do not count. 0 is the best value.
 
@@ -97,12 +126,18 @@ def n_nonrelevant_judged_retrieved(*, rel: float = 1) -> pl.Expr:
 @measure(
     "NumQ",
     source=f"{TREC_EVAL} (m_num_q.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "num_q", "ir_measures": "NumQ"},
     monotone=True,
     average="sum",
+    expected="itself",
 )
 def n_queries() -> pl.Expr:
     """The number of queries: 1 for each.
+
+    ::
+
+        NumQ = 1
 
     Examples
     --------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.parameters import Parameter, not_negative, one_of
-from polars_ir.registry import measure
-from polars_ir.vocabulary import (
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import Parameter, not_negative, one_of
+from polars_ir.language.words import (
     Discount,
     Discounted,
     Gains,
@@ -22,6 +22,8 @@ from polars_ir.vocabulary import (
     top,
     total,
 )
+from polars_ir.measures import ties
+from polars_ir.measures.sums import over_places
 
 JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418"
 
@@ -52,8 +54,11 @@ def discounted_gain(order: pl.Expr, k: int | None, value: pl.Expr, discount: Dis
 
 def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: str = "min(k,R)") -> pl.Expr:
     """The most discounted gain there can be, by one of the denominators in use."""
+    if denominator == "k" and k is not None:
+        return value.max() * over_places(lambda place: place.clip(1, 1) / discounted(place, discount), k)
     if denominator == "k":
-        places = pl.int_range(1, (n_retrieved if k is None else pl.lit(k)) + 1)
+        # At least one place, so that an empty ranking is not divided by 0.
+        places = pl.int_range(1, n_retrieved.clip(lower_bound=1) + 1)
         # As many times as there are places, also where the discount is a constant.
         return total(value.max() * places.clip(1, 1) / discounted(places, discount))
     # Sorted by gain, not by `ideal_rank`: that would be one more ranking of all judgments.
@@ -63,14 +68,35 @@ def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: st
     return total(best / discounted(places, discount))
 
 
+def discounted_gain_under_ties(k: int | None, value: pl.Expr, discount: Discount) -> pl.Expr:
+    """The gains of the documents among the first `k`, each divided by the discounts of its places in turn."""
+    gaining = (value > 0) & ties.within(k)
+    return total((value.filter(gaining) * ties.weights(gaining, k, discount) / ties.tied.filter(gaining)).sort())
+
+
+def dcg_under_ties(
+    *,
+    k: int | None = None,
+    rel: float | None = None,
+    dcg: Discounted = "log2",
+    discount: Discount = "log2",
+    gains: Gains | None = None,
+) -> pl.Expr:
+    """Expected discounted cumulated gain: each gain at each of the document's places, with the chance 1 / n."""
+    value = gain(dcg, gains, rel)
+    return pl.when((value > 0).any()).then(discounted_gain_under_ties(k, value, discount))
+
+
 @measure(
     "DCG",
     bounds=(0.0, float("inf")),
     source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "dcg", "ranx": "dcg dcg_burges(dcg='exp-log2')"},
     monotone=True,
     gain=graded_gain,
     discount=graded_discount,
+    expected=dcg_under_ties,
 )
 def dcg(
     *,
@@ -82,8 +108,13 @@ def dcg(
 ) -> pl.Expr:
     """Discounted cumulated gain of the first k documents.
 
-    sum(gain / log2(1 + rank)). The gain of a document is its grade (`dcg="log2"`, trec_eval) or 2^grade - 1
-    (`dcg="exp-log2"`, Burges et al. 2005); negative grades gain 0. Undefined when no document has a gain.
+    ::
+
+        DCG@k = sum(gain(i) / log2(1 + i), i = 1 .. k)
+
+    gain(i) is that of the document at rank i, and `discount` puts another divisor. The gain of a document is its grade
+    (`dcg="log2"`, trec_eval) or 2^grade - 1 (`dcg="exp-log2"`, Burges et al. 2005); negative grades gain 0. Undefined
+    when no document has a gain.
 
     Examples
     --------
@@ -99,8 +130,10 @@ def dcg(
     "IDCG",
     bounds=(0.0, float("inf")),
     source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "ideal_dcg"},
     monotone=True,
+    expected="itself",
 )
 def ideal_dcg(
     *,
@@ -112,8 +145,12 @@ def ideal_dcg(
 ) -> pl.Expr:
     """Ideal discounted cumulated gain: the DCG of the best ranking there is.
 
-    DCG of the first k judged documents in falling order of gain, retrieved or not. Undefined when no document has a
-    gain.
+    ::
+
+        IDCG@k = sum(best(i) / log2(1 + i), i = 1 .. k)
+
+    best(i) is the i-th highest gain of the judged documents, retrieved or not: it is the DCG of the ranking that has
+    them in falling order. gain and `discount` as in DCG. Undefined when no document has a gain.
 
     Examples
     --------
@@ -125,9 +162,24 @@ def ideal_dcg(
     return pl.when((value > 0).any()).then(best_gain(k, value, discount))
 
 
+def ndcg_under_ties(
+    *,
+    k: int | None = None,
+    rel: float | None = None,
+    dcg: Discounted = "log2",
+    discount: Discount = "log2",
+    gains: Gains | None = None,
+    denominator: str = "min(k,R)",
+) -> pl.Expr:
+    """Expected normalised discounted cumulated gain: the ideal ranking is the same in every order."""
+    value = gain(dcg, gains, rel)
+    return ratio(discounted_gain_under_ties(k, value, discount), best_gain(k, value, discount, denominator))
+
+
 @measure(
     "nDCG",
     source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c, m_ndcg_cut.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "ndcg ndcg_cut ndcg_p(discount='jarvelin')",
         "ir_measures": "nDCG NDCG",
@@ -135,12 +187,13 @@ def ideal_dcg(
         "BEIR": "NDCG",
         "MTEB": "ndcg",
         "torchmetrics": "RetrievalNormalizedDCG retrieval_normalized_dcg",
-        "recommenders": "ndcg_at_k(k=10)",
+        "recommenders": "ndcg_at_k(k=10,dcg='binary')",
         "trectools": "get_ndcg(k=1000,denominator='R')",
     },
     parameters={"denominator": IDEAL},
     gain=graded_gain,
     discount=graded_discount,
+    expected=ndcg_under_ties,
 )
 def ndcg(
     *,
@@ -153,10 +206,15 @@ def ndcg(
 ) -> pl.Expr:
     """Normalised discounted cumulated gain: DCG out of the DCG of the ideal ranking.
 
-    DCG@k / DCG@k of all judged documents in falling order of gain, retrieved or not. Undefined when no document has a
-    gain. trec_eval's ndcg and ndcg_cut take the grade as the gain, as the default does; gdeval and ranx's ndcg_burges
-    take 2^grade - 1 (`dcg="exp-log2"`). The base of the logarithm cancels out. RecTools divides by k perfect documents
-    (`denominator="k"`).
+    ::
+
+        nDCG@k = sum(gain(i) / log2(1 + i), i = 1 .. k) / sum(best(i) / log2(1 + i), i = 1 .. k)
+
+    gain(i) is the gain of the document at rank i, best(i) the i-th highest of all judged documents, retrieved or not.
+    The gain is the grade (`dcg="log2"`), 2^grade - 1 (`dcg="exp-log2"`) or 1 for every grade above 0 (`dcg="binary"`).
+    Undefined when no document has a gain. trec_eval's ndcg and ndcg_cut take the grade as the gain, as the default
+    does; gdeval and ranx's ndcg_burges take 2^grade - 1 (`dcg="exp-log2"`). The base of the logarithm cancels out.
+    RecTools divides by k perfect documents (`denominator="k"`).
 
     Examples
     --------
@@ -171,6 +229,7 @@ def ndcg(
 @measure(
     "Q",
     source="Sakai 2006, https://doi.org/10.1145/1148170.1148261",
+    reads_nonrelevant=False,
     parameters={
         "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", not_negative)
     },
@@ -186,9 +245,13 @@ def q_measure(
 ) -> pl.Expr:
     """Q-measure: average precision with grades, by the gain cumulated so far against the ideal ranking's.
 
-    sum of (hits(i) + beta * cumulated gain(i)) / (i + beta * ideal cumulated gain(i)) over the ranks i of the relevant
-    documents among the first k, divided by R. With binary gains it stays close to AP; with beta = 0 it is AP.
-    Undefined when no document is relevant.
+    ::
+
+        Q@k = sum((hits(i) + beta cg(i)) / (i + beta ideal_cg(i)), over the ranks i of relevant documents) / R
+
+    The ranks are those of the relevant documents among the first k; cg(i) is the gain cumulated down to rank i,
+    ideal_cg that of the ideal ranking, and R are the relevant documents there are. With binary gains it stays close to
+    AP; with beta = 0 it is AP. Undefined when no document is relevant.
 
     Examples
     --------

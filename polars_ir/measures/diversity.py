@@ -17,129 +17,33 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
-from polars_ir.greedy import Cover, greedy_rank
-from polars_ir.parameters import Parameter, chance, number
-from polars_ir.registry import measure
-from polars_ir.vocabulary import discounted, n_retrieved, rank, ratio, top, total
+from polars_ir.language.catalog import measure
+from polars_ir.language.cover import Cover
+from polars_ir.language.words import rank
+from polars_ir.measures.novelty import (
+    BETA,
+    NOVELTY,
+    by_log2,
+    by_patience,
+    by_rank,
+    defined,
+    novelty,
+    out_of_all,
+    out_of_greedy,
+    weight_of,
+)
 
 NDEVAL = "ndeval 4.5, https://github.com/trec-web/trec-web-2014"
 CLARKE = "Clarke et al. 2008, https://doi.org/10.1145/1390334.1390446"
 CHAPELLE = "Chapelle et al. 2011, https://doi.org/10.1007/s10791-011-9167-7"
-AGRAWAL = "Agrawal et al. 2009, https://doi.org/10.1145/1498759.1498766"
 NRBP = "Clarke et al. 2009, https://doi.org/10.1007/978-3-642-04417-5_17"
 
 #: The most that any ranking has over the greedy one at every cutoff (Nemhauser et al. 1978).
 OVER_GREEDY = math.e / (math.e - 1)
-
-subtopic = pl.col("subtopic")
-
-
-def _map_of_shares(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and len(value) > 0
-        and all(number(grade) and number(gain) and 0 <= gain <= 1 for grade, gain in value.items())
-    )
-
-
-WEIGHTS = {
-    "weights": Parameter(
-        "The column of the qrels with the weights of subtopics, the same in all rows of one, as the probabilities of "
-        "intents; None: all weigh the same. A weight that is null or negative makes the measure NaN.",
-        "the name of a column of the qrels",
-        lambda value: isinstance(value, str) and value != "",
-    ),
-}
-NOVELTY = {
-    "alpha": Parameter(
-        "How much of the need for a subtopic a document meets that covers it: 0 counts subtopics again and again, 1 "
-        "only the first time.",
-        "a number from 0 to 1",
-        lambda value: number(value) and 0 <= value <= 1,
-    ),
-    "gains": Parameter(
-        "What grades are worth: a map with a value from 0 to 1 for every grade above 0 that occurs; None: every "
-        "relevant document is worth 1.",
-        "a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}",
-        _map_of_shares,
-    ),
-    **WEIGHTS,
-}
-BETA = {"beta": chance("Patience: how likely the reader goes on from one document to the next.")}
-
-#: What a gain at a place counts.
-Discount = Callable[[pl.Expr], pl.Expr]
-
-
-def _by_log2(place: pl.Expr) -> pl.Expr:
-    return 1 / discounted(place, "log2")
-
-
-def _by_rank(place: pl.Expr) -> pl.Expr:
-    return 1 / discounted(place, "rank")
-
-
-def _by_patience(beta: float) -> Discount:
-    return lambda place: beta ** (place.cast(pl.Float64) - 1)
-
-
-def covering(cover: Cover, order: pl.Expr, k: int | None, *columns: pl.Expr) -> pl.Expr:
-    """The rows in which one of the first `k` documents of an order covers a subtopic: by subtopic, each in that order.
-
-    They are structs: one sorted column, where Polars 1 fails to sort one by two others in a group without a row.
-    """
-    gain = cover.gain
-    rows = pl.struct(subtopic, order.alias("place"), gain.alias("gain"), (gain * cover.weight).alias("worth"), *columns)
-    return rows.filter((gain > 0) & top(k, of=order)).sort()
-
-
-def above(rows: pl.Expr, counted: pl.Expr) -> pl.Expr:
-    """For every row how many of those above it, in its subtopic, are counted."""
-    before = counted.cum_sum().cast(pl.Int64).shift(1, fill_value=0)
-    start = rows.struct.field("subtopic").rank("min").cast(pl.Int64) - 1
-    return before - before.gather(start)
-
-
-def novelty(cover: Cover, order: pl.Expr, k: int | None, discount: Discount) -> pl.Expr:
-    """What the first `k` documents of an order add to those above them, each discounted for its place, added up."""
-    rows = covering(cover, order, k)
-    gain, left = rows.struct.field("gain"), pl.lit(1.0)
-    for share in sorted({1.0} if cover.gains is None else {float(gain) for gain in cover.gains.values() if gain > 0}):
-        left = left * (1 - cover.alpha * share) ** above(rows, gain == share)
-    return total(rows.struct.field("worth") * left * discount(rows.struct.field("place")))
-
-
-def weight_of(cover: Cover, where: pl.Expr | None = None) -> pl.Expr:
-    """What the subtopics weigh that are covered at all, or by documents for which a condition holds."""
-    covered = cover.gain > 0 if where is None else (cover.gain > 0) & where
-    if cover.weights is None:
-        return subtopic.filter(covered).n_unique().cast(pl.Float64)
-    rows = pl.struct(subtopic, cover.weight.alias("weight")).filter(covered).sort()
-    return total(rows.struct.field("weight").filter(rows.struct.field("subtopic").is_first_distinct()))
-
-
-def defined(value: pl.Expr, cover: Cover) -> pl.Expr:
-    """`value` where a subtopic is covered, null (undefined) where none is."""
-    return pl.when(weight_of(cover) > 0).then(value)
-
-
-def out_of_all(cover: Cover, k: int | None, discount: Discount) -> pl.Expr:
-    """The novelty of a ranking, out of that of one in which every document covers every subtopic."""
-    # At least one place, so that an empty ranking is not divided by 0.
-    places = pl.int_range(1, (n_retrieved.clip(lower_bound=1) if k is None else pl.lit(k)) + 1)
-    left = (1 - cover.alpha) ** (places.cast(pl.Float64) - 1)
-    most = weight_of(cover) * total(left * discount(places))
-    return defined(novelty(cover, rank, k, discount) / most, cover)
-
-
-def out_of_greedy(cover: Cover, k: int | None, discount: Discount, depth: int | None = None) -> pl.Expr:
-    """The novelty of a ranking, out of that of the greedy ideal ranking, of which `depth` documents may do."""
-    ideal = novelty(cover, greedy_rank(cover, k or depth), k or depth, discount)
-    return ratio(novelty(cover, rank, k, discount), ideal)
 
 
 @measure(
@@ -158,10 +62,14 @@ def alpha_dcg(
 ) -> pl.Expr:
     """Novelty of the first k documents, discounted by the logarithm of the rank, out of that of covering everything.
 
-    sum(novelty / log2(1 + rank)) / sum over k places of (weights of the subtopics) (1 - alpha)^(i-1) / log2(1 + i),
-    ndeval's "collection-independent" division; at k = 1 ndeval leaves it out. A document's novelty is the sum over
-    its subtopics of weight * (1 - alpha)^(documents above that cover it too). Without k, as many places as documents
-    were retrieved. Undefined when no subtopic is covered.
+    ::
+
+        alpha_DCG@k = sum(novelty(i) / log2(1 + i), i = 1 .. k)
+                    / (weights of the subtopics * sum((1 - alpha)^(i - 1) / log2(1 + i), i = 1 .. k))
+
+    It is ndeval's "collection-independent" division; at k = 1 ndeval leaves it out. A document's novelty is the sum
+    over its subtopics of weight * (1 - alpha)^(documents above that cover it too). Without k, as many places as
+    documents were retrieved. Undefined when no subtopic is covered.
 
     Examples
     --------
@@ -170,7 +78,7 @@ def alpha_dcg(
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels.with_columns(relevance=1), ir.alpha_dcg(k=1)).row(0)
     ('q', 1.0)
     """
-    return out_of_all(Cover(alpha, rel, gains, weights), k, _by_log2)
+    return out_of_all(Cover(alpha, rel, gains, weights), k, by_log2)
 
 
 @measure(
@@ -190,10 +98,14 @@ def alpha_ndcg(
 ) -> pl.Expr:
     """Novelty of the first k documents, discounted by the logarithm of the rank, out of the greedy ideal ranking's.
 
-    sum(novelty / log2(1 + rank)) over the first k documents, divided by the same of the judged documents in greedy
-    order: at every place the one that adds most, among equals the one with the larger id. A document's novelty is the
-    sum over its subtopics of weight * (1 - alpha)^(documents above that cover it too). The greedy ranking
-    has 1, and a better one more. Undefined when no subtopic is covered.
+    ::
+
+        alpha_nDCG@k = sum(novelty(i) / log2(1 + i), i = 1 .. k) / the same of the greedy ideal ranking
+
+    The greedy ideal ranking has the judged documents in greedy order: at every place the one that adds most, among
+    equals the one with the larger id. A document's novelty is the sum over its subtopics of weight * (1 -
+    alpha)^(documents above that cover it too). The greedy ranking has 1, and a better one more. Undefined when no
+    subtopic is covered.
 
     Examples
     --------
@@ -202,7 +114,7 @@ def alpha_ndcg(
     >>> ir.evaluate({"q": ["d2", "d1"]}, qrels.with_columns(relevance=1), ir.alpha_ndcg(k=1)).row(0)
     ('q', 0.5)
     """
-    return out_of_greedy(Cover(alpha, rel, gains, weights), k, _by_log2)
+    return out_of_greedy(Cover(alpha, rel, gains, weights), k, by_log2)
 
 
 @measure(
@@ -221,10 +133,14 @@ def err_ia(
 ) -> pl.Expr:
     """Intent-aware expected reciprocal rank: novelty of the first k documents, each divided by its rank.
 
-    sum(novelty / rank) / sum over k places of (weights of the subtopics) (1 - alpha)^(i-1) / i, ndeval's
-    "collection-independent" division; at k = 1 ndeval leaves it out. With `alpha=1` and gains (2^grade - 1) / 2^max it
-    is the weighted mean, over the subtopics, of the ERR for each. Without k, as many places as documents were
-    retrieved. Undefined when no subtopic is covered.
+    ::
+
+        ERR_IA@k = sum(novelty(i) / i, i = 1 .. k)
+                 / (weights of the subtopics * sum((1 - alpha)^(i - 1) / i, i = 1 .. k))
+
+    novelty as in alpha_DCG; it is ndeval's "collection-independent" division; at k = 1 ndeval leaves it out. With
+    `alpha=1` and gains (2^grade - 1) / 2^max it is the weighted mean, over the subtopics, of the ERR for each. Without
+    k, as many places as documents were retrieved. Undefined when no subtopic is covered.
 
     Examples
     --------
@@ -233,7 +149,7 @@ def err_ia(
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.err_ia(k=2)).row(0)
     ('q', 0.6)
     """
-    return out_of_all(Cover(alpha, rel, gains, weights), k, _by_rank)
+    return out_of_all(Cover(alpha, rel, gains, weights), k, by_rank)
 
 
 @measure(
@@ -253,8 +169,12 @@ def nerr_ia(
 ) -> pl.Expr:
     """Intent-aware expected reciprocal rank, out of that of the greedy ideal ranking.
 
-    sum(novelty / rank) over the first k documents, divided by the same of the judged documents in greedy order. The
-    greedy ranking has 1, and a better one more. Undefined when no subtopic is covered.
+    ::
+
+        nERR_IA@k = sum(novelty(i) / i, i = 1 .. k) / the same of the greedy ideal ranking
+
+    novelty and the greedy ideal ranking as in alpha_nDCG. The greedy ranking has 1, and a better one more. Undefined
+    when no subtopic is covered.
 
     Examples
     --------
@@ -263,7 +183,7 @@ def nerr_ia(
     >>> ir.evaluate({"q": ["d9", "d2"]}, qrels, ir.nerr_ia(k=1)).row(0)
     ('q', 0.0)
     """
-    return out_of_greedy(Cover(alpha, rel, gains, weights), k, _by_rank)
+    return out_of_greedy(Cover(alpha, rel, gains, weights), k, by_rank)
 
 
 @measure(
@@ -282,8 +202,12 @@ def nrbp(
 ) -> pl.Expr:
     """Novelty- and rank-biased precision: what a reader finds who goes on to the next document with chance beta.
 
-    (1 - (1 - alpha) beta) / (weights of the subtopics) * sum(novelty * beta^(rank - 1)); 1 would be endlessly many
-    documents that cover everything. Undefined when no subtopic is covered.
+    ::
+
+        NRBP = (1 - (1 - alpha) beta) / (weights of the subtopics) * sum(novelty(i) beta^(i - 1))
+
+    novelty as in alpha_DCG, over all ranks i; 1 would be endlessly many documents that cover everything. Undefined when
+    no subtopic is covered.
 
     Examples
     --------
@@ -293,7 +217,7 @@ def nrbp(
     ('q', 0.5625)
     """
     cover = Cover(alpha, rel, gains, weights)
-    found = (1 - (1 - alpha) * beta) * novelty(cover, rank, None, _by_patience(beta))
+    found = (1 - (1 - alpha) * beta) * novelty(cover, rank, None, by_patience(beta))
     return defined(found / weight_of(cover), cover)
 
 
@@ -314,8 +238,12 @@ def nnrbp(
 ) -> pl.Expr:
     """Novelty- and rank-biased precision, out of that of the greedy ideal ranking.
 
-    sum(novelty * beta^(rank - 1)), divided by the same of the judged documents in greedy order. The greedy ranking has
-    1, and a better one more. Undefined when no subtopic is covered.
+    ::
+
+        nNRBP = sum(novelty(i) beta^(i - 1)) / the same of the greedy ideal ranking
+
+    novelty and the greedy ideal ranking as in alpha_nDCG, over all ranks i. The greedy ranking has 1, and a better one
+    more. Undefined when no subtopic is covered.
 
     Examples
     --------
@@ -326,79 +254,4 @@ def nnrbp(
     """
     # What comes deeper in the greedy ranking is less than half the last bit: no document adds more than the first.
     depth = math.ceil(math.log(2.0**-54 * (1 - beta)) / math.log(beta))
-    return out_of_greedy(Cover(alpha, rel, gains, weights), None, _by_patience(beta), depth)
-
-
-@measure(
-    "AP_IA",
-    source=f"{AGRAWAL}; {NDEVAL}",
-    also={"ndeval": "MAP-IA", "ir_measures": "AP_IA MAP_IA"},
-    parameters=WEIGHTS,
-)
-def intent_aware_average_precision(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:
-    """Intent-aware average precision: the mean of the average precision for each subtopic.
-
-    For each covered subtopic AP with the documents relevant for it, averaged by the weights of the subtopics.
-    Undefined when no subtopic is covered.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
-    >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.intent_aware_average_precision()).row(0)
-    ('q', 0.75)
-    """
-    cover = Cover(0.0, rel, None, weights)
-    of_relevant = pl.when(cover.gain > 0).then(subtopic)
-    n_relevant = of_relevant.rank("max").cast(pl.Int64) - of_relevant.rank("min") + 1
-    rows = covering(cover, rank, k, n_relevant.alias("n_relevant"))
-    place, worth = rows.struct.field("place"), rows.struct.field("worth")
-    precision = (above(rows, place > 0) + 1) / place
-    return defined(total(worth * precision / rows.struct.field("n_relevant")) / weight_of(cover), cover)
-
-
-@measure(
-    "P_IA",
-    source=f"{AGRAWAL}; {NDEVAL}",
-    also={"ndeval": "P-IA", "ir_measures": "P_IA"},
-    parameters=WEIGHTS,
-)
-def intent_aware_precision(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:
-    """Intent-aware precision: the mean of the precision for each subtopic.
-
-    For each covered subtopic the documents among the first k that are relevant for it, out of k, averaged by the
-    weights of the subtopics. Without k, out of the retrieved documents. Undefined when no subtopic is covered.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b", "b"], "doc_id": ["d1", "d1", "d2"]})
-    >>> ir.evaluate({"q": ["d1", "d2"]}, qrels.with_columns(relevance=1), ir.intent_aware_precision(k=2)).row(0)
-    ('q', 0.75)
-    """
-    cover = Cover(0.0, rel, None, weights)
-    length = n_retrieved.clip(lower_bound=1) if k is None else pl.len().clip(k, k)
-    return defined(total(covering(cover, rank, k).struct.field("worth")) / (length * weight_of(cover)), cover)
-
-
-@measure(
-    "StRecall",
-    source=f"Zhai et al. 2003, https://doi.org/10.1145/860435.860440; {NDEVAL}",
-    also={"ndeval": "strec", "ir_measures": "StRecall"},
-    parameters=WEIGHTS,
-)
-def subtopic_recall(*, k: int | None = None, rel: float = 1, weights: str | None = None) -> pl.Expr:
-    """Subtopic recall: the share of the subtopics that the first k documents cover.
-
-    Subtopics with a relevant document among the first k / subtopics with a relevant document, both counted by their
-    weights. Undefined when no subtopic is covered.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
-    >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.subtopic_recall(k=1)).row(0)
-    ('q', 0.5)
-    """
-    cover = Cover(0.0, rel, None, weights)
-    return ratio(weight_of(cover, top(k)), weight_of(cover))
+    return out_of_greedy(Cover(alpha, rel, gains, weights), None, by_patience(beta), depth)

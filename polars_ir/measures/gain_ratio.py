@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.registry import measure
-from polars_ir.vocabulary import (
+from polars_ir.language.catalog import measure
+from polars_ir.language.words import (
     Gains,
     aligned,
     discounted,
@@ -25,6 +24,7 @@ from polars_ir.vocabulary import (
     top,
     total,
 )
+from polars_ir.measures.precision_recall import TREC_EVAL
 
 
 def by_grade(*, gains: Gains | None) -> pl.Expr:
@@ -53,13 +53,17 @@ def at(places: pl.Expr, values: pl.Expr, n_values: pl.Expr) -> pl.Expr:
     return values.gather(pl.min_horizontal(places, n_values).cast(pl.Int64) - 1)
 
 
-@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"}, gain=by_grade)
+@measure("G", source=f"{TREC_EVAL} (m_G.c)", also={"trec_eval": "G"}, gain=by_grade, reads_nonrelevant=False)
 def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     """Normalised gain: the gain of each document, discounted by the gain that the ranking has missed so far.
 
-    sum(gain / log2(2 + missed)) / sum of all gains there are. What is missed at a rank is the gain cumulated in the
-    ideal ranking, less the one cumulated in the ranking itself; a place of the ideal ranking counts at least 1 in it,
-    also beyond its end. Undefined when no document has a gain.
+    ::
+
+        G = sum(gain(i) / log2(2 + missed(i))) / sum of all gains there are
+
+    The first sum is over the ranks i. What is missed at a rank is the gain cumulated in the ideal ranking, less the one
+    cumulated in the ranking itself; a place of the ideal ranking counts at least 1 in it, also beyond its end.
+    Undefined when no document has a gain.
 
     Examples
     --------
@@ -75,12 +79,16 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     return ratio(total(found / (2 + missed).log(2)), total(ideal))
 
 
-@measure("binG", source=f"{TREC_EVAL} (m_binG.c)", also={"trec_eval": "binG"})
+@measure("binG", source=f"{TREC_EVAL} (m_binG.c)", also={"trec_eval": "binG"}, reads_nonrelevant=False)
 def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
     """Binary normalised gain: each relevant document discounted by the documents above it that are not relevant.
 
-    sum(1 / log2(2 + n)) / R over the retrieved relevant documents, n being how many documents above one are not
-    relevant, judged or not. Undefined when no document is relevant.
+    ::
+
+        binG = sum(1 / log2(2 + n), over the retrieved relevant documents) / R
+
+    n documents above one are not relevant, judged or not; R are the relevant documents there are. Undefined when no
+    document is relevant.
 
     Examples
     --------
@@ -93,12 +101,22 @@ def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
     return ratio(total(1 / (2 + above).log(2)), n_relevant(rel))
 
 
-@measure("ndcg_rel", source=f"{TREC_EVAL} (m_ndcg_rel.c)", also={"trec_eval": "ndcg_rel"}, gain=by_grade)
+@measure(
+    "ndcg_rel",
+    source=f"{TREC_EVAL} (m_ndcg_rel.c)",
+    also={"trec_eval": "ndcg_rel"},
+    gain=by_grade,
+    reads_nonrelevant=False,
+)
 def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     """Mean nDCG over the ranks of the documents that have a gain.
 
-    A retrieved document adds nDCG@rank; one that is not retrieved adds the nDCG of the whole ranking. Undefined when
-    no document has a gain.
+    ::
+
+        ndcg_rel = mean(nDCG@rank, over the documents that have a gain)
+
+    A retrieved document adds nDCG@rank; one that is not retrieved adds the nDCG of the whole ranking. Undefined when no
+    document has a gain.
 
     Examples
     --------
@@ -115,9 +133,19 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     return ratio(total(cumulated / at(ranks, of_ideal, n)) + not_retrieved, n)
 
 
-@measure("Rndcg", source=f"{TREC_EVAL} (m_Rndcg.c)", also={"trec_eval": "Rndcg"}, gain=by_grade)
+@measure(
+    "Rndcg",
+    source=f"{TREC_EVAL} (m_Rndcg.c)",
+    also={"trec_eval": "Rndcg"},
+    gain=by_grade,
+    reads_nonrelevant=False,
+)
 def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     """Mean nDCG at the ranks where the gain of the ideal ranking falls to a lower level, and at the end of the ranking.
+
+    ::
+
+        Rndcg = mean(nDCG@n, over the n at which the ideal gain falls to a lower level, and the end)
 
     With 5 documents of gain 3, 8 of gain 1 and 100 retrieved it is (nDCG@5 + nDCG@13 + nDCG) / 3. The end counts only
     for a ranking longer than there are documents with a gain; trec_eval leaves it out, too, where it is longer by just
@@ -129,13 +157,18 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 3}}, ir.r_ndcg())["Rndcg"].round(6).item()
     0.56502
     """
+    return mean_ndcg_of_levels(gains)
+
+
+def mean_ndcg_of_levels(gains: Gains | None, *, spare: int = 0) -> pl.Expr:
+    """Rndcg, whose end counts for a ranking longer by more than `spare` than there are documents with a gain."""
     value = gain(gains=gains)
     ranks, found = found_gains(value, gains)
     places, ideal = ideal_gains(value)
     falls = (ideal != ideal.shift(-1)).fill_null(True)
     of_ideal = (ideal / discounted(places)).cum_sum()
     n = n_gains(value)
-    longer = n_retrieved > n
+    longer = n_retrieved > n + spare
     # Each document adds its part of DCG to the nDCG of every level that ends at its rank or below.
     levels = pl.when(falls).then(1 / of_ideal).otherwise(0.0).cum_sum(reverse=True)
     shares = pl.when(ranks <= n).then(at(ranks, levels, n)).otherwise(0.0)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language.catalog import measure
 from polars_ir.measures.average_precision import average_precision
+from polars_ir.measures.pairs import bpref
 from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.measures.preference import bpref
-from polars_ir.registry import measure
 
 
 @measure(
     "GMAP",
     source=f"{TREC_EVAL} (m_gm_map.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "gm_map", "trectools": "get_geometric_map"},
     average="geometric",
 )
 def gmap(*, rel: float = 1) -> pl.Expr:
     """Average precision of a query, for a geometric mean over queries.
+
+    ::
+
+        GMAP = AP of a query;  mean = exp(sum(ln(max(AP, 1e-5))) / queries)
 
     The value of a query is its AP; `mean` takes the geometric mean of these instead of the arithmetic one.
 
@@ -33,6 +38,10 @@ def gmap(*, rel: float = 1) -> pl.Expr:
 @measure("GMbpref", source=f"{TREC_EVAL} (m_gm_bpref.c)", also={"trec_eval": "gm_bpref"}, average="geometric")
 def gm_bpref(*, rel: float = 1) -> pl.Expr:
     """Binary preference of a query, for a geometric mean over queries.
+
+    ::
+
+        GMbpref = bpref of a query;  mean = exp(sum(ln(max(bpref, 1e-5))) / queries)
 
     The value of a query is its bpref; `mean` takes the geometric mean of these instead of the arithmetic one.
 

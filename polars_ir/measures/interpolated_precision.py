@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import Parameter, number, one_of
+from polars_ir.language.words import hits, if_relevant, n_relevant, ratio, total
 from polars_ir.measures.average_precision import precisions
 from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.parameters import Parameter, number, one_of
-from polars_ir.registry import measure
-from polars_ir.vocabulary import hits, if_relevant, n_relevant, ratio, total
 
 RECALL = Parameter(
     "The recall from which on the precision counts; None: 0, at which the whole ranking counts.",
@@ -38,6 +38,7 @@ def interpolated(recalls: pl.Expr, rel: float, rounding: str) -> pl.Expr:
 @measure(
     "IPrec",
     source=f"{TREC_EVAL} (m_iprec_at_recall.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "iprec_at_recall(recall=#)", "ir_measures": "IPrec"},
     parameters={"recall": RECALL, "rounding": ROUNDING},
     at="recall",
@@ -45,10 +46,13 @@ def interpolated(recalls: pl.Expr, rel: float, rounding: str) -> pl.Expr:
 def interpolated_precision(*, recall: float | None = None, rel: float = 1, rounding: str = "nearest") -> pl.Expr:
     """Interpolated precision: the highest precision at any rank from a given recall on.
 
-    max P(i) over the ranks i from that of the c-th relevant document on, where c is `recall` times R, rounded; 0 when
-    fewer than c are retrieved. Taken at several recalls it is the curve of precision over recall. trec_eval 10 rounds
-    to the nearest; trec_eval 9, and ir_measures and pytrec_eval with it, nearly always up (`rounding="up"`). Undefined
-    when no document is relevant.
+    ::
+
+        IPrec@recall = max(P@i, over the ranks i from that of the c-th relevant document on),  c = recall * R
+
+    c is rounded, R being the relevant documents there are; 0 when fewer than c are retrieved. Taken at several recalls
+    it is the curve of precision over recall. trec_eval 10 rounds to the nearest; trec_eval 9, and ir_measures and
+    pytrec_eval with it, nearly always up (`rounding="up"`). Undefined when no document is relevant.
 
     Examples
     --------
@@ -62,14 +66,19 @@ def interpolated_precision(*, recall: float | None = None, rel: float = 1, round
 @measure(
     "11pt_avg",
     source=f"{TREC_EVAL} (m_11pt_avg.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "11pt_avg"},
     parameters={"rounding": ROUNDING},
 )
 def eleven_point_average(*, rel: float = 1, rounding: str = "nearest") -> pl.Expr:
     """Eleven-point average: the mean interpolated precision at the recalls 0, 0.1, ... and 1.
 
-    sum(IPrec@r) / 11 for these recalls r; both are estimates of the area under the curve of precision over recall, as
-    AP is. Undefined when no document is relevant.
+    ::
+
+        11pt_avg = (IPrec@0 + IPrec@0.1 + ... + IPrec@1) / 11
+
+    Like AP it is an estimate of the area under the curve of precision over recall, as AP is. Undefined when no document
+    is relevant.
 
     Examples
     --------

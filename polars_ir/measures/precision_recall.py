@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.parameters import Parameter, positive
-from polars_ir.registry import CATALOG, canonical_name, measure
-from polars_ir.vocabulary import hits, if_relevant, length, n_relevant, or_zero, ratio
+from polars_ir.language.catalog import CATALOG, measure
+from polars_ir.language.parameters import Parameter, positive
+from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant
+from polars_ir.measures import ties
 
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
 
@@ -21,12 +22,18 @@ def places(k: int | None) -> pl.Expr:
 
 def relevant_documents(rel: float) -> pl.Expr:
     """What a recall is out of, in the result of `evaluate`."""
-    return pl.col(canonical_name(CATALOG["NumRel"], {"rel": rel}))
+    return pl.col(CATALOG["NumRel"].column({"rel": rel}))
+
+
+def precision_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """Expected precision: the relevant documents expected among the first k, out of k."""
+    return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), length(k))), rel)
 
 
 @measure(
     "P",
     source=f"{TREC_EVAL} (m_P.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "P P_avgjg",
         "ir_measures": "P Precision",
@@ -40,12 +47,17 @@ def relevant_documents(rel: float) -> pl.Expr:
     },
     monotone=True,
     out_of=lambda k, **_: places(k),
+    expected=precision_under_ties,
 )
 def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Precision: the share of the first k documents that is relevant.
 
-    hits(k) / k, as trec_eval's P_k: a list shorter than k is still divided by k. Without k, hits / retrieved.
-    0 when nothing is retrieved; undefined when no document is relevant.
+    ::
+
+        P@k = hits(k) / k
+
+    hits(k) are the relevant documents among the first k. A list shorter than k is still divided by k, as in trec_eval's
+    P_k. Without k, hits / retrieved. 0 when nothing is retrieved; undefined when no document is relevant.
 
     Examples
     --------
@@ -56,9 +68,15 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant(or_zero(ratio(hits(k, rel), length(k))), rel)
 
 
+def recall_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """Expected recall: the relevant documents expected among the first k, out of those there are."""
+    return ratio(ties.count(relevant(rel), k), n_relevant(rel))
+
+
 @measure(
     "R",
     source=f"{TREC_EVAL} (m_recall.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "recall",
         "ir_measures": "R Recall",
@@ -70,11 +88,16 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "recommenders": "recall_at_k(k=10)",
     },
     out_of=lambda rel, **_: relevant_documents(rel),
+    expected=recall_under_ties,
 )
 def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Recall: the share of the relevant documents that is among the first k.
 
-    hits(k) / R, with R the relevant documents there are. Undefined when there are none.
+    ::
+
+        R@k = hits(k) / R
+
+    hits(k) are the relevant documents among the first k, R those there are. Undefined when there are none.
 
     Examples
     --------
@@ -85,9 +108,15 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return ratio(hits(k, rel), n_relevant(rel))
 
 
+def recall_capped_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """Expected capped recall: the relevant documents expected among the first k, out of the most there can be."""
+    return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
+
+
 @measure(
     "R_cap",
     source=f"{TREC_EVAL} (m_relative_P.c); Thakur et al. 2021 (BEIR), https://arxiv.org/abs/2104.08663",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "relative_P set_relative_P",
         "ir_measures": "SetRelP",
@@ -95,12 +124,18 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "MTEB": "R_cap",
     },
     out_of=lambda k, rel: pl.min_horizontal(places(k), relevant_documents(rel)),
+    expected=recall_capped_under_ties,
 )
 def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Capped recall: the hits among the first k, out of the most there can be.
 
-    hits(k) / min(k, R), so that a perfect ranking reaches 1 however many documents are relevant: BEIR's recall_cap,
-    trec_eval's relative_P. Without k, hits / min(retrieved, R). Undefined when no document is relevant.
+    ::
+
+        R_cap@k = hits(k) / min(k, R)
+
+    R are the relevant documents there are, so that a perfect ranking reaches 1 however many documents are relevant:
+    BEIR's recall_cap, trec_eval's relative_P, RecTools' `Precision(r_precision=True)`. Without k, hits / min(retrieved,
+    R). Undefined when no document is relevant.
 
     Examples
     --------
@@ -111,17 +146,30 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant(or_zero(ratio(hits(k, rel), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
+def f_measure_under_ties(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
+    """Expected F measure: linear in the hits, since neither R nor k depends on the order."""
+    weight = beta**2
+    return if_relevant((1 + weight) * ties.count(relevant(rel), k) / (weight * n_relevant(rel) + length(k)), rel)
+
+
 @measure(
     "F",
-    source="van Rijsbergen 1979, Information Retrieval, chapter 7",
+    source="van Rijsbergen 1979, Information Retrieval, https://www.dcs.gla.ac.uk/Keith/Chapter.7/Ch.7.html",
+    reads_nonrelevant=False,
     also={"ranx": "f1", "RecTools": "F1Beta"},
     out_of=lambda k, rel, beta: beta**2 * relevant_documents(rel) + places(k),
+    expected=f_measure_under_ties,
 )
 def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
     """F measure: the weighted harmonic mean of precision and recall among the first k.
 
-    (1 + beta^2) P R / (beta^2 P + R), which is (1 + beta^2) hits / (beta^2 R + k). trec_eval's `set_F.x` and
-    ir_measures' `SetF(beta=x)` put their parameter in the place of beta^2. Undefined when no document is relevant.
+    ::
+
+        F@k = (1 + beta^2) P R / (beta^2 P + R)  with P = P@k, R = R@k
+            = (1 + beta^2) hits(k) / (beta^2 R + k)  with R the relevant documents there are
+
+    trec_eval's `set_F.x` and ir_measures' `SetF(beta=x)` put their parameter in the place of beta^2. Undefined when no
+    document is relevant.
 
     Examples
     --------
@@ -130,12 +178,28 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     ('q', 0.5)
     """
     weight = beta**2
-    return if_relevant((1 + weight) * hits(k, rel) / (weight * n_relevant(rel) + length(k)), rel)
+    # With a beta of 0 nothing is left of the denominator where nothing was retrieved.
+    return if_relevant(or_zero(ratio((1 + weight) * hits(k, rel), weight * n_relevant(rel) + length(k))), rel)
+
+
+def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """Expected success: the chance that any relevant document is among the first k.
+
+    1 where one is certain to be; else 1 - the product of (n - m - i) / (n - i), i = 0 .. r - 1: each of the r relevant
+    documents in turn takes one of the places left below k, of those left at all.
+    """
+    some = relevant(rel) & ties.parted(k)
+    n, m = ties.tied.filter(some).first(), ties.places(k).filter(some).first()
+    taken = pl.int_range(0, some.sum())
+    missed = ((n - m - taken).clip(0) / (n - taken)).cum_prod().last().fill_null(1.0)
+    found = pl.when((relevant(rel) & ties.certain(k)).any()).then(1.0).otherwise(1 - missed)
+    return if_relevant(found, rel)
 
 
 @measure(
     "Success",
     source=f"{TREC_EVAL} (m_success.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "success",
         "ir_measures": "Success",
@@ -147,11 +211,16 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     },
     monotone=True,
     out_of=lambda **_: pl.lit(1),
+    expected=success_under_ties,
 )
 def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy.
 
-    1 if hits(k) > 0, else 0. Undefined when no document is relevant.
+    ::
+
+        Success@k = 1 if hits(k) > 0, else 0
+
+    hits(k) are the relevant documents among the first k. Undefined when no document is relevant.
 
     Examples
     --------
@@ -162,30 +231,48 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return if_relevant((hits(k, rel) > 0).cast(pl.Float64), rel)
 
 
-def multiple_of_relevant(multiple: float, rel: float) -> pl.Expr:
-    """The cutoff at a multiple of R, which trec_eval rounds up unless the fraction is below a tenth."""
-    return (multiple * n_relevant(rel) + 0.9).floor().cast(pl.Int64)
+def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Expr, pl.Expr]:
+    """How far down R-precision looks, and what it divides by: a multiple of R, the first no further than the cutoff.
+
+    trec_eval rounds the multiple up unless its fraction is below a tenth.
+    """
+    cutoff = (multiple * n_relevant(rel) + 0.9).floor().cast(pl.Int64)
+    return (cutoff if k is None else pl.min_horizontal(cutoff, k)), cutoff
+
+
+def r_precision_under_ties(*, k: int | None = None, rel: float = 1, multiple: float = 1) -> pl.Expr:
+    """Expected R-precision: the relevant documents expected among the first R, or a multiple of R, out of these."""
+    down_to, cutoff = ranks_that_count(k, multiple, rel)
+    return if_relevant(or_zero(ratio(ties.count(relevant(rel), down_to), cutoff)), rel)
 
 
 @measure(
     "Rprec",
     source=f"{TREC_EVAL} (m_Rprec.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "Rprec Rprec_mult(multiple=#) Rprec_mult_avgjg(multiple=#)",
         "ir_measures": "Rprec RPrec",
         "ranx": "r-precision",
         "torchmetrics": "RetrievalRPrecision retrieval_r_precision",
-        "recommenders": "r_precision_at_k",
+        "recommenders": "r_precision_at_k(k=10)",
         "trectools": "get_rprec",
     },
     parameters={"multiple": Parameter("How many times R the cutoff is.", "a number above 0", positive)},
-    out_of=lambda rel, multiple: relevant_documents(rel) if multiple == 1 else None,
+    out_of=lambda rel, multiple, **_: relevant_documents(rel) if multiple == 1 else None,
+    expected=r_precision_under_ties,
 )
-def r_precision(*, rel: float = 1, multiple: float = 1) -> pl.Expr:
+def r_precision(*, k: int | None = None, rel: float = 1, multiple: float = 1) -> pl.Expr:
     """R-precision: precision among the first R documents, R being how many are relevant.
 
-    hits(R) / R; at this cutoff precision and recall are the same. With a multiple m, hits(c) / c at the cutoff c that
-    is the whole part of m * R + 0.9, trec_eval's Rprec_mult; 0 where c is 0. Undefined when no document is relevant.
+    ::
+
+        Rprec = hits(R) / R
+
+    R are the relevant documents there are; at this cutoff precision and recall are the same. With a multiple m, hits(c)
+    / c at the cutoff c that is the whole part of m * R + 0.9, trec_eval's Rprec_mult; 0 where c is 0. With k no
+    document below rank k counts, hits(min(k, R)) / R, recommenders' r_precision_at_k; RecTools' R-precision, hits(k) /
+    min(k, R), is `recall_capped`. Undefined when no document is relevant.
 
     Examples
     --------
@@ -193,5 +280,5 @@ def r_precision(*, rel: float = 1, multiple: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.r_precision()).row(0)
     ('q', 0.5)
     """
-    cutoff = multiple_of_relevant(multiple, rel)
-    return if_relevant(or_zero(ratio(hits(cutoff, rel), cutoff)), rel)
+    down_to, cutoff = ranks_that_count(k, multiple, rel)
+    return if_relevant(or_zero(ratio(hits(down_to, rel), cutoff)), rel)

@@ -16,11 +16,11 @@ from typing import Literal
 
 import polars as pl
 
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import one_of
+from polars_ir.language.words import ratio, total
 from polars_ir.measures.counts import INFINITY
 from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.parameters import one_of
-from polars_ir.registry import measure
-from polars_ir.vocabulary import ratio, total
 
 Counting = Literal["all", "implied", "retrieved"]
 
@@ -86,6 +86,10 @@ def if_preferred(value: pl.Expr) -> pl.Expr:
 def n_preferences(*, counting: Counting = "all") -> pl.Expr:
     """The number of preferences of all judges, those that follow from others included.
 
+    ::
+
+        prefs_num_prefs_poss = preferences that count
+
     What two judges prefer is counted twice. trec_eval counts all, whatever was retrieved; `counting` gives the other
     denominators of the shares below.
 
@@ -107,6 +111,10 @@ def n_preferences(*, counting: Counting = "all") -> pl.Expr:
 )
 def n_preferences_fulfilled(*, counting: Literal["all", "retrieved"] = "all") -> pl.Expr:
     """The number of preferences that the run fulfils.
+
+    ::
+
+        prefs_num_prefs_ful = preferences that count and are fulfilled
 
     The preferred document stands above the other, or it is retrieved and the other is not; the latter does not count
     with `counting="retrieved"`.
@@ -131,8 +139,12 @@ def n_preferences_fulfilled(*, counting: Literal["all", "retrieved"] = "all") ->
 def preferences_fulfilled(*, counting: Counting = "all") -> pl.Expr:
     """Preferences fulfilled: the share of the judges' preferences that the run fulfils.
 
-    fulfilled / counted, over all preferences of all judges: where two judges contradict each other the best value is
-    below 1. 0 when none counts; undefined when no judge has a preference.
+    ::
+
+        prefs_simp = fulfilled / counted
+
+    Both are over all preferences of all judges: where two judges contradict each other the best value is below 1. 0
+    when none counts; undefined when no judge has a preference.
 
     Examples
     --------
@@ -155,9 +167,12 @@ def preferences_fulfilled(*, counting: Counting = "all") -> pl.Expr:
 def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
     """Preferences fulfilled by pair: the mean over pairs of documents of the share of judges the run agrees with.
 
-    A pair of which the run puts a above b counts as much as any other: (judges who prefer a to b) / (judges who prefer
-    one of the two). With one judge it is the share of preferences fulfilled. 0 when no pair counts; undefined when no
-    judge has a preference.
+    ::
+
+        prefs_pair = mean((judges who prefer a to b) / (judges who prefer one of the two)), over pairs, a above b
+
+    A pair of which the run puts a above b counts as much as any other. With one judge it is the share of preferences
+    fulfilled. 0 when no pair counts; undefined when no judge has a preference.
 
     Examples
     --------
@@ -183,6 +198,10 @@ def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
 def preferences_fulfilled_by_judge(*, counting: Counting = "all") -> pl.Expr:
     """Preferences fulfilled by judge: the mean over judges of the share of their preferences that the run fulfils.
 
+    ::
+
+        prefs_avgjg = mean(fulfilled / counted, over the judges)
+
     A judge with many preferences counts as much as one with few. As in trec_eval, one for whom none counts adds 0 to
     the mean; undefined when no judge has a preference.
 
@@ -204,6 +223,10 @@ def preferences_fulfilled_by_judge(*, counting: Counting = "all") -> pl.Expr:
 )
 def preferences_fulfilled_balanced(*, counting: Literal["all", "retrieved"] = "all") -> pl.Expr:
     """Preferences fulfilled by judge, as if each had judged as many documents not relevant as relevant.
+
+    ::
+
+        prefs_avgjg_Rnonrel = mean(fulfilled / counted, over the judges),  of R relevant and R other documents
 
     With R documents relevant to a judge (level above 0) and N not: of more than R that are not, only the first R of the
     ranking count; where there are fewer, each retrieved relevant document stands above the R - N missing ones. With

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language.catalog import measure
+from polars_ir.language.words import discounted, if_relevant, or_zero, rank, relevant, top, total
+from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
-from polars_ir.registry import measure
-from polars_ir.vocabulary import discounted, if_relevant, or_zero, rank, relevant, top
+
+
+def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+    """Expected reciprocal rank: 1 / (a + j) times the chance that the first relevant document is at j, added up.
+
+    Only the highest score of relevant documents matters. With r of them among its n documents the chance is r / n at
+    j = 1, and (n - r - j + 2) / (n - j + 1) times that of the place above at the others.
+    """
+    found = relevant(rel) & ties.within(k)
+    first = found & (ties.higher == ties.higher.filter(found).min())
+    before, n, m = (column.filter(first).first().fill_null(0) for column in (ties.higher, ties.tied, ties.places(k)))
+    r = first.sum().cast(pl.Int64)
+    others = n - r
+    # From n falling: the documents of the score that do not stand above the place.
+    left = pl.int_range(n, n - pl.min_horizontal(m, others + 1), -1)
+    # The first of the ratios is (n - r + 1) / n; the factor before the sum puts that right.
+    chances = ((left - r + 1) / left).cum_prod()
+    value = r / (others + 1) * total(chances / (before + n + 1 - left))
+    return if_relevant(value, rel)
 
 
 @measure(
     "RR",
     source=f"{TREC_EVAL} (m_recip_rank.c)",
+    reads_nonrelevant=False,
     also={
         "trec_eval": "recip_rank recip_rank_cut",
         "ir_measures": "RR MRR",
@@ -24,11 +45,16 @@ from polars_ir.vocabulary import discounted, if_relevant, or_zero, rank, relevan
     },
     monotone=True,
     discount=lambda **_: discounted(rank, "rank"),
+    expected=reciprocal_rank_under_ties,
 )
 def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Reciprocal rank of the first relevant document.
 
-    1 / rank; 0 when none is among the first k, undefined when no document is relevant. Its mean over queries is MRR.
+    ::
+
+        RR@k = 1 / (rank of the first relevant document)
+
+    0 when none is among the first k, undefined when no document is relevant. Its mean over queries is MRR.
 
     Examples
     --------

@@ -17,23 +17,14 @@ from functools import partial
 
 import polars as pl
 
-from polars_ir.continuations import (
-    OUTSIDE,
-    checked,
-    cumulated,
-    expected_gain,
-    gained,
-    inverse_square,
-    patiently,
-    place,
-    share,
-)
-from polars_ir.parameters import Parameter, not_negative, number, positive
-from polars_ir.registry import measure
-from polars_ir.vocabulary import Discounted
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import Parameter, not_negative, number, positive
+from polars_ir.language.words import Discounted, discounted, rank, ranked, top, total
+from polars_ir.measures.continuations import DEPTH, cumulated, inverse_square
+from polars_ir.measures.readers import check_grades, expected_gain, of_a_model_of_ones_own, patiently, share
+from polars_ir.measures.sums import over_places
 
 CWL = "Moffat et al. 2017, https://doi.org/10.1145/3052768; cwl_eval, https://github.com/ireval/cwl"
-NERR = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
 
 MIN_REL = Parameter(
     "The grade that gains nothing, as lower ones do not either; below `max_rel`.",
@@ -56,6 +47,7 @@ CONTINUATION = Parameter(
 @measure(
     "CWL",
     source=CWL,
+    reads_nonrelevant=False,
     parameters={"continuation": CONTINUATION, "min_rel": MIN_REL},
     gain=share,
 )
@@ -64,11 +56,14 @@ def user_model(
 ) -> pl.Expr:
     """Expected gain per document of readers who go on by a chance of your own.
 
-    The sum of W(i) * gain(i), with W(i + 1) = W(i) * C(i) and W adding up to 1 over the first k positions, 1000 without
-    k. The continuation C is the chance to go on from position `ir.place`, where `ir.gained` was gained and
-    `ir.cumulated` from the top to there; one that leaves 0 to 1 is an error. Without one every reader goes on: the mean
-    gain of the first k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has
-    a gain.
+    ::
+
+        CWL@k = sum(W(i) gain(i), i = 1 .. k),  W(i + 1) = W(i) C(i),  W(1) + ... + W(k) = 1
+
+    k is 1000 without a cutoff. The continuation C is the chance to go on from position `ir.place`, where `ir.gained`
+    was gained and `ir.cumulated` from the top to there; one that leaves 0 to 1 is an error. Without one every reader
+    goes on: the mean gain of the first k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined
+    when no document has a gain.
 
     Examples
     --------
@@ -77,15 +72,13 @@ def user_model(
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, impatient)["CWL(continuation=impatient)@2"].round(6).item()
     0.333333
     """
-    chance = pl.lit(1.0) if continuation is None else checked(continuation)
-    value = expected_gain("CWL", chance, k=k, min_rel=min_rel, max_rel=max_rel)
-    # What the gains of a query make of it is known to the engine alone, where a text that is no number is an error.
-    return value.cast(pl.String).str.replace("NaN", OUTSIDE, literal=True).cast(pl.Float64)
+    return of_a_model_of_ones_own("CWL", continuation, k=k, min_rel=min_rel, max_rel=max_rel)
 
 
 @measure(
     "SDCG",
     source=f"Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; {CWL}",
+    reads_nonrelevant=False,
     also={"ir_measures": "SDCG"},
     gain=share,
     parameters={"min_rel": MIN_REL},
@@ -93,6 +86,10 @@ def user_model(
 )
 def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
     """Scaled discounted cumulated gain: DCG out of that of k documents of the highest grade.
+
+    ::
+
+        SDCG@k = sum(gain(i) / log2(1 + i), i = 1 .. k) / sum(1 / log2(1 + i), i = 1 .. k)
 
     The user model with C(i) = log(i + 1) / log(i + 2): unlike nDCG it compares with what no query may have, k perfect
     documents (1000 without k). Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1; with `dcg="exp-log2"`,
@@ -104,13 +101,17 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.scaled_dcg(k=2))["SDCG@2"].round(6).item()
     0.386853
     """
-    chance = (place + 1).log() / (place + 2).log()
-    return expected_gain("SDCG", chance, k=k, min_rel=min_rel, max_rel=max_rel, dcg=dcg)
+    check_grades("SDCG", min_rel, max_rel)
+    depth, value = DEPTH if k is None else k, share(min_rel=min_rel, max_rel=max_rel, dcg=dcg)
+    found = total(ranked(value / discounted(rank), (value > 0) & top(depth)))
+    # What it is out of as a column: Polars divides by a constant by multiplying with its reciprocal.
+    return pl.when((value > 0).any()).then(found / (0 * found + over_places(lambda at: 1 / discounted(at), depth)))
 
 
 @measure(
     "BPM",
     source=f"Zhang et al. 2017, https://doi.org/10.1145/3077136.3080841; {CWL}",
+    reads_nonrelevant=False,
     also={"ir_measures": "BPM"},
     gain=share,
     parameters={"T": GOAL, "min_rel": MIN_REL},
@@ -123,6 +124,10 @@ def bejeweled_player(
     max_rel: int = 1,
 ) -> pl.Expr:
     """Bejeweled player model: the mean gain of a reader who stops on having gained T, or after k documents.
+
+    ::
+
+        BPM@k = (gain of the first n documents) / n,  n = min(k, rank at which T is gained)
 
     The user model with C(i) = 1 while less than T is cumulated, and 0 then: the static model of the paper. 1000
     documents without k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has
@@ -140,6 +145,7 @@ def bejeweled_player(
 @measure(
     "INSQ",
     source=f"Moffat et al. 2012, https://doi.org/10.1145/2407085.2407092; {CWL}",
+    reads_nonrelevant=False,
     also={"ir_measures": "INSQ"},
     gain=share,
     parameters={"T": GOAL, "min_rel": MIN_REL},
@@ -147,6 +153,10 @@ def bejeweled_player(
 )
 def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
     """INSQ: the gain of a reader whose patience grows with the number of documents already read.
+
+    ::
+
+        INSQ = sum(W(i) gain(i), i = 1 .. 1000),  W(i) ~ 1 / (i + 2 T - 1)^2
 
     The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2, over 1000 positions: attention falls with the inverse square
     of the position. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a
@@ -164,6 +174,7 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
 @measure(
     "INST",
     source=f"Moffat et al. 2015, https://doi.org/10.1145/2838931.2838938; {CWL}",
+    reads_nonrelevant=False,
     also={"ir_measures": "INST"},
     gain=share,
     parameters={"T": INST_GOAL, "min_rel": MIN_REL},
@@ -171,7 +182,11 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
 def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
     """INST: INSQ for a reader who needs less and less to stop the more was gained.
 
-    The user model with C(i) = ((i + 2T - G - 1) / (i + 2T - G))^2, G being what is cumulated down to i, over 1000
+    ::
+
+        INST = sum(W(i) gain(i), i = 1 .. 1000),  W(i + 1) = W(i) ((i + 2 T - G(i) - 1) / (i + 2 T - G(i)))^2
+
+    The user model with C(i) = ((i + 2T - G - 1) / (i + 2T - G))^2, G(i) being what is gained down to i, over 1000
     positions. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
 
     Examples
@@ -182,91 +197,3 @@ def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
     """
     chance, passing = inverse_square(2 * T - cumulated), partial(patiently, 2 * T)
     return expected_gain("INST", chance, min_rel=min_rel, max_rel=max_rel, passing=passing)
-
-
-@measure(
-    "NERR8",
-    source=f"{NERR} (equation 8)",
-    also={"ir_measures": "NERR8"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
-)
-def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
-    """Nearly expected reciprocal rank: the gain of a reader whom each document satisfies by the chance of its gain.
-
-    The user model with C(i) = 1 - gain(i) over the first k positions, 1000 without k. Gains are
-    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_8(k=10)).row(0)
-    ('q', 0.5)
-    """
-    return expected_gain("NERR8", 1 - gained, k=k, min_rel=min_rel, max_rel=max_rel)
-
-
-@measure(
-    "NERR9",
-    source=f"{NERR} (equation 9)",
-    also={"ir_measures": "NERR9"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
-)
-def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
-    """Nearly expected reciprocal rank with the discount of ERR: NERR8 for a reader who also loses patience.
-
-    The user model with C(i) = i / (i + 1) * (1 - gain(i)) over the first k positions, 1000 without k. Gains are
-    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_9(k=10))["NERR9@10"].round(6).item()
-    0.333333
-    """
-    return expected_gain("NERR9", place / (place + 1) * (1 - gained), k=k, min_rel=min_rel, max_rel=max_rel)
-
-
-@measure(
-    "NERR10",
-    source=f"{NERR} (equation 10)",
-    also={"ir_measures": "NERR10"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
-)
-def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
-    """Nearly expected reciprocal rank with the persistence of RBP: NERR8 for a reader who may give up at any document.
-
-    The user model with C(i) = p * (1 - gain(i)), over 1000 positions. Gains are
-    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_10())["NERR10"].round(6).item()
-    0.473684
-    """
-    return expected_gain("NERR10", p * (1 - gained), min_rel=min_rel, max_rel=max_rel)
-
-
-@measure(
-    "NERR11",
-    source=f"{NERR} (equation 11)",
-    also={"ir_measures": "NERR11"},
-    gain=share,
-    parameters={"T": GOAL, "min_rel": MIN_REL},
-)
-def nearly_err_11(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
-    """Nearly expected reciprocal rank with the patience of INSQ: NERR8 for a reader who wants to gain T.
-
-    The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i)), over 1000 positions. Gains are
-    (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_11())["NERR11"].round(6).item()
-    0.307692
-    """
-    return expected_gain("NERR11", inverse_square(2 * T) * (1 - gained), min_rel=min_rel, max_rel=max_rel)

@@ -8,17 +8,10 @@ import operator
 
 import polars as pl
 
-from polars_ir.measures.precision_recall import (
-    TREC_EVAL,
-    f_measure,
-    places,
-    precision,
-    recall,
-    relevant_documents,
-)
-from polars_ir.parameters import Parameter, number, whole
-from polars_ir.registry import measure
-from polars_ir.vocabulary import hits, n_relevant, n_retrieved
+from polars_ir.language.catalog import measure
+from polars_ir.language.parameters import Parameter, number, whole
+from polars_ir.language.words import hits, if_relevant, n_relevant, n_retrieved, or_zero, ratio
+from polars_ir.measures.precision_recall import TREC_EVAL, places, precision, recall, relevant_documents
 
 COEFFICIENTS = Parameter(
     "What a document is worth that is relevant and retrieved, retrieved only, relevant only, and neither.",
@@ -36,14 +29,20 @@ N_DOCS = Parameter(
 @measure(
     "SetP",
     source=f"{TREC_EVAL} (m_set_P.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "set_P", "ir_measures": "SetP"},
     monotone=True,
     out_of=lambda **_: places(None),
+    expected="itself",
 )
 def set_precision(*, rel: float = 1) -> pl.Expr:
     """Set precision: the share of the retrieved documents that is relevant.
 
-    hits / retrieved; 0 when nothing is retrieved, undefined when no document is relevant.
+    ::
+
+        SetP = hits / retrieved
+
+    0 when nothing is retrieved, undefined when no document is relevant.
 
     Examples
     --------
@@ -57,13 +56,19 @@ def set_precision(*, rel: float = 1) -> pl.Expr:
 @measure(
     "SetR",
     source=f"{TREC_EVAL} (m_set_recall.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "set_recall", "ir_measures": "SetR"},
     out_of=relevant_documents,
+    expected="itself",
 )
 def set_recall(*, rel: float = 1) -> pl.Expr:
     """Set recall: the share of the relevant documents that is retrieved.
 
-    hits / R; undefined when no document is relevant.
+    ::
+
+        SetR = hits / R
+
+    R are the relevant documents there are; undefined when no document is relevant.
 
     Examples
     --------
@@ -74,17 +79,31 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
     return recall(rel=rel)
 
 
+def harmonic_mean(weight: float, rel: float) -> pl.Expr:
+    """That of set precision and set recall, which has this weight; computed as trec_eval does, to the last bit."""
+    found = hits(None, rel)
+    of_retrieved, of_relevant = found / n_retrieved, found / n_relevant(rel)
+    mean = (weight + 1) * of_retrieved * of_relevant / (weight * of_retrieved + of_relevant)
+    return if_relevant(pl.when(found > 0).then(mean).otherwise(0.0), rel)
+
+
 @measure(
     "SetF",
     source=f"{TREC_EVAL} (m_set_F.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "set_F", "ir_measures": "SetF"},
     out_of=lambda rel, beta: beta**2 * relevant_documents(rel) + places(None),
+    expected="itself",
 )
 def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
     """Set F measure: the weighted harmonic mean of set precision and set recall.
 
-    (1 + beta^2) P R / (beta^2 P + R). trec_eval's `set_F.x` and ir_measures' `SetF(beta=x)` put their parameter in the
-    place of beta^2: for `set_F.4` take beta=2. Undefined when no document is relevant.
+    ::
+
+        SetF = (1 + beta^2) P R / (beta^2 P + R)  with P = SetP, R = SetR
+
+    0 when nothing relevant is retrieved. trec_eval's `set_F.x` and ir_measures' `SetF(beta=x)` put their parameter in
+    the place of beta^2: for `set_F.4` take beta=2. Undefined when no document is relevant.
 
     Examples
     --------
@@ -92,15 +111,26 @@ def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_f_measure()).row(0)
     ('q', 0.5)
     """
-    return f_measure(rel=rel, beta=beta)
+    # The square of the root of a number is that number but for its last digit.
+    return harmonic_mean(float(f"{beta**2:.15g}"), rel)
 
 
-@measure("SetAP", source=f"{TREC_EVAL} (m_set_map.c)", also={"trec_eval": "set_map", "ir_measures": "SetAP"})
+@measure(
+    "SetAP",
+    source=f"{TREC_EVAL} (m_set_map.c)",
+    reads_nonrelevant=False,
+    also={"trec_eval": "set_map", "ir_measures": "SetAP"},
+    expected="itself",
+)
 def set_average_precision(*, rel: float = 1) -> pl.Expr:
     """Set average precision: set precision times set recall.
 
-    hits^2 / (retrieved * R): average precision with the precision of the whole set at every relevant document. 0 when
-    nothing is retrieved, undefined when no document is relevant.
+    ::
+
+        SetAP = hits^2 / (retrieved * R)
+
+    R are the relevant documents there are: it is average precision with the precision of the whole set at every
+    relevant document. 0 when nothing is retrieved, undefined when no document is relevant.
 
     Examples
     --------
@@ -108,23 +138,30 @@ def set_average_precision(*, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_average_precision()).row(0)
     ('q', 0.25)
     """
-    return precision(rel=rel) * recall(rel=rel)
+    found = hits(None, rel).cast(pl.Float64)
+    return if_relevant(or_zero(ratio(found * found, n_retrieved * n_relevant(rel).cast(pl.Float64))), rel)
 
 
 @measure(
     "utility",
     bounds=(-math.inf, math.inf),
     source=f"{TREC_EVAL} (m_utility.c)",
+    reads_nonrelevant=False,
     also={"trec_eval": "utility"},
     parameters={"coefficients": COEFFICIENTS, "n_docs": N_DOCS},
+    expected="itself",
 )
 def utility(
     *, rel: float = 1, coefficients: tuple[float, float, float, float] = (1, -1, 0, 0), n_docs: int | None = None
 ) -> pl.Expr:
     """Set utility: the worth of every document, by whether it is relevant and whether it is retrieved.
 
-    c1 * (relevant and retrieved) + c2 * (retrieved only) + c3 * (relevant only) + c4 * (neither); the last is n_docs
-    less the other three. Defined also when no document is relevant; 0 when nothing is retrieved and c3 and c4 are 0.
+    ::
+
+        utility = c1 (relevant and retrieved) + c2 (retrieved only) + c3 (relevant only) + c4 (neither)
+
+    The c are the coefficients; `neither` is n_docs less the other three. Defined also when no document is relevant; 0
+    when nothing is retrieved and c3 and c4 are 0.
 
     Examples
     --------

@@ -12,13 +12,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.conversion import holds_systems, to_polars
+from polars_ir.engine.needs import needs_of
+from polars_ir.engine.numbers import RANKING
+from polars_ir.engine.pairing import Pair
+from polars_ir.engine.ranking import Ties, reordered
+from polars_ir.engine.relation import judged_relation
 from polars_ir.errors import MeasureError, OptionError
-from polars_ir.evaluation import Measures, evaluate, resolve
-from polars_ir.judging import Pair
-from polars_ir.ranking import Ties, reordered
-from polars_ir.registry import call_of, kind_of
-from polars_ir.relations import related
+from polars_ir.frames.kinds import holds_systems, to_polars
+from polars_ir.language.identity import Measured
+from polars_ir.language.names import Measures, resolve
+from polars_ir.language.spec import kind_of
+from polars_ir.runs.evaluation import evaluate
 
 #: The most rows that the alternatives of one part make.
 MOST_ROWS = 4_000_000
@@ -33,26 +37,24 @@ DECIMALS = 15
 Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 
 
-def one_measure(measure: Measures, what: str) -> pl.Expr:
+def one_measure(measure: Measures, what: str) -> Measured:
     """The measure that `what` was asked for; an error for several, and for one that is not of a query's documents."""
-    expressions = resolve(measure)
-    if len(expressions) > 1:
-        raise MeasureError(f"{what} takes one measure; got {', '.join(map(repr, expressions))}. Call it for each.")
-    (expression,) = expressions.values()
-    if (kind := kind_of(expression)) == "preferences":
+    measured, *others = resolve(measure)
+    if others:
+        names = ", ".join(repr(other.name) for other in (measured, *others))
+        raise MeasureError(f"{what} takes one measure; got {names}. Call it for each.")
+    if (kind := kind_of(measured.expression)) == "preferences":
         raise OptionError.not_for_kind(what, kind)
-    if "judged_elsewhere" in expression.meta.root_names():
-        name = expression.meta.output_name()
+    if "judged_elsewhere" in measured.expression.meta.root_names():
         raise MeasureError(
-            f"{what} takes each query by itself; {name!r} reads the judgments of others. Take Judged or unj."
+            f"{what} takes each query by itself; {measured.name!r} reads the judgments of others. Take Judged or unj."
         )
-    return expression
+    return measured
 
 
-def cutoff_of(measure: pl.Expr) -> int | None:
+def cutoff_of(measure: Measured) -> int | None:
     """How many documents of a ranking the measure reads, as far as is known."""
-    call = call_of(measure)
-    k = call.arguments.get("k") if call else None
+    k = measure.call.arguments.get("k") if measure.call else None
     return int(k) if isinstance(k, Integral) else None
 
 
@@ -63,31 +65,30 @@ def frames_of(run: Any) -> Frames:
     return to_polars("run", run, column="score")
 
 
-def check_measure(run: Frames, qrels: Any, measure: pl.Expr, **options: Any) -> None:
+def check_measure(run: Frames, qrels: Any, measure: Measured, **options: Any) -> None:
     """Raise what `evaluate` would, and a `MeasureError` for a measure that is no number; nothing is computed."""
     plan = {s: frame.lazy() for s, frame in run.items()} if isinstance(run, dict) else run.lazy()
-    name = measure.meta.output_name()
-    dtype = evaluate(plan, qrels, measure, **options).lazy().collect_schema()[name]
+    name = measure.name
+    dtype = evaluate(plan, qrels, measure.expression, **options).lazy().collect_schema()[name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
         raise MeasureError(f"the measure {name!r} must be a number to be taken apart; it is {dtype}.")
 
 
 def relation_of(
-    run: Frames, qrels: Any, measure: pl.Expr, *, ties: Ties = "doc_id", judged_only: bool = False
+    run: Frames, qrels: Any, measure: Measured, *, ties: Ties = "doc_id", judged_only: bool = False
 ) -> tuple[Pair, pl.LazyFrame]:
     """The relation with all documents, judged or not, and whether the measure is one of them all (`MEASURED`)."""
-    expressions = {measure.meta.output_name(): measure}
-    pair, relation = related(
-        run, qrels, expressions, kind_of(measure), ties, None, unjudged=True, judged_only=judged_only
-    )
-    of_all = not set(measure.meta.root_names()).isdisjoint(pair.extra_columns)
+    needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True)._replace(columns=None)
+    pair, relation = judged_relation(run, qrels, [measure], needs)
+    of_all = not set(measure.expression.meta.root_names()).isdisjoint(pair.extra_columns)
     # A query nobody judged a document of has a row without document and rank.
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
-    return pair, reordered(relation, pair.keys, ties).with_columns(measured.alias(MEASURED))
+    relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
+    return pair, relation.with_columns(measured.alias(MEASURED))
 
 
 def values_of(
-    measure: pl.Expr,
+    measure: Measured,
     relation: pl.DataFrame,
     alternatives: pl.DataFrame,
     *,
@@ -99,7 +100,7 @@ def values_of(
 
     `by` is what makes one ranking under one alternative.
     """
-    value = measure.cast(pl.Float64).alias("value")
+    value = measure.expression.cast(pl.Float64).alias("value")
     parts = [
         changed(part.lazy().join(relation.lazy(), on=on)).group_by(by).agg(value)
         for part in _parts(alternatives, relation, on)
@@ -108,7 +109,7 @@ def values_of(
     values = pl.concat([part.collect(engine="in-memory") for part in parts])
     if values["value"].is_nan().any():
         raise MeasureError(
-            f"the measure {measure.meta.output_name()!r} is NaN for some rankings it would be compared with, by values "
+            f"the measure {measure.name!r} is NaN for some rankings it would be compared with, by values "
             "that are NaN or infinite or by a division by 0. Fill them, or leave those rows out; divide by ir.ratio."
         )
     return values

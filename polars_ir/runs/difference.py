@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import polars as pl
 
-from polars_ir.analysis.alternatives import DECIMALS, Frames, check_measure, frames_of
-from polars_ir.analysis.explanation import explainable, explained
-from polars_ir.conversion import Frame, give_back, to_polars
-from polars_ir.errors import ColumnError, InputTypeError, OptionError, explain_options
-from polars_ir.evaluation import Measures, evaluate
-from polars_ir.parameters import whole
-from polars_ir.ranking import Ties
-from polars_ir.schema import find, run_table
+from polars_ir.engine.ranking import Ties
+from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, OptionError, explain_options, only
+from polars_ir.frames.columns import find
+from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.table import run_table
+from polars_ir.language.names import Measures
+from polars_ir.language.parameters import whole
+from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of
+from polars_ir.runs.evaluation import evaluate
+from polars_ir.runs.explanation import explainable, explained
 
 #: The two runs, as systems of one call.
 SIDES = ("a", "b")
@@ -71,18 +74,21 @@ def diff(
     >>> found.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
     [('q', 0.5, 'd2', 2, None, 0.5)]
     """
-    expression = explainable(measure, ties, "diff")
+    measured = explainable(measure, ties, "diff")
     if n_queries is not None and not whole(n_queries):
         raise OptionError(
-            f"n_queries must be a whole number of queries, 1 or more, or None for all; got {n_queries!r}."
+            f"must be a whole number of queries, 1 or more, or None for all; got {n_queries!r}.", about="n_queries"
         )
     if qrels is None:
         raise OptionError("diff needs qrels, by which both runs are measured; got None.")
     runs: Frames = {side: _of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     options: dict[str, Any] = {"ties": ties, "judged_only": judged_only}
-    check_measure(runs, qrels, expression, **options)
-    query, name = run_table(runs, check=False).names["query_id"], expression.meta.output_name()
-    values = evaluate(runs, qrels, expression, **options).lazy().rename({query: "query_id"}).collect()
+    check_measure(runs, qrels, measured, **options)
+    query, name = run_table(runs, check=False).names["query_id"], measured.name
+    with warnings.catch_warnings():
+        # Where neither run has an answer they do not differ.
+        warnings.filterwarnings("ignore", ".* answers fewer than half", IRWarning)
+        values = evaluate(runs, qrels, measured.expression, **options).lazy().rename({query: "query_id"}).collect()
     of_a, of_b = (values.filter(run=side).select("query_id", pl.col(name).cast(pl.Float64)) for side in SIDES)
     queries = (
         of_a.rename({name: "value_a"})
@@ -97,7 +103,7 @@ def diff(
     most = queries.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
     most = most.filter(pl.col("query_difference") != 0).head(n_queries or most.height)
     judgments = to_polars("qrels", qrels, column="relevance")
-    documents = explained(runs, judgments, expression, most["query_id"], **options).rename({query: "query_id"})
+    documents = explained(runs, judgments, measured, most["query_id"], **options).rename({query: "query_id"})
     found = most.join(_side_by_side(documents), on="query_id").filter(pl.col("difference") != 0)
     order = {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
     by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
@@ -134,7 +140,9 @@ def _of_one_system(table: str, run: Any) -> Frame:
     systems = frame.lazy().select(pl.col(system).unique()).collect()[system].sort()
     if len(systems) > 1:
         raise ColumnError(
-            f"{table} must be of one system; its column {system!r} has {len(systems)}: "
-            f"{', '.join(map(repr, systems.head(5)))}. Take one: {table}.filter(pl.col({system!r}) == {systems[0]!r})."
+            f"must be of one system; its column {system!r} has {len(systems)}: "
+            f"{', '.join(map(repr, systems.head(5)))}.",
+            about=table,
+            fix=Fix("Take one", only(table, system, systems[0])),
         )
     return frame.drop(system)

@@ -13,7 +13,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.analysis.alternatives import (
+from polars_ir.engine.pairing import Pair
+from polars_ir.engine.ranking import Ties, place
+from polars_ir.engine.relation import collect_checked
+from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, explain_options, nearest, option
+from polars_ir.frames.columns import ROLES, TEXT, find
+from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.language.catalog import spec_of
+from polars_ir.language.identity import Measured
+from polars_ir.language.names import Measures
+from polars_ir.language.words import relevant
+from polars_ir.runs.alternatives import (
     DECIMALS,
     MEASURED,
     Frames,
@@ -24,14 +34,6 @@ from polars_ir.analysis.alternatives import (
     relation_of,
     values_of,
 )
-from polars_ir.conversion import Frame, give_back, to_polars
-from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, explain_options, nearest
-from polars_ir.evaluation import Measures
-from polars_ir.judging import Pair, collect_checked
-from polars_ir.ranking import Ties, place
-from polars_ir.registry import call_of
-from polars_ir.schema import ROLES, TEXT, find
-from polars_ir.vocabulary import relevant
 
 #: The rank that a ranking is taken down to.
 DOWN_TO = "polars_ir: down to"
@@ -42,8 +44,8 @@ def explain(
     run: Any,
     qrels: Any,
     measure: Measures,
-    *,
     query_id: Any,
+    *,
     ties: Ties = "doc_id",
     judged_only: bool = False,
 ) -> Any:
@@ -107,15 +109,16 @@ def explain(
     return give_back(explained(frames, judgments, expression, asked, ties=ties, judged_only=judged_only).lazy(), run)
 
 
-def explainable(measure: Measures, ties: Ties, what: str) -> pl.Expr:
+def explainable(measure: Measures, ties: Ties, what: str) -> Measured:
     """The one measure to explain; an error for what can not be explained, whatever the data. `what` asks for it."""
     if ties == "expected":
-        raise OptionError(f"{what} goes with one order of tied documents; ties='expected' is the mean over all orders.")
+        expected = option("ties", ties)
+        raise OptionError(f"{what} goes with one order of tied documents; {expected} is the mean over all orders.")
     return one_measure(measure, what)
 
 
 def explained(
-    run: Frames, qrels: Frame | None, measure: pl.Expr, asked: pl.Series, *, ties: Ties, judged_only: bool
+    run: Frames, qrels: Frame | None, measure: Measured, asked: pl.Series, *, ties: Ties, judged_only: bool
 ) -> pl.DataFrame:
     """The explanation of some judged queries."""
     judgments = None if qrels is None else _of_queries("qrels", qrels, asked)
@@ -139,13 +142,13 @@ def explained(
     return ordered.select(*keys, *names).rename({"query_id": pair.run.names["query_id"]})
 
 
-def _values(measure: pl.Expr, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _values(measure: Measured, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The value of each ranking down to the ranks at which it can change, and of the empty one; null if undefined."""
     k = cutoff_of(measure)
     counts = pl.col("rank").is_not_null() if k is None else pl.col("rank") <= k
     ends = relation.filter(counts).select(*keys, pl.col("rank").alias(DOWN_TO))
     empty = relation.select(*keys, pl.lit(0, ends.schema[DOWN_TO]).alias(DOWN_TO))
-    read = [column for column in relation.columns if column in {*keys, *measure.meta.root_names()}]
+    read = [column for column in relation.columns if column in {*keys, *measure.expression.meta.root_names()}]
     down_to = pl.col("polars_ir: rank") <= pl.col(DOWN_TO)
     # What the rank tells is of the ranking; everything else is of the document, and stays.
     of_rank = [column for column in ("rank", "n_higher", "n_tied") if column in read]
@@ -162,21 +165,22 @@ def _values(measure: pl.Expr, relation: pl.DataFrame, keys: Sequence[str]) -> pl
     start = values.filter((pl.col(DOWN_TO) == 0) & (value.round(DECIMALS) != 0))
     if start.height:
         raise MeasureError(
-            f"{measure.meta.output_name()!r} is not a sum over the documents of a ranking: without any judged document "
+            f"{measure.name!r} is not a sum over the documents of a ranking: without any judged document "
             f"retrieved it is {start['value'][0]:.4g}, not 0. Explain a measure that is, such as nDCG, AP or RBP."
         )
     return values
 
 
-def _documents(measure: pl.Expr, relation: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+def _documents(measure: Measured, relation: pl.DataFrame, pair: Pair) -> pl.DataFrame:
     """A row per document of each ranking, with what it is worth to the measure and what stands there at best."""
-    keys, call = pair.keys, call_of(measure)
+    keys, call = pair.keys, measure.call
     arguments: Mapping[str, Any] = call.arguments if call else {}
     gain, discount = relevant(arguments.get("rel") or 1).cast(pl.Float64), pl.lit(None, pl.Float64)
-    if call and call.spec.gain:
-        gain = call.spec.gain(**arguments)
-    if call and call.spec.discount:
-        discount = call.spec.discount(**arguments)
+    spec = spec_of(call) if call else None
+    if spec and spec.gain:
+        gain = spec.gain(**arguments)
+    if spec and spec.discount:
+        discount = spec.discount(**arguments)
     documents = relation.filter(pl.col("doc_id").is_not_null())
     if pair.qrels and pair.qrels.per:
         subtopics = documents.group_by(*keys, "doc_id")
@@ -195,9 +199,11 @@ def _ids(query_id: Any) -> pl.Series:
     try:
         ids = pl.Series("query_id", list(query_id) if several else [query_id], strict=True)
     except (TypeError, pl.exceptions.PolarsError):
-        raise OptionError(f"query_id must be a query or several, ids of one type; got {query_id!r:.80}.") from None
+        raise OptionError(
+            f"must be a query or several, ids of one type; got {query_id!r:.80}.", about="query_id"
+        ) from None
     if ids.is_empty() or ids.null_count() or not (ids.dtype.is_integer() or ids.dtype == pl.String):
-        raise OptionError(f"query_id must be the id of a query, or several; got {query_id!r:.80}.")
+        raise OptionError(f"must be the id of a query, or several; got {query_id!r:.80}.", about="query_id")
     return ids
 
 
@@ -219,7 +225,8 @@ def _of_queries(table: str, frame: Frame, asked: pl.Series) -> pl.DataFrame:
     dtype = frame.collect_schema()[name]
     if dtype != pl.Null and (asked.dtype == pl.String) != isinstance(dtype, TEXT):
         raise OptionError(
-            f"query_id must be of the type of {table} column {name!r}, {dtype}; got {asked.head(3).to_list()!r}."
+            f"must be of the type of {table} column {name!r}, {dtype}; got {asked.head(3).to_list()!r}.",
+            about="query_id",
         )
     return frame.lazy().filter(ids.is_in(asked.implode())).collect()
 
@@ -245,8 +252,9 @@ def _check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
     answered = any(_of_queries("run", frame, first).height for frame in rankings)
     known = judgments.lazy().select(ids.drop_nulls().unique().sort()).collect().to_series()
     raise OptionError(
-        f"query_id must be of queries with judgments; {first[0]!r} has none"
+        f"must be of queries with judgments; {first[0]!r} has none"
         f"{', though the run answers it' if answered else ', and the run does not answer it'}."
         f"{nearest(str(first[0]), map(str, known))} There are {', '.join(map(repr, known.head(SHOWN))) or 'none'}"
-        f"{', ...' if len(known) > SHOWN else ''}."
+        f"{', ...' if len(known) > SHOWN else ''}.",
+        about="query_id",
     )

@@ -10,7 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.analysis.alternatives import (
+from polars_ir.engine.bounds import Judging
+from polars_ir.engine.pairing import Pair, systems_of
+from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.relation import collect_checked
+from polars_ir.errors import OptionError, explain_options, nearest, option
+from polars_ir.frames.kinds import give_back
+from polars_ir.language.identity import Measured
+from polars_ir.language.names import Measures
+from polars_ir.language.parameters import whole
+from polars_ir.language.spec import kind_of
+from polars_ir.runs.alternatives import (
     DECIMALS,
     MEASURED,
     Frames,
@@ -21,14 +31,6 @@ from polars_ir.analysis.alternatives import (
     relation_of,
     values_of,
 )
-from polars_ir.bounds import Judging
-from polars_ir.conversion import give_back
-from polars_ir.errors import OptionError, explain_options, nearest
-from polars_ir.evaluation import Measures
-from polars_ir.judging import Pair, collect_checked, systems_of
-from polars_ir.parameters import whole
-from polars_ir.ranking import DOCUMENT
-from polars_ir.registry import kind_of
 
 #: The depth to which documents are looked for, for a measure without a cutoff.
 DEPTH = 10
@@ -96,22 +98,22 @@ def judge_next(
     >>> ir.judge_next(runs, {"q": {"d1": 1, "d9": 0}}, "P@2").rows()
     [('q', 'd3', 1, 1, 0.5, 'b', 'a'), ('q', 'd2', 1, 2, 0.5, 'a', 'b')]
     """
-    expression = one_measure(measure, "judge_next")
-    if (kind := kind_of(expression)) != "documents":
+    measured = one_measure(measure, "judge_next")
+    if (kind := kind_of(measured.expression)) != "documents":
         raise OptionError.not_for_kind("judge_next", kind)
     if qrels is None:
         raise OptionError("judge_next needs qrels, to which judgments could be added; got None.")
-    for option, value in {"depth": depth, "n": n}.items():
+    for name, value in {"depth": depth, "n": n}.items():
         if value is not None and not whole(value):
-            raise OptionError(f"{option} must be a whole number of documents, 1 or more, or None; got {value!r}.")
+            raise OptionError(f"must be a whole number of documents, 1 or more, or None; got {value!r}.", about=name)
     frames = _in_memory(frames_of(runs))
-    check_measure(frames, qrels, expression)
-    pair, plan = relation_of(frames, qrels, expression)
+    check_measure(frames, qrels, measured)
+    pair, plan = relation_of(frames, qrels, measured)
     relation = collect_checked(pair, plan)
     systems = sorted(systems_of(pair.run).collect().to_series().to_list()) if "run" in pair.run.keys else []
     _check_baseline(baseline, systems)
-    candidates = _candidates(relation, depth or cutoff_of(expression) or DEPTH)
-    changes = _changes(expression, relation, candidates, pair)
+    candidates = _candidates(relation, depth or cutoff_of(measured) or DEPTH)
+    changes = _changes(measured, relation, candidates, pair)
     found = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
     ordered = found.sort("swing", "best_rank", *DOCUMENT, descending=[True, False, False, False])
     return give_back(ordered.head(n or ordered.height).rename({"query_id": pair.run.names["query_id"]}).lazy(), runs)
@@ -131,7 +133,7 @@ def _candidates(relation: pl.DataFrame, depth: int) -> pl.DataFrame:
     return found.filter(pl.col("best_rank") <= depth)
 
 
-def _changes(measure: pl.Expr, relation: pl.DataFrame, candidates: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+def _changes(measure: Measured, relation: pl.DataFrame, candidates: pl.DataFrame, pair: Pair) -> pl.DataFrame:
     """By how much the mean of each system changes with a candidate judged: `change`, for every system and candidate."""
     keys = pair.keys
     asked = candidates.select(DOCUMENT)
@@ -143,7 +145,7 @@ def _changes(measure: pl.Expr, relation: pl.DataFrame, candidates: pl.DataFrame,
     rows = pl.concat([rows, everywhere.with_columns(pl.lit(False).alias(MEASURED))], how="diagonal")
     if "n_retrieved" in rows.columns:
         rows = rows.with_columns(pl.col("n_retrieved").max().over(keys))
-    highest = max(relation["relevance"].max() or 0, Judging.of(measure).least) or 1
+    highest = max(relation["relevance"].max() or 0, Judging.of(measure.call).least) or 1
     this = pl.col("doc_id").eq_missing(pl.col(CANDIDATE))
 
     def judged(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -152,7 +154,7 @@ def _changes(measure: pl.Expr, relation: pl.DataFrame, candidates: pl.DataFrame,
         grade = pl.when(this).then(highest).otherwise("relevance")
         return rows.filter(pl.col(MEASURED) | this).with_columns(relevance=grade, ideal_rank=place.cast(pl.UInt32))
 
-    read = {*keys, "doc_id", "relevance", "ideal_rank", MEASURED, *measure.meta.root_names()}
+    read = {*keys, "doc_id", "relevance", "ideal_rank", MEASURED, *measure.expression.meta.root_names()}
     by = [*keys, CANDIDATE]
     then = values_of(
         measure,
@@ -162,7 +164,7 @@ def _changes(measure: pl.Expr, relation: pl.DataFrame, candidates: pl.DataFrame,
         by=by,
         changed=judged,
     )
-    now = relation.filter(MEASURED).group_by(keys).agg(measure.cast(pl.Float64).fill_null(0.0).alias("now"))
+    now = relation.filter(MEASURED).group_by(keys).agg(measure.expression.cast(pl.Float64).fill_null(0.0).alias("now"))
     n_queries = now["query_id"].n_unique()
     change = ((pl.col("value").fill_null(0.0) - pl.col("now")) / n_queries).round(DECIMALS)
     return then.join(now, on=keys).select(*keys, pl.col(CANDIDATE).alias("doc_id"), change.alias("change"))
@@ -196,7 +198,10 @@ def _check_baseline(baseline: str | None, systems: list[Any]) -> None:
         return
     if not names:
         raise OptionError(
-            f"baseline={baseline!r} needs several systems; the run is of one. Give a dict of runs by system."
+            "needs several systems; the run is of one. Give a dict of runs by system.",
+            about=option("baseline", baseline),
         )
     there = ", ".join(map(repr, names))
-    raise OptionError(f"baseline must be one of the systems, {there}; got {baseline!r}.{nearest(str(baseline), names)}")
+    raise OptionError(
+        f"must be one of the systems, {there}; got {baseline!r}.{nearest(str(baseline), names)}", about="baseline"
+    )

@@ -7,13 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.checks import wrong_qrels_row, wrong_run_row
-from polars_ir.conversion import give_back, holds_systems, to_polars
-from polars_ir.errors import SHOWN, DtypeError, explain_options
-from polars_ir.judging import Pair, relate, systems_of
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.pairing import Pair, systems_of
+from polars_ir.engine.ranking import DOCUMENT, reordered
+from polars_ir.engine.relation import relate
+from polars_ir.errors import SHOWN, DtypeError, explain_options, option
+from polars_ir.frames.checks import nothing_judged, wrong_qrels_row, wrong_run_row
+from polars_ir.frames.columns import find
+from polars_ir.frames.kinds import give_back, holds_systems, to_polars
+from polars_ir.frames.table import Table, qrels_table, run_table, same_types
 from polars_ir.measures import ndcg, precision
-from polars_ir.ranking import DOCUMENT, reordered
-from polars_ir.schema import Table, find, qrels_table, run_table, same_types
 
 #: How deep the findings look into a ranking.
 DEPTH = 10
@@ -57,11 +60,12 @@ def validate(run: Any, qrels: Any) -> Any:
     ids = [*run_side.keys, "doc_id"]
     sound_run = run_side.made_of(run_side.all_columns().filter(~wrong_run_row()).unique(ids))
     sound_qrels = qrels_side.made_of(qrels_side.all_columns().filter(~wrong_qrels_row()).unique(DOCUMENT))
-    relation = relate(Pair(sound_run, sound_qrels), unjudged=True)
+    relation = relate(Pair(sound_run, sound_qrels), Needs(unjudged=True))
     findings = [
         of_types,
         *_rows(run_side, qrels_side),
         *_queries(sound_run, sound_qrels),
+        _shares(sound_qrels),
         *(_lookalikes(sound_run, sound_qrels, role) for role in DOCUMENT),
         *_ties(sound_run, relation),
         _unjudged(sound_run.keys, relation),
@@ -104,7 +108,7 @@ def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
 
 def _rows(run: Table, qrels: Table) -> list[pl.LazyFrame]:
     refused = "evaluate refuses these rows; leave them out"
-    once = "evaluate refuses a document given twice for a query; keep one of each"
+    once = "evaluate refuses a document given twice for a query; keep the best score, or the highest grade, of each"
     keys = [*run.keys, "doc_id"]
     run_id, qrels_id = _id(*keys), _id(*DOCUMENT)
     return [
@@ -134,22 +138,40 @@ def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
             expected.join(is_retrieved, on=run.keys, how="left"),
             absent,
             _id(*run.keys),
-            "they score 0 and count; missing='skip' leaves them out",
+            f"they score 0 and count; {option('missing', 'skip')} leaves them out",
         ),
         finding(
             "queries without a relevant document",
             best,
-            pl.col("relevance") < 1,
+            pl.col("relevance") <= 0,
             _id("query_id"),
-            "no run can do better than 0 here; undefined=None leaves them out of means",
+            "no grade is above 0, so that no run can do better than 0 here; "
+            f"{option('undefined', None)} leaves them out of means",
         ),
     ]
 
 
+def _shares(qrels: Table) -> pl.LazyFrame:
+    """Grades that are shares of the best one, as those of language models and normalised ratings are."""
+    grade = pl.col("relevance")
+    return finding(
+        "grades between 0 and 1",
+        qrels.select("query_id", "doc_id", "relevance").filter(~nothing_judged()),
+        (grade > 0) & (grade < 1) & (grade.max() <= 1),
+        _id(*DOCUMENT),
+        "they count in nDCG, and not in measures of relevant documents (P, R, AP, RR), for which a grade of 1 is; "
+        "name the lowest relevant grade, as in 'RR(rel=0.5)'",
+    )
+
+
 def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
-    """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`."""
+    """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
+
+    Or with accents as one character (NFC), which others write as two (NFD).
+    """
     run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (run, qrels))
-    stripped = pl.col(role).str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
+    composed = pl.col(role).str.normalize("NFC")
+    stripped = composed.str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
     others = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
     pairs = alone.join(others.unique("alike"), on="alike", how="left")
@@ -158,7 +180,8 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
         pairs,
         pl.col("judged").is_not_null(),
         pl.concat_str(pl.format("'{}'", pl.col(role)), pl.format("'{}'", pl.col("judged")), separator=" ~ "),
-        "the run's id and that of the qrels differ in blanks, case, leading zeros or a decimal point: no match",
+        "the run's id and that of the qrels differ in blanks, case, leading zeros, a decimal point or the form of "
+        "accents (NFC, NFD), so that they do not match",
     )
 
 
@@ -204,14 +227,24 @@ def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _rank_column(run: Any, table: Table) -> list[pl.LazyFrame]:
-    """Where a rank column stands beside the scores: whether its order is theirs."""
+    """Whether the ranks of a column follow one another, and whether their order is that of the scores beside them."""
     if isinstance(run, Mapping) and holds_systems(run):
         return []
     frame = to_polars("run", run, column="score")
-    rank = find("run", "rank", frame.collect_schema().names())
-    if rank is None or rank == table.names["score"]:
+    name = find("run", "rank", frame.collect_schema().names())
+    if name is None:
         return []
-    rows = frame.lazy().select(*(pl.col(table.names[role]).alias(role) for role in (*table.keys, "score")), rank=rank)
+    rank = pl.col("rank")
+    rows = frame.lazy().select(*(pl.col(table.names[role]).alias(role) for role in (*table.keys, "score")), rank=name)
+    gaps = finding(
+        "rank column with gaps",
+        rows.group_by(table.keys).agg(first=rank.min(), last=rank.max(), n=rank.n_unique()),
+        (pl.col("first") > 1) | (pl.col("last") - pl.col("first") >= pl.col("n")),
+        _id(*table.keys),
+        "ranks are missing, perhaps of documents that were left out; evaluate closes the ranking up, as trec_eval does",
+    )
+    if name == table.names["score"]:
+        return [gaps]
     higher = pl.col("score") > pl.col("score").shift(1).over(table.keys, order_by="rank")
     meaning = "rows that the rank column puts below a lower score; evaluate goes by the scores"
-    return [finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)]
+    return [gaps, finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)]

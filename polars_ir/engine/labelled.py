@@ -1,0 +1,81 @@
+"""The judged relation of a frame that holds scores and grades side by side: nothing to join."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.numbers import RANKING, Rankings, row_numbers
+from polars_ir.engine.placing import places
+from polars_ir.engine.planned import BAD_RUN, DUPLICATES
+from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_position
+from polars_ir.frames.checks import guard, wrong_grade, wrong_run_row, wrong_value
+from polars_ir.frames.table import MADE, Table
+
+#: What a measure of a labelled frame can read beside the rank.
+GUARDED = ("relevance", *(column for column in MADE if column != "rank"))
+
+
+TIED = (
+    "documents with one score have different grades, and no order, as there is no column of document ids; name one: "
+    "ties='input' for the order of the rows, ties='best' or ties='worst' for the ends of what it can be (measures with "
+    "a mean over all orders, such as P, R, RR, AP and nDCG, need none)"
+)
+
+
+def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
+    """The judged relation; without ids, and with ties in the order of the input, equal scores stand as the rows do."""
+    by_id = needs.ties != "input" and not run.numbered
+    rows = (run if by_id or run.eager else with_position(run)).all_columns()
+    if needs.judged_only:
+        # What is wrong in a plan is for its guard to find.
+        rows = rows.filter((pl.col("relevance") >= 0) | (pl.lit(False) if run.eager else _is_wrong(run.keys)))
+    keys = [RANKING] if run.eager else run.keys
+    relation = _placed(rows, by_id=by_id) if run.eager else _planned(rows, run.keys, by_id=by_id)
+    relation = relation.with_columns(
+        ideal_rank=place("relevance").over(keys),
+        n_retrieved=pl.len().over(keys),
+        judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over("doc_id")).then(True),
+    )
+    if not run.eager:
+        relation = _guarded(relation, run.keys)
+    whole = needs.unjudged or needs.elsewhere
+    others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
+    if run.numbered and needs.ties == "doc_id":
+        relation = guard(relation, "rank", _unlike_in_ties(run.keys, ["relevance", *(others if whole else [])]), TIED)
+    relation, judged = relation.drop(POSITION, strict=False), pl.col("relevance").is_not_null()
+    if whole:
+        return relation.filter(judged.any().over(keys))
+    return relation.drop("score", *others).filter(judged)
+
+
+def _is_wrong(keys: list[str]) -> pl.Expr:
+    """Whether a row can not be evaluated."""
+    return pl.any_horizontal(wrong_run_row(), wrong_grade(ungraded=True), *map(wrong_value, keys))
+
+
+def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
+    """Whether documents that share their score differ in what a measure can read: true of all of them."""
+    return pl.any_horizontal(pl.col(column).n_unique().over(*keys, "score") > 1 for column in columns)
+
+
+def _placed(plan: pl.LazyFrame, *, by_id: bool) -> pl.LazyFrame:
+    """The rows of a frame in memory, with the number of their ranking and their places in it."""
+    rows = plan.collect(engine="in-memory")
+    rankings = Rankings.of(rows, rows["query_id"].unique())
+    placed = places(rankings, row_numbers(rows.height), by_id=by_id)
+    return rows.hstack([*placed, rankings.ranking.alias(RANKING)]).lazy()
+
+
+def _planned(plan: pl.LazyFrame, keys: list[str], *, by_id: bool) -> pl.LazyFrame:
+    """The rows of a plan with their places."""
+    tie = text("doc_id") if by_id else pl.col(POSITION)
+    return plan.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys))
+
+
+def _guarded(relation: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """The relation, which fails where rows are wrong."""
+    wrong = _is_wrong(keys)
+    relation = guard(guard(relation, "rank", wrong, BAD_RUN), "rank", pl.len().over(*keys, "doc_id") > 1, DUPLICATES)
+    # What is read instead of the rank depends on it.
+    return relation.with_columns(pl.when(pl.col("rank").is_not_null()).then(c).alias(c) for c in GUARDED)

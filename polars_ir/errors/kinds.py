@@ -1,0 +1,299 @@
+"""What can be wrong with an input, one exception a kind.
+
+Conventions: a message says what was wanted, what came and what to do, in that order, and shows the first offending
+rows or names. Every kind is an `IRError`, and an `IRError` is a `ValueError`. What several callers say is built here;
+what one says stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors.doors import Code, Fix, casting, door, dropping, renaming
+from polars_ir.errors.shown import LONGEST_PATH, shown
+from polars_ir.errors.similar import closest, nearest, quoted
+
+#: How many offending rows or ids a message shows.
+SHOWN = 5
+
+
+class IRError(ValueError):
+    """Something in the input or the call can not be evaluated; the message says what, where and what to do.
+
+    Attributes
+    ----------
+    about
+        The parameter or the table that it is about, where there is one.
+    says
+        What is wrong with it.
+    near
+        What may have been meant.
+    fix
+        What to do.
+    examples
+        The first offending rows, or the line of a file.
+    """
+
+    def __init__(
+        self,
+        says: str,
+        *,
+        about: str = "",
+        near: str = "",
+        fix: Fix | str | None = None,
+        examples: pl.DataFrame | str | None = None,
+    ) -> None:
+        self.says, self.about, self.near, self.examples = shown(says), about, near, examples
+        super().__init__(self.says)
+        self.fix = Fix(fix.removesuffix(".")) if isinstance(fix, str) else fix
+        self.door = door()
+
+    def __str__(self) -> str:
+        """The message, in the words of the door that the call came by."""
+        return sentence(self)
+
+
+class IRWarning(UserWarning):
+    """The call has a result, but probably not the one that was meant."""
+
+    def __init__(self, says: str, *, about: str = "", near: str = "", fix: Fix | None = None) -> None:
+        self.says, self.about, self.near, self.fix, self.examples = shown(says), about, near, fix, None
+        super().__init__(self.says)
+        self.door = door()
+
+    def __str__(self) -> str:
+        """The message, in the words of the door that the call came by."""
+        return sentence(self)
+
+
+def sentence(problem: IRError | IRWarning) -> str:
+    """What is wrong, what may have been meant, what to do, and the first rows."""
+    at = problem.door
+    parts = [f"{at.name(problem.about)} {problem.says}" if problem.about else problem.says]
+    if problem.near:
+        parts.append(problem.near.strip())
+    if problem.fix and (advice := at.advice(problem.fix)):
+        parts.append(advice)
+    text = shown(" ".join(parts))
+    if isinstance(problem.examples, str):
+        text = f"{text}\n    {problem.examples!r}"
+    elif problem.examples is not None:
+        text = f"{text} The first:\n{_drawn(problem.examples)}"
+    return shown(text)
+
+
+class InputTypeError(IRError):
+    """A value is not a table of the kind a function takes."""
+
+    @classmethod
+    def not_a_table(cls, role: str, value: object) -> InputTypeError:
+        got = f"{type(value).__name__}: {value!r:.80}"
+        return cls(f"must be a table (Polars, pandas, Arrow) or nested dicts; got {got}.", about=role)
+
+    @classmethod
+    def no_text(cls, table: str, error: UnicodeEncodeError) -> InputTypeError:
+        return cls(f"has a name that is no text, {error.object!r:.80}: half of a character in it.", about=table)
+
+    @classmethod
+    def lazy(cls, what: str) -> InputTypeError:
+        fix = Fix("Collect it first", Code("per_query.collect()"))
+        return cls(f"{what} reads the values of all queries; got a LazyFrame.", fix=fix)
+
+    @classmethod
+    def several_tables(cls, role: str, names: Sequence[object]) -> InputTypeError:
+        words = "A run can be a dict of systems where qrels are given; put other tables together first"
+        fix = Fix(words, Code("pl.concat([...])", "pd.concat([...])"))
+        return cls(f"must be one table here; got a dict of several: {quoted(names)}.", about=role, fix=fix)
+
+
+class ColumnError(IRError):
+    """A column that is needed is missing, or two columns could be it."""
+
+    @classmethod
+    def missing(
+        cls, table: str, role: str, accepted: Sequence[str], columns: Sequence[str], meant: Sequence[str] | None = None
+    ) -> ColumnError:
+        """`meant` are the columns that could play the role, those that play no other."""
+        name = closest(accepted, columns if meant is None else meant)
+        fix = Fix("Rename the one that is meant", renaming(table, {name: role})) if name else Fix("Give it one")
+        known = f"(recognised names: {', '.join(accepted)})"
+        return cls(f"has no {role!r} column {known}; it has {quoted(columns)}.", about=table, fix=fix)
+
+    @classmethod
+    def no_per(cls, per: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
+        known = f" (recognised names: {', '.join(accepted)})" if accepted else ""
+        says = f"have no {per!r} column{known}, which tells apart the judgments of one document; they have"
+        return cls(f"{says} {quoted(columns)}.", about="qrels", near=nearest(per, columns))
+
+    @classmethod
+    def not_per(cls, per: object, taken: Iterable[str]) -> ColumnError:
+        return cls(
+            f"a column of the qrels must tell apart the judgments of one document, beside {', '.join(taken)}; "
+            f"got {per!r}."
+        )
+
+    @classmethod
+    def ambiguous(cls, table: str, role: str, candidates: Sequence[str]) -> ColumnError:
+        fix = Fix(
+            "Keep one", dropping(table, [candidates[-1]]), ", or rename the other", without_code="Keep one of them"
+        )
+        return cls(f"has {len(candidates)} columns that could be {role!r}: {quoted(candidates)}.", about=table, fix=fix)
+
+    @classmethod
+    def systems_in_a_system(cls, system: str, column: str) -> ColumnError:
+        words = "Pass that frame alone, or drop the column"
+        fix = Fix(words, Code(f".drop({column!r})", f".drop(columns={column!r})"))
+        return cls(f"run {system!r} has a column {column!r}: it holds several systems itself.", fix=fix)
+
+    @classmethod
+    def no_measure(cls, columns: Sequence[str]) -> ColumnError:
+        says = f"has no measure, which is a numeric or Boolean column; it has {quoted(columns)}."
+        return cls(says, about="per_query")
+
+    @classmethod
+    def one_system(cls, what: str, columns: Sequence[str], systems: Sequence[str] = ()) -> ColumnError:
+        has = f"per_query has only {systems[0]!r}" if systems else f"per_query has no 'run', but {quoted(columns)}"
+        fix = Fix(
+            "Evaluate them together",
+            Code("ir.evaluate({'a': run, 'b': other}, qrels, ['nDCG@10'])"),
+            ", or give a dict of per-query frames by system",
+            without_code="Give the files of several",
+        )
+        return cls(f"{what} needs several systems; {has}.", fix=fix)
+
+    @classmethod
+    def measure_not_there(cls, measure: object, measures: Sequence[str]) -> ColumnError:
+        return cls(
+            f"has no measure {measure!r}.{nearest(str(measure), measures)} It has {quoted(measures)}; "
+            "evaluate makes others.",
+            about="per_query",
+        )
+
+
+class DtypeError(IRError):
+    """A column's type does not fit its role, or the two sides' ids have different types."""
+
+    @classmethod
+    def of_column(cls, table: str, column: str, wanted: str, got: pl.DataType, fix: Fix | str) -> DtypeError:
+        return cls(f"column {column!r} must be {wanted}; it is {got}.", about=table, fix=fix)
+
+    @classmethod
+    def different_ids(cls, run: str, run_dtype: pl.DataType, qrels: str, qrels_dtype: pl.DataType) -> DtypeError:
+        table, column = ("run", run) if run_dtype.is_integer() else ("qrels", qrels)
+        return cls(
+            f"ids must have one type on both sides; run column {run!r} is {run_dtype} and qrels column {qrels!r} is "
+            f"{qrels_dtype}.",
+            fix=Fix("Cast one", casting(table, column, pl.String)),
+        )
+
+
+class DataError(IRError):
+    """Rows that can not be evaluated: duplicates, null ids, scores or grades that are not numbers."""
+
+    @classmethod
+    def rows(cls, table: str, problem: str, fix: Fix | str, count: int, shown: pl.DataFrame) -> DataError:
+        return cls(f"has {count} {'row' if count == 1 else 'rows'} {problem}.", about=table, fix=fix, examples=shown)
+
+
+class MeasureError(IRError):
+    """A measure's name or parameter is not one there is."""
+
+    @classmethod
+    def syntax(cls, text: str, problem: str) -> MeasureError:
+        return cls(
+            f"{text!r:.120} is not a measure name: {problem}. Write NAME, NAME@k or NAME(parameter=value)@k, as in "
+            "'nDCG@10' or 'P(rel=2)@5'."
+        )
+
+    @classmethod
+    def not_a_measure(cls, value: object) -> MeasureError:
+        name = getattr(value, "__name__", None)
+        fix = Fix("Call it", Code(f"{name}()") if name else None) if callable(value) else None
+        return cls(f"a measure is a name such as 'nDCG@10' or a Polars expression; got {value!r:.80}.", fix=fix)
+
+    @classmethod
+    def twice(cls, name: str) -> MeasureError:
+        fix = Fix(
+            "Leave one out, or give it another name", Code(f".alias({f'my {name}'!r})"), without_code="Leave one out"
+        )
+        return cls(f"two measures are named {name!r}.", fix=fix)
+
+    @classmethod
+    def none_given(cls) -> MeasureError:
+        return cls("must name at least one measure, as in ['nDCG@10', 'AP']; got none.", about="measures")
+
+    @classmethod
+    def parameter(cls, measure: str, name: str, wanted: str, got: object) -> MeasureError:
+        if not isinstance(got, pl.Expr):
+            return cls(f"{measure}: {name} must be {wanted}; got {got!r}.")
+        fix = None
+        if got.meta.is_column():
+            fix = Fix("A text stands in quotes", Code(f"{name}={got.meta.output_name()!r}"))
+        return cls(f"{measure}: {name} must be {wanted}; got the expression {got!s:.80}.", fix=fix)
+
+
+class OptionError(IRError, TypeError):
+    """An argument that a function does not take, or a value that an option does not have."""
+
+    @classmethod
+    def not_for_kind(cls, option: str, kind: str) -> OptionError:
+        return cls(f"goes with measures of documents; these are of {kind}.", about=option)
+
+    @classmethod
+    def value(cls, option: str, got: object, choices: Sequence[object]) -> OptionError:
+        near = nearest(got, [choice for choice in choices if isinstance(choice, str)]) if isinstance(got, str) else ""
+        return cls(f"must be one of {', '.join(map(repr, choices))}; got {got!r}.", about=option, near=near)
+
+    @classmethod
+    def misspelt(cls, function: str, problem: str, name: str, names: Sequence[str]) -> OptionError:
+        hint = " Parameters are given by name." if "positional" in problem and "missing" not in problem else ""
+        return cls(
+            f"{function}(): {problem}.{hint}{nearest(name, names)} It takes {', '.join(names) or 'no argument'}."
+        )
+
+
+class FileError(IRError):
+    """A file is not what it was said to be; the message names file, line and text."""
+
+    @classmethod
+    def at_line(cls, path: object, number: int, text: str, problem: str) -> FileError:
+        line = text if len(text) <= 120 else text[:117] + "..."
+        return cls(f"{_shown_path(path)}, line {number}: {problem}", examples=line)
+
+    @classmethod
+    def of_file(cls, path: object, problem: str, *, near: str = "", fix: Fix | None = None) -> FileError:
+        return cls(f"{_shown_path(path)}: {problem}", near=near, fix=fix)
+
+    @classmethod
+    def empty(cls, path: object) -> FileError:
+        return cls.of_file(path, "the file is empty: no line holds data.")
+
+    @classmethod
+    def missing(cls, path: object, name: str, names: Iterable[str]) -> FileError:
+        return cls.of_file(path, "there is no such file.", near=nearest(name, names))
+
+
+class ExtraError(IRError, ImportError):
+    """An optional dependency is not installed."""
+
+    @classmethod
+    def missing(cls, what: str, extra: str) -> ExtraError:
+        return cls(f"{what} needs an optional dependency: pip install 'polars_ir[{extra}]'.")
+
+
+def _shown_path(path: object) -> str:
+    return shown(door().name(str(path)), LONGEST_PATH)
+
+
+def _drawn(frame: pl.DataFrame) -> str:
+    """The first rows of a frame as plain text."""
+    options: Mapping[str, Any] = {
+        "tbl_hide_dataframe_shape": True,
+        "tbl_hide_column_data_types": True,
+        "tbl_formatting": "ASCII_FULL_CONDENSED",
+    }
+    with pl.Config(**options):
+        return str(frame.head(SHOWN))

@@ -1,0 +1,1 @@
+"""Any table in, and a result back in the same kind: recognised columns, checked values."""

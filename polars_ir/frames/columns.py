@@ -1,0 +1,145 @@
+"""Columns as users name them, found by the role they play, in dtypes that can be joined and compared.
+
+Conventions: a column is recognised by its name, whatever its case, `-` and `_`; two candidates for one role are an
+error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import polars as pl
+
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, casting
+
+#: The names each role is recognised by, the canonical one first.
+ROLES: dict[str, tuple[str, ...]] = {
+    "run": ("run", "run_id", "system", "tag"),
+    "query_id": ("query_id", "qid", "topic", "topic_id"),
+    "doc_id": ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id"),
+    "score": ("score", "sim", "similarity", "_score", "prediction"),
+    "relevance": ("relevance", "rel", "label", "rating", "grade", "gain"),
+    "rank": ("rank",),
+    "subtopic": ("subtopic", "subtopic_id", "aspect", "intent"),
+}
+
+#: What a query is where no column is one of queries, and the documents are items: the user of a recommender.
+USER = "user_id"
+
+#: What a row of qrels must have; no other column tells judgments apart by these.
+KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
+
+
+#: Dtypes of ids that are compared as text.
+TEXT = (pl.String, pl.Categorical, pl.Enum)
+
+
+#: Integers that Int64 may not hold, such as hashes.
+WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
+
+
+def find(table: str, role: str, columns: Sequence[str]) -> str | None:
+    """The one column that plays a role, or None; an error where several could."""
+    accepted = {fold(name) for name in ROLES[role]}
+    candidates = [column for column in columns if fold(column) in accepted]
+    if role == "query_id" and not candidates and _documents_are_items(columns):
+        candidates = [column for column in columns if fold(column) == fold(USER)]
+    if len(candidates) > 1:
+        raise ColumnError.ambiguous(table, role, candidates)
+    return candidates[0] if candidates else None
+
+
+def find_per(per: str, columns: Sequence[str]) -> str:
+    """The column that tells several judgments of a document apart."""
+    if not isinstance(per, str) or per in KEYS_OF_QRELS:
+        raise ColumnError.not_per(per, KEYS_OF_QRELS)
+    found = find("qrels", per, columns) if per == "subtopic" else per
+    if found is None or found not in columns:
+        raise ColumnError.no_per(per, ROLES.get(per, ()), columns)
+    return found
+
+
+def find_all(
+    table: str, frame: pl.DataFrame | pl.LazyFrame, required: Iterable[str], optional: Iterable[str]
+) -> dict[str, str]:
+    """The column of each role that there is."""
+    schema = frame.collect_schema()
+    columns = [name for name, dtype in schema.items() if not _is_number_in_index(name, dtype, schema)]
+    names = {role: find(table, role, columns) for role in (*required, *optional)}
+    for role in required:
+        if names[role] is None:
+            spare = [name for name in columns if name not in names.values() and _could_be(role, schema[name])]
+            raise ColumnError.missing(table, role, ROLES[role], columns, spare)
+    return {role: name for role, name in names.items() if name is not None}
+
+
+def _could_be(role: str, dtype: pl.DataType) -> bool:
+    """Whether a column of a dtype could play a role under its name."""
+    if role in ("score", "relevance"):
+        return dtype.is_numeric() or (dtype == pl.Boolean and role == "relevance")
+    return isinstance(dtype, TEXT) or dtype.is_integer()
+
+
+def _documents_are_items(columns: Sequence[str]) -> bool:
+    """Whether no column of documents is called otherwise than by a recommender; a per-query frame has none at all."""
+    documents = set(map(fold, ROLES["doc_id"])) & set(map(fold, columns))
+    return documents <= {"itemid"}
+
+
+def _is_number_in_index(name: str, dtype: pl.DataType, schema: Mapping[str, pl.DataType]) -> bool:
+    """Whether a column is PyTerrier's integer `docid`, a document's number in an index, beside its id in `docno`."""
+    return fold(name) == "docid" and dtype.is_integer() and "docno" in map(fold, schema)
+
+
+def fitting(table: str, role: str, name: str, dtype: pl.DataType) -> pl.DataType:
+    """The dtype in which the column of a role can be joined and compared, or an error that shows the cast."""
+    if role in ("score", "relevance"):
+        return _fitting_number(table, role, name, dtype)
+    if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
+        return pl.String()
+    if not dtype.is_integer():
+        raise DtypeError.of_column(table, name, "strings or integers", dtype, _as_id(table, name, dtype))
+    return dtype if dtype in WIDE else pl.Int64()
+
+
+def _fitting_number(table: str, role: str, name: str, dtype: pl.DataType) -> pl.DataType:
+    """The dtype of scores, which are compared, and of grades, which are calculated with."""
+    if dtype == pl.Boolean and role == "relevance":
+        return pl.Int64()
+    if not dtype.is_numeric():
+        raise DtypeError.of_column(table, name, "numbers", dtype, Fix("Cast it", casting(table, name, pl.Float64)))
+    if fold(name) == "rank" and not dtype.is_float():
+        # What stands for the score is its negative, which an unsigned number has not.
+        return pl.Float64() if dtype.is_decimal() else pl.Int128() if dtype in WIDE else pl.Int64()
+    if dtype.is_float() or (role == "score" and (dtype.is_decimal() or dtype in WIDE)):
+        return dtype  # Float64 does not hold all Decimals, nor Int64 all wide integers
+    # A small grade has no room for sums.
+    return pl.Float64() if dtype.is_decimal() or dtype in WIDE else pl.Int64()
+
+
+def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
+    """How to make ids of a column of another type."""
+    column = f"pl.col({name!r})"
+    if dtype.is_float():
+        # As text at once, 1.0 would be "1.0", which is no id of the other table.
+        return Fix(
+            "Cast it to whole numbers", casting(table, name, pl.Int64), ", and these to text if the other's are text"
+        )
+    if dtype == pl.Binary:
+        text = Code(
+            f"{table}.with_columns({column}.bin.encode('hex'))",
+            f"{table}.assign(**{{{name!r}: {table}[{name!r}].map(lambda id: getattr(id, 'bytes', id).hex())}})",
+        )
+        return Fix("Write its bytes as text, in both tables", text)
+    if dtype == pl.Object:
+        text = Code(
+            f"{table}.with_columns({column}.map_elements(str, return_dtype=pl.String))",
+            f"{table}.astype({{{name!r}: str}})",
+        )
+        return Fix("Write its objects as text, in both tables", text)
+    return Fix("Cast it", casting(table, name, pl.String))
+
+
+def fold(name: str) -> str:
+    """A name without what does not matter in it: case, `-`, `_` and blanks."""
+    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")

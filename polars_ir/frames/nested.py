@@ -1,0 +1,109 @@
+"""Nested dicts, records and named tuples to Polars frames.
+
+Conventions: a list is a ranking in a run, and the relevant documents, each of grade 1, in qrels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Reversible
+from collections.abc import Set as AbstractSet
+from itertools import repeat
+from numbers import Integral, Real
+from typing import Any
+from uuid import UUID
+
+import polars as pl
+
+from polars_ir.errors import Code, Fix, InputTypeError
+
+
+def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFrame:
+    """`{query: {doc: value}}` and `{query: [doc, ...]}` as rows.
+
+    A query without documents leaves no row in a run; in qrels it leaves one that says that the query was judged.
+    """
+    queries: list[Any] = []
+    docs: list[Any] = []
+    values: list[Any] = []
+    for query, documents in value.items():
+        _check_documents(table, query, documents, column)
+        of_query = _values(documents, column)
+        queries.extend(repeat(query, len(of_query)))
+        docs.extend(documents or [None] * len(of_query))
+        values.extend(of_query)
+    try:
+        return pl.DataFrame({"query_id": _ids(queries), "doc_id": _ids(docs), column: _numbers(values)})
+    except UnicodeEncodeError as error:
+        raise InputTypeError.no_text(table, error) from None
+    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(f"{table} mixes types among its ids or its values: {error}") from None
+
+
+def from_records(table: str, value: Iterable[Any], column: str) -> pl.DataFrame:
+    """A row for each dict of a list, or for each named tuple, such as ir_measures' `ScoredDoc` and `Qrel`."""
+    rows = iter(value)
+    first = next(rows, None)
+    if isinstance(first, Mapping):
+        names = tuple(first)
+        records = [first, *rows]
+        if other := next((row for row in records if not isinstance(row, Mapping)), None):
+            raise InputTypeError(f"must be rows with the fields {', '.join(names)}; got {other!r:.80}.", about=table)
+        every = [tuple(row.get(name) for name in names) for row in records]
+    else:
+        names = getattr(first, "_fields", ())
+        every = [*([first] if isinstance(first, tuple) else []), *rows] if names else []
+        if other := next((row for row in every if getattr(row, "_fields", None) != names), None):
+            raise InputTypeError(f"must be tuples with the fields {', '.join(names)}; got {other!r:.80}.", about=table)
+    if not names:
+        raise InputTypeError.not_a_table(table, value)
+    columns = zip(names, zip(*every, strict=True), strict=True)
+    try:
+        return pl.DataFrame({name: (_numbers if name == column else _ids)(list(values)) for name, values in columns})
+    except UnicodeEncodeError as error:
+        raise InputTypeError.no_text(table, error) from None
+    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(f"{table} mixes types in one of its fields: {error}") from None
+
+
+def _check_documents(table: str, query: Any, documents: Any, column: str) -> None:
+    """Raise an error unless a query has documents, and those of a run an order."""
+    name = f"{table}[{query!r}]"
+    if not isinstance(documents, Collection) or isinstance(documents, (str, bytes)):
+        raise InputTypeError.not_a_table(name, documents)
+    if column == "score" and isinstance(documents, AbstractSet) and not isinstance(documents, Reversible):
+        fix = Fix("Give a list, best first, or a score for each document", Code("{query: {doc: score}}"))
+        says = f"is a {type(documents).__name__}, which has no order, and a ranking is one."
+        raise InputTypeError(says, about=name, fix=fix)
+    if not isinstance(documents, Mapping) and isinstance(first := next(iter(documents), None), (Mapping, tuple, list)):
+        pairs = f"{{query: dict(pairs) for query, pairs in {table}.items()}}"
+        rows = f"[{{'query_id': query, **row}} for query, rows in {table}.items() for row in rows]"
+        fix = Fix("Write it as", Code(rows if isinstance(first, Mapping) else pairs))
+        raise InputTypeError(f"must hold ids of documents; its first is {first!r:.80}.", about=name, fix=fix)
+
+
+def _values(documents: Collection[Any], column: str) -> list[Any]:
+    """The scores or grades of a query's documents; None for qrels without any."""
+    if column == "relevance" and not documents:
+        return [None]
+    if isinstance(documents, Mapping):
+        return list(documents.values())
+    return [1] * len(documents) if column == "relevance" else list(range(len(documents), 0, -1))
+
+
+def _ids(values: list[Any]) -> pl.Series:
+    if values and isinstance(values[0], UUID):
+        values = [str(value) if isinstance(value, UUID) else value for value in values]
+    series = pl.Series(values, strict=True)
+    return series.cast(pl.String) if series.dtype == pl.Null else series
+
+
+def _numbers(values: list[Any]) -> pl.Series:
+    """Numbers as integers or, if one has a point, Float64: one dtype, whichever comes first."""
+    numbers = [value for value in values if value is not None]
+    if all(isinstance(value, Integral) for value in numbers):
+        whole = [None if value is None else int(value) for value in values]
+        long = any(not -(2**63) <= value < 2**63 for value in whole if value is not None)
+        return pl.Series(whole, dtype=pl.Int128 if long else pl.Int64)
+    if all(isinstance(value, Real) for value in numbers):
+        return pl.Series([None if value is None else float(value) for value in values], dtype=pl.Float64)
+    return pl.Series(values, strict=True)

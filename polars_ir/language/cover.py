@@ -1,0 +1,89 @@
+"""What a document adds by the subtopics it covers, and the column of its place in the greedy ideal ranking."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+#: How a column of greedy ranks is recognised.
+PREFIX = "greedy_rank("
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What a document adds by a subtopic that it is relevant for: the parameters that measures of diversity share."""
+
+    alpha: float
+    rel: float
+    gains: Mapping[float, float] | None
+    weights: str | None
+
+    @property
+    def gain(self) -> pl.Expr:
+        """The share of the need for a subtopic that a document meets, from 0 to 1; all of it where `gains` do not say.
+
+        >>> pl.DataFrame({"relevance": [2, 0, None]}).select(Cover(0.5, 1, {1: 0.25, 2: 0.75}, None).gain).rows()
+        [(0.75,), (0.0,), (0.0,)]
+        """
+        relevant = pl.col("relevance") >= self.rel
+        if self.gains is None:
+            return relevant.fill_null(False).cast(pl.Float64)
+        grade = pl.col("relevance").cast(pl.Float64)
+        of_grades = {float(grade): float(gain) for grade, gain in self.gains.items()}
+        return (
+            pl.when(relevant).then(grade.replace_strict(of_grades, default=1.0, return_dtype=pl.Float64)).otherwise(0.0)
+        )
+
+    @property
+    def weight(self) -> pl.Expr:
+        """The weight of the subtopic; NaN, so that it shows, where it is null or negative.
+
+        >>> pl.DataFrame({"p": [0.75, None, -1]}).select(Cover(0.5, 1, None, "p").weight).rows()
+        [(0.75,), (nan,), (nan,)]
+        """
+        if self.weights is None:
+            return pl.lit(1.0)
+        weight = pl.col(self.weights)
+        return pl.when(weight >= 0).then(weight * 1.0).otherwise(float("nan"))
+
+
+def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
+    """The column with the 1-based place of a document in the greedy ideal ranking; null beyond the first `k` places.
+
+    >>> greedy_rank(Cover(0.5, 1, None, None), 20).meta.output_name()
+    'greedy_rank(alpha=0.5, rel=1.0, gains=None, weights=None, k=20)'
+    """
+    # Numbers of other libraries are not written as they are read.
+    parameters = {
+        "alpha": float(cover.alpha),
+        "rel": float(cover.rel),
+        "gains": None if cover.gains is None else {float(grade): float(gain) for grade, gain in cover.gains.items()},
+        "weights": cover.weights,
+        "k": None if k is None else int(k),
+    }
+    return pl.col(f"{PREFIX}{', '.join(f'{name}={value!r}' for name, value in parameters.items())})")
+
+
+def is_greedy(column: str) -> bool:
+    """Whether a column is one of greedy ranks.
+
+    >>> is_greedy("greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)"), is_greedy("rank")
+    (True, False)
+    """
+    return column.startswith(PREFIX)
+
+
+def parameters_of(column: str) -> tuple[Cover, int | None]:
+    """The parameters that the name of a column of greedy ranks tells.
+
+    >>> parameters_of("greedy_rank(alpha=0.5, rel=1, gains=None, weights='p', k=20)")
+    (Cover(alpha=0.5, rel=1, gains=None, weights='p'), 20)
+    """
+    call: Any = ast.parse(column, mode="eval").body
+    parameters = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    k = parameters.pop("k")
+    return Cover(**parameters), k

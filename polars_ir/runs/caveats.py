@@ -1,0 +1,187 @@
+"""Warnings of a result that is right, and probably not the one that was meant.
+
+Conventions: what a result in memory tells is said at once, and what that of a LazyFrame tells when it is collected. A
+warning says what to look at and what to do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from polars_ir.engine.pairing import Pair, retrieves_judged
+from polars_ir.engine.relation import HITS
+from polars_ir.errors import Code, Fix, Setting, door, option, quoted, the, warn
+from polars_ir.frames.table import Table
+from polars_ir.language.identity import Call, Measured
+
+#: A column that tells whether the run answered a query; it is made and dropped on the way.
+ANSWERED = "polars_ir: answered"
+
+#: How many systems or measures a warning names.
+NAMED = 3
+
+
+def warn_of_plan(plan: pl.LazyFrame, pair: Pair, *, missing: str) -> pl.LazyFrame:
+    """The plan without what is made on the way, which warns of its result when it is collected.
+
+    Only its own `collect` does, no plan that is made of it: a Python function in the plan itself would keep it from
+    being sent to other processes.
+    """
+    made = [name for name in (HITS, ANSWERED) if name in plan.collect_schema()]
+    result = plan.drop(made)
+
+    @functools.wraps(pl.LazyFrame.collect)
+    def collect(*args: Any, **options: Any) -> Any:
+        if options.get("background"):
+            return pl.LazyFrame.collect(result, *args, **options)
+        collected = pl.LazyFrame.collect(plan, *args, **options)
+        warn_of_result(collected, pair, missing=missing)
+        return collected.drop(made)
+
+    result.collect = collect  # type: ignore[method-assign]  # of this one plan
+    return result
+
+
+def warn_of_result(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
+    """Warn of systems that share nothing with the judgments, of many queries without an answer, and of NaN."""
+    if pair.qrels is not None:
+        systems = _without_hits(result, pair)
+        if systems != []:
+            _warn_of_nothing_shared(pair, pair.qrels, systems)
+        elif missing == "zero":
+            _warn_of_few_answers(result, pair)
+    _warn_of_nan(result)
+
+
+def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
+    """Warn of measures for which no grade in memory is relevant, or, of grades between 0 and 1, only the highest."""
+    calls = [(m.name, m.call, rel) for m in measures if m.call and (rel := m.call.arguments.get("rel")) is not None]
+    if not judgments.dtypes["relevance"].is_float():
+        calls = [each for each in calls if each[2] > 1]  # a whole grade above 0 is 1 or more
+    if not (calls and judgments.eager):
+        return
+    grade = pl.col("relevance")
+    positive = judgments.select("relevance").filter(grade > 0)
+    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine="in-memory").row(0)
+    if highest is None:
+        return
+    for problem, wrong in {
+        f"no grade is relevant: the highest is {highest:g}": [each for each in calls if highest < each[2]],
+        "only grades of 1 are relevant, and others between 0 and 1 are not": [
+            each for each in calls if each[2] == 1 and lowest < 1 == highest
+        ],
+    }.items():
+        if wrong:
+            names = [name for name, _, _ in wrong]
+            name = _from_grade(wrong[0][1], 0.5 if lowest < 1 and highest <= 1 else highest)
+            words = "Name the lowest relevant grade, as in"
+            warn(f"to {_some(names)} {problem}.", fix=Fix(words, Code(repr(name)), without_code=f"{words} {name}"))
+
+
+def _from_grade(call: Call, rel: float) -> str:
+    """The name of a measure for which grades from `rel` on are relevant."""
+    k = call.arguments.get("k")
+    return f"{call.measure}(rel={rel:g})" + (f"@{k}" if k is not None else "")
+
+
+def _without_hits(result: pl.DataFrame, pair: Pair) -> list[Any] | None:
+    """The systems that retrieved no judged document; None if there is no other, or none at all."""
+    if not result[HITS].any():
+        return [] if retrieves_judged(pair) else None
+    if "run" not in pair.run.keys:
+        return []
+    silent = result.group_by("run").agg(pl.col(HITS).any()).filter(~pl.col(HITS))["run"].sort().to_list()
+    return [system for system in silent if not retrieves_judged(_of_systems(pair, [system]))]
+
+
+def _of_systems(pair: Pair, systems: list[Any]) -> Pair:
+    """The pair with the rows of some systems."""
+    rows = pair.run.all_columns().filter(pl.col("run").is_in(systems))
+    return Pair(pair.run.made_of(rows), pair.qrels)
+
+
+def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[Any] | None) -> None:
+    """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
+    judged = qrels.select("query_id", "doc_id").head(1).collect()
+    if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect().is_empty():
+        return  # the qrels say on purpose that nothing is relevant
+    run, of_systems = pair.run, ""
+    if systems is not None:
+        run = _of_systems(pair, systems).run
+        of_systems = f" of {_some(systems)}"
+    queries = run.select("query_id").join(qrels.select("query_id"), on="query_id", how="semi")
+    role = "doc_id" if queries.head(1).collect().height else "query_id"
+    problem = {
+        "doc_id": f"no retrieved document{of_systems or of_file()} is judged for its query",
+        "query_id": f"{the('run')}{of_systems} and {the('qrels')} share no query",
+    }[role]
+    of_run, of_qrels = (_examples(table, role) for table in (run, qrels))
+    warn(f"{problem}; ids of {the('run')} are {of_run}, of {the('qrels')} {of_qrels}.")
+
+
+def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
+    """Warn of runs that answer fewer than half of the judged queries: most of a mean is then made of zeros.
+
+    The message holds no numbers, so that Python shows it once where a loop evaluates many slices.
+    """
+    systems = [key for key in pair.run.keys if key == "run"]
+    if not _few(result, HITS, systems):
+        return  # who finds judged documents for half of them answers these
+    if ANSWERED not in result.columns:
+        query = pair.run.names["query_id"]
+        answered = pair.run.select(*pair.run.keys).unique().rename({"query_id": query})
+        result = result.join(
+            answered.with_columns(pl.lit(True).alias(ANSWERED)).collect(), on=[*systems, query], how="left"
+        )
+    if few := _few(result, ANSWERED, systems):
+        fix = Fix(
+            "If they are a slice of the queries, leave the others out",
+            Setting("missing", "skip"),
+            f", or evaluate all of them at once and take the means by slice ({option('by')})",
+        )
+        run = f"{the('run')} of {_some(few)}" if systems else the("run")
+        warn(
+            f"{run} answers fewer than half of the judged queries, and each that it does not answer counts 0.", fix=fix
+        )
+
+
+def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
+    """The systems, or True for the only one, for which a column is true of fewer than half of the queries."""
+    share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
+    if not systems:
+        return [True] if result.select(share < 0.5).item() else []
+    return result.group_by(systems).agg(share).filter(pl.col(column) < 0.5)["run"].sort().to_list()
+
+
+def _warn_of_nan(result: pl.DataFrame) -> None:
+    """Warn of values that are no numbers, which every mean would carry on."""
+    counts = result.select(cs.float().is_nan().sum()).to_dict(as_series=False)
+    for name, (count,) in counts.items():
+        if count:
+            bad = result.filter(pl.col(name).is_nan())
+            warn(
+                f"{name!r} is NaN for {count} of {result.height} queries{of_file()}, the first being "
+                f"{bad.item(0, bad.columns.index('query_id') if 'query_id' in bad.columns else 0)!r}: "
+                "a column that it reads holds NaN or infinite values. Fill them, or leave those rows out."
+            )
+
+
+def of_file() -> str:
+    """Which run a warning is about, where runs are files."""
+    return f" of {the('run')}" if "run" in door().names else ""
+
+
+def _examples(table: Table, role: str) -> str:
+    first = table.select(role).drop_nulls().unique(maintain_order=table.eager).head(3).collect()[role]
+    return ", ".join(map(repr, first)) or "none at all"
+
+
+def _some(names: Sequence[Any]) -> str:
+    """The first of some names, and how many others there are."""
+    others = f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
+    return quoted(names[:NAMED]) + others

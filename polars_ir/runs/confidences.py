@@ -1,0 +1,78 @@
+"""How sure a run is of each query, by its scores alone."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import polars as pl
+
+from polars_ir.engine.planned import BAD_RUN
+from polars_ir.errors import ColumnError, explain_options
+from polars_ir.frames.checks import check_duplicates, guard, wrong_run_row
+from polars_ir.frames.columns import find
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table import run_table
+from polars_ir.language.words import total
+
+score = pl.col("score").cast(pl.Float64)
+
+
+@overload
+def confidence(run: pl.LazyFrame) -> pl.LazyFrame: ...
+
+
+@overload
+def confidence(run: Any) -> Any: ...
+
+
+@explain_options
+def confidence(run: Any) -> Any:
+    """How sure a run is of its ranking, by the scores of each query: three of the simplest signals, which MTEB takes.
+
+    Parameters
+    ----------
+    run
+        A run in any form that `evaluate` takes; it needs scores, and no judgments.
+
+    Returns
+    -------
+    The kind of the run
+        `run` (if the run has several), the query column under its own name, and Float64 columns `max`, the highest
+        score; `std`, the standard deviation of the scores (of all there are, not of a sample); `diff1`, the highest
+        score less the second, 0 for a single document.
+
+    Raises
+    ------
+    IRError
+        For a run that `evaluate` would not take either, or one that has ranks alone.
+
+    References
+    ----------
+    Gisserot-Boukhlef et al. 2024, https://arxiv.org/abs/2402.12997
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.confidence({"q": {"d1": 0.5, "d2": 1.0, "d3": 0.0}}).select("max", "diff1").row(0)
+    (1.0, 0.5)
+    """
+    table = run_table(run)
+    if find("run", "score", [table.names["score"]]) is None:
+        raise ColumnError(
+            "has ranks and no scores, which say nothing of how sure it is. Give it a 'score' column.", about="run"
+        )
+    rows = table.select(*table.keys, "doc_id", "score")
+    if table.eager:
+        check_duplicates("run", rows.collect(engine="in-memory"), [*table.keys, "doc_id"], table.names)
+    falling = score.sort(descending=True)
+    mean = total(falling) / pl.len()
+    of_query = rows.group_by(table.keys).agg(
+        max=falling.first(),
+        std=(total((falling - mean) ** 2) / pl.len()).sqrt(),
+        diff1=(falling.first() - falling.slice(1, 1).first()).fill_null(0.0),
+        n=pl.len(),
+        wrong=wrong_run_row().any(),
+    )
+    sound = guard(of_query, "n", pl.col("wrong"), BAD_RUN).filter(pl.col("n") > 0)
+    signals = sound.sort(table.keys).select(*table.keys, "max", "std", "diff1")
+    return give_back(signals.rename({"query_id": table.names["query_id"]}), run)

@@ -1,0 +1,203 @@
+"""Team-draft interleaving: two rankings shown as one list, and what its clicks say of them.
+
+Conventions: the two systems are the teams `a` and `b`. Which of them picks first in a round is decided by the seed, the
+round and the place of the query among all queries, so that it does not depend on the order of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, DtypeError, explain_options, nearest, quoted
+from polars_ir.extras import require
+from polars_ir.frames.columns import find
+from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.table import same_types
+from polars_ir.runs.rankings import checked_run, ranked, returned
+from polars_ir.values import whole
+
+#: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
+MOST_PLACES = 50
+
+
+@explain_options
+def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> Any:
+    """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list.
+
+    Which team picks first is decided by chance, anew in each round. When a team has no document left, the other picks
+    alone. Queries that only one run answered are left out.
+
+    Parameters
+    ----------
+    run_a, run_b
+        Two runs of one system each, in any form that `evaluate` takes.
+    k
+        How many documents to show a query, at most 50.
+    seed
+        What decides who picks first.
+
+    Returns
+    -------
+    The kind of run_a (a LazyFrame for a LazyFrame, pandas for pandas)
+        The query column, `doc_id`, `score` (Int64, k at the first place and falling by 1), `rank` (Int64) and `team`
+        (String, `"a"` or `"b"`: whose pick it is), sorted by query and rank. With clicks in a column it is the log that
+        `interleaving` reads.
+
+    Raises
+    ------
+    IRError
+        For runs of several systems, and runs that `evaluate` would not take.
+
+    References
+    ----------
+    Radlinski, Kurup & Joachims 2008, https://doi.org/10.1145/1458082.1458092
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> shown = ir.interleave({"q": ["x", "y", "z"]}, {"q": ["x", "w"]}, k=3)
+    >>> sorted(shown.columns), shown["doc_id"][0], shown.height
+    (['doc_id', 'query_id', 'rank', 'score', 'team'], 'x', 3)
+    """
+    k, seed = whole("k", k, 1, MOST_PLACES), whole("seed", seed, 0)
+    table, second = checked_run(run_a), checked_run(run_b)
+    for name, of_one in (("run_a", table), ("run_b", second)):
+        if "run" in of_one.dtypes:
+            raise ColumnError(f"must be of one system; it has a column {of_one.names['run']!r}.", about=name)
+    table, second = same_types(table, second)
+    lists = _lists(ranked(table), "a", k).join(_lists(ranked(second), "b", k), on="query_id")
+    drafted = _drafted(lists, k, seed).with_columns(rank=pl.int_ranges(1, k + 1))
+    shown = drafted.explode("doc_id", "team", "rank", empty_as_null=False).drop_nulls("doc_id")
+    shown = shown.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
+    return returned(shown.sort("query_id", "rank"), table, run_a)
+
+
+@explain_options
+def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_id") -> Any:
+    """Which of two interleaved systems users prefer: the credit of the teams, with an exact test.
+
+    A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The
+    preference is the share of wins, ties counting half, and p the exact two-sided binomial test of wins against losses.
+
+    Parameters
+    ----------
+    log
+        A row per shown document: what `interleave` returned, with the clicks of each; every impression by itself.
+    clicks
+        The column of clicks: numbers, or whether it was clicked.
+    impression
+        The column that tells impressions apart, where one query was shown several times; else the query.
+
+    Returns
+    -------
+    The kind of the log
+        One row: `wins_a`, `wins_b`, `ties` (impressions, UInt32; without a click it is a tie), `clicks_a`, `clicks_b`
+        (Float64), `preference_b` (Float64, the share of wins of `b`, ties counting half: above 0.5 it is preferred),
+        `low`, `high` (Float64, the exact 95 % interval of b's share of the impressions that either won; null without
+        one) and `p` (Float64; 1 without a win).
+
+    Raises
+    ------
+    IRError
+        For a log without the columns, or teams other than `a` and `b`.
+
+    References
+    ----------
+    Chapelle, Joachims, Radlinski & Yue 2012, https://doi.org/10.1145/2094072.2094078
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> log = pl.DataFrame({"query_id": [1, 1, 2, 2, 3, 3], "team": ["a", "b"] * 3, "clicks": [0, 1, 0, 2, 1, 1]})
+    >>> ir.interleaving(log).select("wins_a", "wins_b", "ties", "p").row(0)
+    (0, 2, 1, 0.5)
+    """
+    require("stats", "ir.interleaving")
+    from polars_ir.statistics.significance import binomial
+
+    frame = to_polars("log", log, column="clicks")
+    _check_log(frame, clicks, impression)
+    team, clicked = pl.col("team").cast(pl.String), pl.col(clicks).cast(pl.Float64)
+    of_a, of_b = (clicked.filter(team == name).sum() for name in "ab")
+    name = find("log", "query_id", frame.collect_schema().names()) if impression == "query_id" else impression
+    lead = pl.col("b") - pl.col("a")
+    counts = (
+        frame.lazy()
+        .group_by(str(name))
+        .agg(a=of_a, b=of_b)
+        .select(
+            wins_a=(lead < 0).sum().cast(pl.UInt32),
+            wins_b=(lead > 0).sum().cast(pl.UInt32),
+            ties=(lead == 0).sum().cast(pl.UInt32),
+            clicks_a=pl.col("a").sum(),
+            clicks_b=pl.col("b").sum(),
+        )
+        .collect()
+    )
+    wins_a, wins_b, ties = counts.select("wins_a", "wins_b", "ties").row(0)
+    share = (wins_b + ties / 2) / max(wins_a + wins_b + ties, 1)
+    p, (low, high) = binomial(wins_b, wins_a + wins_b)
+    columns = {"preference_b": share, "low": low, "high": high, "p": p}
+    return give_back(counts.with_columns(pl.lit(v, pl.Float64).alias(c) for c, v in columns.items()), log)
+
+
+def _lists(rows: pl.LazyFrame, team: str, k: int) -> pl.LazyFrame:
+    """The first documents of each query in a list; no team looks deeper than all the places."""
+    first = rows.filter(pl.col("rank") <= k)
+    return first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))
+
+
+def _drafted(lists: pl.LazyFrame, k: int, seed: int) -> pl.LazyFrame:
+    """The picks of each query and their teams, in lists of k; null where nothing was left to pick."""
+    lists = lists.with_columns(number=pl.col("query_id").rank("dense").cast(pl.UInt64))
+    picks: list[str] = []
+    for place in range(k):
+        own = _coin(seed, place // 2) if place % 2 == 0 else pl.col(f"turn_{place - 1}").not_()
+        lists = lists.with_columns(own.alias(f"turn_{place}")).with_columns(
+            _best_left(team, picks, place).alias(f"best_{team}") for team in "ab"
+        )
+        of_a = pl.col("best_b").is_null() | (pl.col("best_a").is_not_null() & pl.col(f"turn_{place}"))
+        lists = lists.with_columns(of_a.alias(f"of_a_{place}")).with_columns(
+            pl.when(f"of_a_{place}").then("best_a").otherwise("best_b").alias(f"pick_{place}")
+        )
+        picks.append(f"pick_{place}")
+    teams = [pl.when(f"of_a_{place}").then(pl.lit("a")).otherwise(pl.lit("b")) for place in range(k)]
+    return lists.select("query_id", doc_id=pl.concat_list(picks), team=pl.concat_list(teams))
+
+
+def _best_left(team: str, picks: list[str], place: int) -> pl.Expr:
+    """The first document of a team's list that nobody has picked."""
+    documents = [pl.col(team).list.get(i, null_on_oob=True) for i in range(place + 1)]
+    if not picks:
+        return documents[0]
+    shown = pl.concat_list(picks)
+    return pl.coalesce(pl.when(~shown.list.contains(document)).then(document) for document in documents)
+
+
+def _coin(seed: int, turn: int) -> pl.Expr:
+    """Heads or tails of a query in a round: the finalizer of MurmurHash3, whose highest bit is as good as chance."""
+    salt = (seed * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03 + 1) % 2**64
+    number = pl.col("number") ^ pl.lit(salt, pl.UInt64)
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        number = (number ^ (number // 2**33)) * pl.lit(factor, pl.UInt64)
+    return number // 2**63 == 1
+
+
+def _check_log(frame: Frame, clicks: str, impression: str) -> None:
+    """Raise an error for a log that lacks a column, or has other teams."""
+    schema = frame.collect_schema()
+    wanted = ["team", clicks, *([] if impression == "query_id" else [impression])]
+    for name in wanted:
+        if name not in schema:
+            near = nearest(name, schema.names())
+            raise ColumnError(f"has no column {name!r}; it has {quoted(schema.names())}.", about="log", near=near)
+    if find("log", "query_id", schema.names()) is None and impression == "query_id":
+        raise ColumnError.missing("log", "query_id", ("query_id",), schema.names())
+    if not (schema[clicks].is_numeric() or schema[clicks] == pl.Boolean):
+        raise DtypeError.of_column("log", clicks, "numbers or Booleans", schema[clicks], "Cast it")
+    teams = frame.lazy().select(pl.col("team").cast(pl.String).unique()).collect()["team"].to_list()
+    if not set(teams) <= {"a", "b"}:
+        others = quoted(sorted(map(str, set(teams) - {"a", "b"})))
+        raise ColumnError(f"must have the teams 'a' and 'b'; its column 'team' has {others}.", about="log")

@@ -1,0 +1,76 @@
+"""`judge`: the judged relation of a run, for whoever writes an aggregation of their own."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.numbers import RANKING
+from polars_ir.engine.pairing import pair_up
+from polars_ir.engine.ranking import Ties, reordered
+from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.errors import OptionError, explain_options
+from polars_ir.frames.kinds import give_back
+
+
+@explain_options
+def judge(
+    run: Any,
+    qrels: Any = None,
+    *,
+    per: str | None = None,
+    ties: Ties = "doc_id",
+    unjudged: bool = False,
+    judged_only: bool = False,
+) -> Any:
+    """The judged relation: one row per judged document of every judged query, with its place in the run.
+
+    Parameters
+    ----------
+    run
+        Polars DataFrame or LazyFrame, pandas, Arrow, nested dicts `{query: {doc: score}}` or `{query: [doc, ...]}`,
+        or a dict of systems `{name: run}`.
+    qrels
+        The judgments, in the same kinds; None where the run has a relevance column of its own.
+    per
+        The column of the qrels that tells apart several judgments of one document: `"subtopic"`, or that of the judges.
+    ties
+        The order of equal scores: `"doc_id"` by document id falling, compared as text, also integers (9 before 10, as
+        "9" before "10"); `"input"` as the rows of the run stand; `"best"` the relevant documents first, `"worst"` last.
+        Without document ids it must be named where ties are of different grades.
+    unjudged
+        Bring in the retrieved documents nobody judged, with null `relevance`, and the run's other columns.
+    judged_only
+        Take the unjudged documents, and those of negative grade, out of the ranking first: a condensed list.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if the run has several), `query_id`, `doc_id` (if the run has one), the column of `per`; `relevance`,
+        the grade; `rank`, 1-based place in the run, null when not retrieved; `ideal_rank`, that in the ideal ranking;
+        `n_retrieved`, how many documents the run returned for the query; `n_higher`, how many of them have a higher
+        score than the document; `n_tied`, how many share its score. Ranks and counts are UInt32. The rows have no
+        order.
+
+    Raises
+    ------
+    IRError
+        For tables that can not be evaluated, with the first rows that are wrong.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.judge({"q": ["d1", "d2", "d3"]}, {"q": {"d3": 1, "d9": 2}}).sort("ideal_rank").select(
+    ...     "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved"
+    ... ).rows()
+    [('d9', 2, None, 1, 3), ('d3', 1, 3, 2, 3)]
+    """
+    if ties not in (choices := [rule for rule in get_args(Ties) if rule != "expected"]):
+        raise OptionError.value("ties", ties, choices)
+    pair = pair_up(run, qrels, per=per)
+    relation = relate(pair, Needs(per=per, ties=ties, unjudged=unjudged, judged_only=judged_only))
+    relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
+    relation = relation.rename({"query_id": pair.run.names["query_id"]})
+    if pair.run.numbered:
+        relation = relation.drop("doc_id")
+    return give_back(collect_checked(pair, relation) if pair.run.eager else relation, run)

@@ -1,0 +1,254 @@
+"""Scores made comparable among systems: a norm is an expression over one ranked list.
+
+Conventions: a list is what one system returned for one query (`per="query"`), or for all queries (`per="run"`).
+Fractions are added up in the order of their size, so that a sum is the same to the last bit whatever the order of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+import polars as pl
+
+from polars_ir.errors import OptionError, explain_options, nearest
+from polars_ir.language.words import total
+from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
+from polars_ir.values import one_of
+
+#: What a list is: the documents of one query, or of all queries of a system.
+Per = Literal["query", "run"]
+
+score, rank = pl.col("score"), pl.col("rank")
+
+#: Documents the list holds; documents that any list of the query holds.
+n_retrieved, n_candidates = pl.col("n_retrieved"), pl.col("n_candidates")
+
+
+class Norm(NamedTuple):
+    """A norm: the new score of a document as an expression over its list.
+
+    `value` reads `score`, `rank`, `n_retrieved` and `n_candidates`, and may aggregate the list, as in
+    `pl.col("score") / pl.col("score").max()`. `absent` is the score of a document that the list lacks, for norms that
+    give it one.
+    """
+
+    name: str
+    value: pl.Expr
+    absent: pl.Expr | None = None
+    per: Per = "query"
+
+
+def min_max(
+    minimum: float | Mapping[str, float] | None = None,
+    maximum: float | Mapping[str, float] | None = None,
+    constant: float | None = 1.0,
+    per: Per = "query",
+) -> Norm:
+    """Min-max: `(s - min) / (max - min)`; `constant` where all scores are one, None to leave them as they are.
+
+    `minimum` and `maximum` are known ends in place of the list's own, one for all systems or by system: with a
+    `minimum` it is the theoretical min-max of TM2C2 (0 for BM25, -1 for a cosine). Bruch, Gai & Ingber 2023,
+    https://doi.org/10.1145/3596512
+
+    >>> pl.DataFrame({"score": [3.0, 2.0, 1.0]}).select(min_max().value).to_series().to_list()
+    [1.0, 0.5, 0.0]
+    """
+    low, high = _end("minimum", minimum, score.min()), _end("maximum", maximum, score.max())
+    level = score if constant is None else pl.lit(float(constant))
+    return Norm("min-max", pl.when(high > low).then((score - low) / _each(high - low)).otherwise(level), per=per)
+
+
+def largest(per: Per = "query") -> Norm:
+    """Max: `s / max`; 0 in a list without a score above 0, since the quotient would turn its order round.
+
+    >>> pl.DataFrame({"score": [4.0, 1.0]}).select(largest().value).to_series().to_list()
+    [1.0, 0.25]
+    """
+    return Norm("max", pl.when(score.max() > 0).then(score / _each(score.max())).otherwise(0.0), per=per)
+
+
+def shares(per: Per = "query") -> Norm:
+    """Sum: `(s - min) / sum of (s - min)`; equal shares where all scores are one.
+
+    Montague & Aslam 2001, https://doi.org/10.1145/502585.502657
+
+    >>> pl.DataFrame({"score": [4.0, 2.0, 1.0]}).select(shares().value).to_series().to_list()
+    [0.75, 0.25, 0.0]
+    """
+    above = score - score.min()
+    whole = total((score.sort()) - score.min())
+    return Norm("sum", pl.when(whole > 0).then(above / _each(whole)).otherwise(1 / pl.len()), per=per)
+
+
+def z(ddof: int = 0, per: Per = "query") -> Norm:
+    """Z-scores: `(s - mean) / std`, zero mean and unit variance; 0 where all scores are one.
+
+    >>> pl.DataFrame({"score": [3.0, 1.0]}).select(z().value).to_series().to_list()
+    [1.0, -1.0]
+    """
+    mean, deviation = _mean(), _deviation(ddof)
+    return Norm("z", pl.when(_spread()).then((score - mean) / _each(deviation)).otherwise(0.0), per=per)
+
+
+def dbsf(ddof: int = 1, constant: float | None = 0.5, per: Per = "query") -> Norm:
+    """Distribution-based: `(s - (mean - 3 std)) / (6 std)`, three deviations about the mean as the unit interval.
+
+    Nothing is clipped. `constant` where all scores are one, None for 1 above 0 and 0 elsewhere.
+
+    >>> pl.DataFrame({"score": [2.0, 0.0]}).select(dbsf(ddof=0).value.round(4)).to_series().to_list()
+    [0.6667, 0.3333]
+    """
+    mean, deviation = _mean(), _deviation(ddof)
+    level = (score.max() > 0).cast(pl.Float64) if constant is None else pl.lit(float(constant))
+    value = (score - mean + 3 * deviation) / _each(6 * deviation)
+    return Norm("dbsf", pl.when(_spread()).then(value).otherwise(level), per=per)
+
+
+def l2(per: Per = "query") -> Norm:
+    """L2: `s / sqrt(sum of s^2)`; 0 where every score is.
+
+    >>> pl.DataFrame({"score": [4.0, 0.0]}).select(l2().value).to_series().to_list()
+    [1.0, 0.0]
+    """
+    length = total((score**2).sort()).sqrt()
+    return Norm("l2", pl.when(length > 0).then(score / _each(length)).otherwise(0.0), per=per)
+
+
+def ranks() -> Norm:
+    """Rank: `1 - (rank - 1) / n`, n being the documents of the list.
+
+    >>> pl.DataFrame({"rank": [1, 2], "n_retrieved": 2}).select(ranks().value).to_series().to_list()
+    [1.0, 0.5]
+    """
+    return Norm("rank", 1 - (rank.cast(pl.Float64) - 1) / n_retrieved)
+
+
+def borda() -> Norm:
+    """Borda: `1 - (rank - 1) / |C|`; a document the list lacks has `1/2 - (n - 1) / (2 |C|)`, C being the candidates.
+
+    >>> pl.DataFrame({"rank": [1, 2], "n_candidates": 4}).select(borda().value).to_series().to_list()
+    [1.0, 0.75]
+    """
+    absent = 0.5 - (n_retrieved.cast(pl.Float64) - 1) / (2 * n_candidates)
+    return Norm("borda", 1 - (rank.cast(pl.Float64) - 1) / n_candidates, absent)
+
+
+def _each(divisor: pl.Expr) -> pl.Expr:
+    """A value of the list for each of its rows: by a single number Polars divides otherwise, in some of its engines."""
+    return pl.when(score.is_not_null()).then(divisor)
+
+
+def _mean() -> pl.Expr:
+    return total(score.sort()) / pl.len()
+
+
+def _deviation(ddof: int) -> pl.Expr:
+    # The squares sorted themselves: equal scores have equal squares, but -1 and 1 may stand in either order.
+    squares = ((score - _mean()) ** 2).sort()
+    return (total(squares) / (pl.len().cast(pl.Float64) - ddof)).sqrt()
+
+
+def _spread() -> pl.Expr:
+    return score.max() > score.min()
+
+
+def _end(option: str, value: Any, own: pl.Expr) -> pl.Expr:
+    """An end of the scale: the list's own, a number, or one by system."""
+    if value is None:
+        return own
+    if isinstance(value, Mapping):
+        ends = {str(system): float(end) for system, end in value.items()}
+        return pl.col("run").replace_strict(ends, return_dtype=pl.Float64, default=None)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise OptionError(f"must be a number, or a dict of numbers by system; got {value!r}.", about=option)
+    return pl.lit(float(value))
+
+
+#: The norms, each with the parameters it has by default.
+NORMS: tuple[Callable[..., Norm], ...] = (min_max, largest, shares, z, dbsf, l2, ranks, borda)
+
+BY_NAME = {norm().name: norm() for norm in NORMS}
+
+
+def norm_of(norm: str | Norm | pl.Expr) -> Norm:
+    """A norm by its name, of one's own as an expression, or as it is."""
+    if isinstance(norm, Norm):
+        one_of("per", norm.per, get_args(Per))
+        return norm
+    if isinstance(norm, pl.Expr):
+        return Norm("own", norm)
+    if norm not in BY_NAME:
+        names = ", ".join(map(repr, BY_NAME))
+        says = f"must be one of {names}, an expression over a list's scores, or a Norm; got {norm!r}."
+        raise OptionError(says, about="norm", near=nearest(str(norm), BY_NAME))
+    return BY_NAME[norm]
+
+
+def normalized(rows: pl.LazyFrame, norm: Norm, keys: list[str]) -> pl.LazyFrame:
+    """Ranked rows with their scores normalised; `keys` make a list."""
+    of_list = keys if norm.per == "query" else [key for key in keys if key == "run"]
+    # By `over` even where one list is all: a plain division by a scalar multiplies by its reciprocal, another number.
+    value = norm.value.cast(pl.Float64).over(of_list or pl.lit(True))
+    return with_counts(rows, norm.value, keys).with_columns(score=value)
+
+
+def with_counts(rows: pl.LazyFrame, reader: pl.Expr, keys: list[str]) -> pl.LazyFrame:
+    """The rows with the counts that an expression reads: of the list's documents, and of all the query's."""
+    read = reader.meta.root_names()
+    counts = {"n_retrieved": pl.len().over(keys), "n_candidates": pl.col("doc_id").n_unique().over("query_id")}
+    lacking = set(read) & counts.keys() - set(rows.collect_schema().names())
+    return rows.with_columns(counts[name].alias(name) for name in sorted(lacking))
+
+
+@explain_options
+def normalize(
+    run: Any,
+    norm: str | Norm | pl.Expr = "min-max",
+    *,
+    lower_is_better: LowerIsBetter = False,
+) -> Any:
+    """The run with its scores normalised, so that the scores of different systems can be compared.
+
+    Per list, which is what a system returned for a query: `"min-max"` (s - min) / (max - min), `"max"` s / max,
+    `"sum"` (s - min) / sum of (s - min), `"z"` (s - mean) / std, `"dbsf"` (s - mean + 3 std) / (6 std), `"l2"`
+    s / sqrt(sum of s^2), `"rank"` 1 - (rank - 1) / n, `"borda"` 1 - (rank - 1) / |C|, C being the documents that any
+    system returned for the query. Other deviations, known ends of the scale and lists of all queries are parameters of
+    the norms in `polars_ir.fusion`: `ir.fusion.min_max(minimum=0)`, `ir.fusion.z(per="run")`.
+
+    Parameters
+    ----------
+    run
+        A run of one or of several systems, in any form that `evaluate` takes.
+    norm
+        A name; a norm of `polars_ir.fusion`; or an expression over a list's `score`, `rank` and `n_retrieved`, such as
+        `pl.col("score") / pl.col("score").max()`.
+    lower_is_better
+        Whether the scores are distances, of all systems (True) or of those listed; their signs are changed first.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id` and `score` (Float64), in no order. Where all scores of
+        a list are one: 1 by min-max, 0.5 by DBSF, 0 by z, equal shares by sum. One document alone is such a list.
+
+    Raises
+    ------
+    IRError
+        For a norm that there is not, and a run that `evaluate` would not take.
+
+    References
+    ----------
+    Montague & Aslam 2001, https://doi.org/10.1145/502585.502657; Bruch, Gai & Ingber 2023,
+    https://doi.org/10.1145/3596512 (how little the norm matters)
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.normalize({"q": {"a": 9.0, "b": 6.0, "c": 5.0}}).sort("doc_id").rows()
+    [('q', 'a', 1.0), ('q', 'b', 0.25), ('q', 'c', 0.0)]
+    """
+    chosen = norm_of(norm)
+    table = checked_run(run)
+    rows = normalized(ranked(table, lower_is_better=lower_is_better), chosen, table.keys)
+    return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

@@ -1,0 +1,75 @@
+"""The options of an evaluation: `evaluate`, the measures' methods of `.ir`, Spark and the command line take them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypedDict, get_args
+
+from polars_ir.engine.ranking import Ties
+from polars_ir.options import Option, any_number, column, one_of, or_none, truth
+
+Missing = Literal["zero", "skip"]
+
+
+class Evaluating(TypedDict, total=False):
+    """The options of an evaluation."""
+
+    missing: Annotated[
+        Missing,
+        Option(
+            "zero",
+            one_of(*get_args(Missing)),
+            "A judged query that the run did not answer: 'zero' counts it, with an empty ranking; 'skip' leaves it "
+            "out.",
+        ),
+    ]
+    undefined: Annotated[
+        float | None,
+        Option(
+            0.0,
+            or_none(any_number(), "for null"),
+            "What a measure of this package is where no document is relevant; None for null, which every mean skips. "
+            "It takes the place of any null in a Float64 column, so also of those that an aggregation of your own "
+            "leaves.",
+        ),
+    ]
+    judged_only: Annotated[
+        bool, Option(False, truth(), "Take the unjudged documents out of the ranking first: condensed lists.")
+    ]
+    ties: Annotated[
+        Ties,
+        Option(
+            "doc_id",
+            one_of(*get_args(Ties)),
+            "The order of documents with equal scores, for all measures of the call. 'doc_id': by id falling, "
+            "compared as text, also integers (trec_eval), and, in a labelled frame without ids, 'expected'; 'input': "
+            "as the rows of the run stand; 'best' and 'worst': the relevant ones first and last; "
+            "'expected': the exact mean over all orders (McSherry and Najork 2008), which P, R, R_cap, F, Rprec, "
+            "Success, RR, AP, DCG, nDCG, RBP and Judged have, and those that ties can not change. The best and the "
+            "worst order are so for measures that rise with the grades.",
+        ),
+    ]
+    judges: Annotated[
+        str | None,
+        Option(
+            None,
+            or_none(column("the qrels"), "where there is one judge"),
+            "A column of the qrels that tells several judges of a query apart. Each measure is the mean over the "
+            "judges of its value by the judgments of each, trec_eval's `_avgjg`.",
+        ),
+    ]
+    bounds: Annotated[
+        bool,
+        Option(
+            False,
+            truth(),
+            "Add to every measure `m` columns `m low` and `m high`, what unjudged documents could make of it. They are "
+            "its lowest and highest value as it is and under judgments that could be made of the retrieved documents "
+            "nobody judged: none of them relevant, all of the highest grade that occurs (at least `rel`), and, for a "
+            "measure with a cutoff, only those above it or only those below. They are exact for measures that "
+            "`catalog` calls monotone, unless a higher grade has a lower gain, and for shares of the relevant "
+            "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
+            "judgments may lead "
+            "further. A query without a relevant document counts 0 here, and a measure that is a text has no bounds. "
+            "It ranks the whole run, as a measure of a run column does.",
+        ),
+    ]

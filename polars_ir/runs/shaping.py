@@ -1,0 +1,292 @@
+"""Verbs that make one run of another: its first documents, its best duplicates, its documents of passages, its pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from polars_ir.engine.pairing import pair_up
+from polars_ir.engine.ranking import DOCUMENT, text
+from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
+from polars_ir.frames.columns import fitting
+from polars_ir.frames.table import Table, run_table, same_types
+from polars_ir.language.words import total
+from polars_ir.runs.rankings import checked_run, in_order, ranked, returned
+from polars_ir.values import one_of, whole
+
+#: How the scores of the passages of a document make the document's score.
+How = Literal["max", "sum", "first"]
+
+
+@explain_options
+def top_k(run: Any, k: int) -> Any:
+    """The first `k` documents of every ranked list; as a method, `run.ir.top(k)`.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    k
+        How many documents to keep a query and system.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id`, `score` and the other columns of the run, each list by
+        falling score. Every function of this package ranks it as it ranked the run.
+
+    Raises
+    ------
+    IRError
+        For a `k` below 1, and a run that `evaluate` would not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.top_k({"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, 2).rows()
+    [('q', 'b', 3.0), ('q', 'c', 2.0)]
+    """
+    table = checked_run(run)
+    others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
+    rows = ranked(table, *others, whole=True).filter(pl.col("rank") <= whole("k", k, 1)).drop("rank")
+    return returned(in_order(rows, table.keys), table, run)
+
+
+@explain_options
+def deduplicate(run: Any) -> Any:
+    """The run with the best-scored of the rows that have the same document of a query.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes, but that it may repeat documents.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        The columns of the run, each list by falling score. Of rows with the same score the one stays whose other
+        columns are lowest, in their order.
+
+    Raises
+    ------
+    IRError
+        For a run that `evaluate` would not take, duplicates apart.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]})
+    >>> run.ir.deduplicate().rows()
+    [('q', 'a', 3.0), ('q', 'b', 2.0)]
+    """
+    table = run_table(run)
+    others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
+    falling = [*[False] * len(table.keys), True, True, *[False] * len(others)]
+    rows = table.all_columns().sort(*table.keys, "score", text("doc_id"), *others, descending=falling)
+    unique = rows.unique([*table.keys, "doc_id"], keep="first", maintain_order=True)
+    return returned(unique, table, run)
+
+
+@explain_options
+def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> Any:
+    """The run with documents in place of their passages, or queries in place of their variants.
+
+    Rows that have the same document after it become one, with `how` their scores make: `"max"` (MaxP, and the maximum
+    over sub-queries), `"sum"` (SumP), or `"first"` (FirstP), the score of the row whose passage, or sub-query, has the
+    lowest id.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    by
+        What stands in place of `doc_id`: a column of the run, or an expression over its columns, such as
+        `pl.col("doc_id").str.split("#").list.first()`. `{"query_id": "topic"}` puts a column in place of the query.
+    how
+        How the scores of rows that become one are combined.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id` and `score`, each list by falling score.
+
+    Raises
+    ------
+    IRError
+        For a column that the run lacks, new ids that are neither strings nor integers, and a run that `evaluate` would
+        not take.
+
+    References
+    ----------
+    Dai & Callan 2019, https://doi.org/10.1145/3331184.3331303
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> passages = {"q": {"a#1": 1.0, "a#2": 3.0, "b#1": 2.0}}
+    >>> ir.collapse(passages, by=pl.col("doc_id").str.split("#").list.first()).rows()
+    [('q', 'a', 3.0), ('q', 'b', 2.0)]
+    """
+    one_of("how", how, get_args(How))
+    table = checked_run(run)
+    new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
+    rows = table.all_columns().with_columns(was_query="query_id", was_doc="doc_id")
+    rows = rows.with_columns(_new_id(table, column).alias(role) for role, column in _roles(new).items())
+    schema = rows.collect_schema()
+    rows = rows.with_columns(pl.col(role).cast(fitting("run", role, str(new[role]), schema[role])) for role in new)
+    score = pl.col("score")
+    scores = {"max": score.max(), "sum": total(score.sort()), "first": score.sort_by("was_query", "was_doc").first()}
+    collapsed = rows.group_by(*table.keys, "doc_id").agg(score=scores[how])
+    return returned(in_order(collapsed, table.keys), table, run)
+
+
+@explain_options
+def condense(run: Any, qrels: Any) -> Any:
+    """The run without the documents nobody judged, and those of negative grade: a condensed list.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    qrels
+        The judgments.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        The columns of the run, each list by falling score. `evaluate` gives for it what `judged_only=True` gives for
+        the run.
+
+    Raises
+    ------
+    IRError
+        For tables that `evaluate` would not take.
+
+    References
+    ----------
+    Sakai 2007, https://doi.org/10.1145/1277741.1277756
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.condense({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 0, "c": 1}}).rows()
+    [('q', 'a', 3.0), ('q', 'c', 1.0)]
+    """
+    pair = pair_up(run, qrels)
+    table, judgments = pair.run, pair.qrels
+    if judgments is None:
+        raise OptionError("must be the judgments; got None.", about="qrels")
+    judged = judgments.select("relevance", *DOCUMENT).filter(pl.col("relevance") >= 0)
+    rows = table.all_columns().join(judged, on=DOCUMENT, how="semi")
+    return returned(in_order(rows, table.keys), table, run)
+
+
+@explain_options
+def pool(runs: Any, depth: int) -> Any:
+    """The pool: the documents among the first `depth` of any system, which are those to judge.
+
+    Parameters
+    ----------
+    runs
+        A dict of runs by name, a table with a column `run`, or one run.
+    depth
+        How many documents of each list go into the pool.
+
+    Returns
+    -------
+    The kind of the runs (a LazyFrame for a LazyFrame, pandas for pandas)
+        The query column, `doc_id`, `rank` (UInt32, the best one) and `n_runs` (UInt32, the systems that have it among
+        their first `depth`), sorted by query and document, so that nothing tells the judges which system it came from.
+
+    Raises
+    ------
+    IRError
+        For a depth below 1, and runs that `evaluate` would not take.
+
+    References
+    ----------
+    Sparck Jones & van Rijsbergen 1975; Voorhees & Harman 2005, TREC
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.pool({"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "d"]}}, depth=2).rows()
+    [('q', 'a', 1, 1), ('q', 'b', 1, 2), ('q', 'd', 2, 1)]
+    """
+    table = checked_run(runs)
+    rows = ranked(table).filter(pl.col("rank") <= whole("depth", depth, 1))
+    pooled = rows.group_by(DOCUMENT).agg(rank=pl.col("rank").min().cast(pl.UInt32), n_runs=pl.len().cast(pl.UInt32))
+    return returned(pooled.sort(DOCUMENT), table, runs)
+
+
+@explain_options
+def rerank(run: Any, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below") -> Any:
+    """The run in the order of other scores, as a second stage gives them.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes: the candidates.
+    scores
+        Another score for some of its documents, in the form of a run; documents that the run lacks are left out. If it
+        has a column `run`, each system has its own.
+    depth
+        Rerank only so many documents at the top of each list; the others count as unscored.
+    unscored
+        `"below"`: documents without a new score follow the others in the order they had. `"drop"`: they are left out.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id`, `score` (Float64: the new one; of an unscored document
+        the list's lowest new score less its place among the unscored) and `first_rank` (UInt32, the rank it had), each
+        list by falling score.
+
+    Raises
+    ------
+    IRError
+        For ids of different types, and for tables that `evaluate` would not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.rerank({"q": ["a", "b", "c", "d"]}, {"q": {"c": 0.75, "a": 0.5}}).rows()
+    [('q', 'c', 0.75, 3), ('q', 'a', 0.5, 1), ('q', 'b', -0.5, 2), ('q', 'd', -1.5, 4)]
+    """
+    one_of("unscored", unscored, ("below", "drop"))
+    table, second = checked_run(run), checked_run(scores)
+    table, second = same_types(table, second)
+    on = [*(key for key in table.keys if key in second.dtypes), "doc_id"]
+    if "run" in second.dtypes and "run" not in table.dtypes:
+        raise ColumnError("has a column 'run', and the run has none.", about="scores")
+    rows = ranked(table).join(second.select(*on, "score").rename({"score": "new"}), on=on, how="left")
+    new = pl.col("new").cast(pl.Float64)
+    new = new if depth is None else pl.when(pl.col("rank") <= whole("depth", depth, 1)).then(new)
+    rows = rows.with_columns(new=new)
+    if unscored == "drop":
+        rows = rows.filter(pl.col("new").is_not_null())
+    place = pl.when(pl.col("new").is_null()).then("rank").rank("ordinal").over(table.keys)
+    below = pl.col("new").min().over(table.keys).fill_null(0.0) - place
+    first_rank = pl.col("rank").cast(pl.UInt32)
+    rows = rows.select(*table.keys, "doc_id", score=pl.coalesce("new", below), first_rank=first_rank)
+    return returned(in_order(rows, table.keys), table, run)
+
+
+def _roles(new: object) -> dict[str, str | pl.Expr]:
+    """What stands in place of which id."""
+    if not isinstance(new, Mapping) or not new or not set(new) <= set(DOCUMENT):
+        says = f"must be a column, an expression, or a dict of these for 'doc_id' or 'query_id'; got {new!r:.80}."
+        raise OptionError(says, about="by")
+    return dict(new)
+
+
+def _new_id(table: Table, column: str | pl.Expr) -> pl.Expr:
+    """The column that stands in place of an id."""
+    if isinstance(column, pl.Expr):
+        return column
+    if column not in table.columns:
+        near = nearest(str(column), table.columns)
+        raise ColumnError(f"has no column {column!r}; it has {quoted(table.columns)}.", about="run", near=near)
+    return pl.col(column)
