@@ -1,4 +1,4 @@
-"""When to give no answer: how sure a run is of each query, and what leaving out the unsure ones brings."""
+"""When to give no answer: what leaving out the queries that a run is least sure of brings."""
 
 from __future__ import annotations
 
@@ -7,76 +7,16 @@ from typing import Any, overload
 
 import polars as pl
 
-from polars_ir.attributes import column_for, with_attributes
-from polars_ir.checks import check_duplicates, guard, wrong_run_row
-from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, DtypeError, explain_options
-from polars_ir.judging import BAD_RUN
-from polars_ir.naming import is_cost
-from polars_ir.samples import ALL
-from polars_ir.schema import find, run_table
-from polars_ir.summary import measures_of
-from polars_ir.vocabulary import ratio, total
+from polars_ir.errors import ColumnError, DtypeError, Fix, dropping, explain_options
+from polars_ir.frames.kinds import give_back
+from polars_ir.language.names import is_cost
+from polars_ir.language.words import ratio, total
+from polars_ir.per_query.attributes import column_for, with_attributes
+from polars_ir.per_query.columns import measures_of
+from polars_ir.per_query.samples import ALL
 
 #: How many points a curve has: none of the queries is left out, a tenth, up to nine.
 N_RATES = 10
-
-score = pl.col("score").cast(pl.Float64)
-
-
-@overload
-def confidence(run: pl.LazyFrame) -> pl.LazyFrame: ...
-@overload
-def confidence(run: Any) -> Any: ...
-@explain_options
-def confidence(run: Any) -> Any:
-    """How sure a run is of its ranking, by the scores of each query: three of the simplest signals, which MTEB takes.
-
-    Parameters
-    ----------
-    run
-        A run in any form that `evaluate` takes; it needs scores, and no judgments.
-
-    Returns
-    -------
-    The kind of the run
-        `run` (if the run has several), the query column under its own name, and Float64 columns `max`, the highest
-        score; `std`, the standard deviation of the scores (of all there are, not of a sample); `diff1`, the highest
-        score less the second, 0 for a single document.
-
-    Raises
-    ------
-    IRError
-        For a run that `evaluate` would not take either, or one that has ranks alone.
-
-    References
-    ----------
-    Gisserot-Boukhlef et al. 2024, https://arxiv.org/abs/2402.12997
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> ir.confidence({"q": {"d1": 0.5, "d2": 1.0, "d3": 0.0}}).select("max", "diff1").row(0)
-    (1.0, 0.5)
-    """
-    table = run_table(run)
-    if find("run", "score", [table.names["score"]]) is None:
-        raise ColumnError("run has ranks and no scores, which say nothing of how sure it is. Give it a 'score' column.")
-    rows = table.select(*table.keys, "doc_id", "score")
-    if table.eager:
-        check_duplicates("run", rows.collect(engine="in-memory"), [*table.keys, "doc_id"], table.names)
-    falling = score.sort(descending=True)
-    mean = total(falling) / pl.len()
-    of_query = rows.group_by(table.keys).agg(
-        max=falling.first(),
-        std=(total((falling - mean) ** 2) / pl.len()).sqrt(),
-        diff1=(falling.first() - falling.slice(1, 1).first()).fill_null(0.0),
-        n=pl.len(),
-        wrong=wrong_run_row().any(),
-    )
-    sound = guard(of_query, "n", pl.col("wrong"), BAD_RUN).filter(pl.col("n") > 0)
-    signals = sound.sort(table.keys).select(*table.keys, "max", "std", "diff1")
-    return give_back(signals.rename({"query_id": table.names["query_id"]}), run)
 
 
 @overload
@@ -134,8 +74,8 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> Any:
     """
     table, numbers = measures_of(per_query)
     rows, names = with_attributes(table, confidence, "confidence")
-    _check_numbers(rows.collect_schema(), names)
     own = isinstance(confidence, (str, list, tuple))
+    _check_numbers(rows.collect_schema(), names, own=own)
     measures = [name for name in numbers if not (own and name in names)]
     if not measures:
         raise ColumnError.no_measure([name for name in table.columns if name not in names])
@@ -149,18 +89,26 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> Any:
     return give_back(pl.concat(areas).select(*system, "measure", "confidence", "nAUC"), per_query)
 
 
-def _check_numbers(schema: pl.Schema, names: Sequence[str]) -> None:
+def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> None:
+    """Raise a `DtypeError` for what is no number; `own` columns of per_query were named, which is mended there."""
     for name in names:
         dtype = schema[column_for(name)]
         if not dtype.is_numeric():
-            raise DtypeError.of_column("confidence", name, "numbers", dtype, f"Leave it out: .drop({name!r}).")
+            raise DtypeError.of_column(
+                "confidence",
+                name,
+                "numbers",
+                dtype,
+                Fix("Leave it out", None if own else dropping("confidence", [name])),
+            )
 
 
 def _nauc(measure: str, name: str) -> pl.Expr:
     """The area between a curve and the flat one, as a share of the oracle's."""
     value = pl.col(measure).cast(pl.Float64)
     value = -value if is_cost(measure) else value
-    sure = pl.when(value.is_not_null()).then(pl.col(column_for(name)))
+    # Sums in another order differ in their last bits, which makes no confidence higher than another.
+    sure = pl.when(value.is_not_null()).then(pl.col(column_for(name)).cast(pl.Float64).round_sig_figs(12))
     kept_longest = value.sort_by(sure, "query_id", descending=True, nulls_last=True)
     best_first = value.sort(descending=True, nulls_last=True)
     flat = (N_RATES - 1) * _means(best_first).first()

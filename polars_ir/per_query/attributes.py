@@ -11,10 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.checks import check_duplicates, guard
-from polars_ir.conversion import Frame, to_polars
-from polars_ir.errors import ColumnError, DataError, DtypeError, nearest
-from polars_ir.schema import ROLES, TEXT, Table, find
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Setting, casting, dropping, nearest, only
+from polars_ir.frames.checks import check_duplicates, guard
+from polars_ir.frames.columns import ROLES, TEXT, find
+from polars_ir.frames.foreign import aligned_series
+from polars_ir.frames.kinds import Frame, to_polars
+from polars_ir.frames.table import Table
 
 #: The rows that a per-query frame has for a query.
 ROWS = "polars_ir: rows"
@@ -28,19 +30,22 @@ def column_for(name: str) -> str:
 def with_attributes(table: Table, given: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
     """A per-query frame with what is given for its queries, and the names of that.
 
-    `given` names columns of the frame itself, or is a frame with a query column, `run` if its values are of one system
-    each, and the columns to bring. `option` is what the user calls it.
+    `given` names columns of the frame itself, is a Series of them, or is a frame with a query column, `run` if its
+    values are of one system each, and the columns to bring. `option` is what the user calls it.
     """
+    holder = option
     if isinstance(given, str) or (isinstance(given, Sequence) and all(isinstance(name, str) for name in given)):
-        names = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+        names, holder = [given] if isinstance(given, str) else list(dict.fromkeys(given)), "per_query"
         _check_names(table, names, option)
         source, keys = (
             table.all_columns().select(*table.keys, *(pl.col(n).alias(column_for(n)) for n in names)),
             table.keys,
         )
+    elif (aligned := aligned_series(given)) is not None:
+        source, keys, names = _of_rows(table, aligned, option), table.keys, [aligned.name]
     else:
         source, keys, names = _of_frame(table, to_polars(option, given, column="value"), option)
-    _check_types(source, names, option)
+    _check_types(source, names, option, holder)
     rows = table.all_columns()
     if table.eager:
         frame, values = rows.collect(engine="in-memory"), source.collect(engine="in-memory")
@@ -51,25 +56,40 @@ def with_attributes(table: Table, given: Any, option: str) -> tuple[pl.LazyFrame
     return _checked(table, joined, names, option), names
 
 
+def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:
+    """The values of a Series that has one for each row of a per-query frame, in its order, by the keys of the table."""
+    if not table.eager or len(values) != table.rows:
+        has = f"{table.rows} rows" if table.eager else "rows that are not known, as it is a LazyFrame"
+        raise DataError(
+            f"is a Series of {len(values)} values; per_query has {has}. Give a frame with a query column.", about=option
+        )
+    rows = table.select(*table.keys).collect(engine="in-memory")
+    return rows.with_columns(values.alias(column_for(values.name))).lazy()
+
+
 def _check_names(table: Table, names: Sequence[str], option: str) -> None:
     for name in names:
         if name not in table.columns or name in table.keys:
             others = [column for column in table.columns if column not in table.keys]
             raise ColumnError(
-                f"{option} must name a column of per_query, or be a frame with a query column; got {name!r}."
-                f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}."
+                f"must name a column of per_query, or be a frame with a query column; got {name!r}."
+                f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",
+                about=option,
             )
     if not names:
-        raise ColumnError(f"{option} must name at least one column of per_query; got none.")
+        raise ColumnError("must name at least one column of per_query; got none.", about=option)
 
 
-def _check_types(source: pl.LazyFrame, names: Sequence[str], option: str) -> None:
-    """Raise a `DtypeError` for values that have no order, or are several: lists, structs and Python objects."""
+def _check_types(source: pl.LazyFrame, names: Sequence[str], option: str, holder: str) -> None:
+    """Raise a `DtypeError` for values that have no order, or are several: lists, structs and Python objects.
+
+    `holder` is the table that has them.
+    """
     schema = source.collect_schema()
     for name in names:
         dtype = schema[column_for(name)]
         if dtype.is_nested() or dtype == pl.Object:
-            remedy = "Make it one, such as by .list.first(), .struct.field(...) or str()."
+            remedy = Fix("Make it one", _as_one(holder, name, dtype))
             raise DtypeError.of_column(option, name, "texts, numbers, Booleans or times", dtype, remedy)
 
 
@@ -87,8 +107,9 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
     columns = {role: name for role, name in found.items() if name is not None}
     if "run" in columns and "run" not in table.dtypes:
         raise ColumnError(
-            f"{option} has values for each system ({columns['run']!r}), and per_query has no column of systems. Keep "
-            f"those of one: {option}.filter(pl.col({columns['run']!r}) == '...').drop({columns['run']!r})."
+            f"has values for each system ({columns['run']!r}), and per_query has no column of systems.",
+            about=option,
+            fix=Fix("Keep those of one", _of_one(option, columns["run"], frame)),
         )
     keys = [
         pl.col(name).cast(_joinable(table, role, option, name, schema[name]), strict=False).alias(role)
@@ -97,10 +118,32 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
     names = [name for name in schema if name not in columns.values()]
     if not names:
         raise ColumnError(
-            f"{option} has no column beside {', '.join(map(repr, columns.values()))} to take values from."
+            f"has no column beside {', '.join(map(repr, columns.values()))} to take values from.", about=option
         )
     source = frame.lazy().select(*keys, *(pl.col(name).alias(column_for(name)) for name in names))
     return source, list(columns), names
+
+
+def _of_one(option: str, run: str, frame: Frame) -> Code:
+    """Code that keeps the values of the first system."""
+    first = frame.lazy().select(pl.col(run).drop_nulls().first()).collect().item()
+    kept, left = only(option, run, first), dropping("", [run])
+    return Code(f"{kept.polars}{left.polars}", f"{kept.pandas}{left.pandas}", f"{kept.spark}{left.polars}")
+
+
+def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
+    """Code that makes one value of several."""
+    column = f"pl.col({name!r})"
+    of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[0]}})"
+    if isinstance(dtype, pl.List | pl.Array):
+        kind = "list" if isinstance(dtype, pl.List) else "arr"
+        return Code(f"{table}.with_columns({column}.{kind}.first())", of_pandas)
+    if isinstance(dtype, pl.Struct):
+        first = dtype.fields[0].name
+        of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[{first!r}]}})"
+        return Code(f"{table}.with_columns({column}.struct.field({first!r}).alias({name!r}))", of_pandas)
+    text = f"{table}.with_columns({column}.map_elements(str, return_dtype=pl.String))"
+    return Code(text, f"{table}.astype({{{name!r}: str}})")
 
 
 def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
@@ -108,7 +151,7 @@ def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataTyp
     wanted = table.dtypes[role]
     same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)
     if not same and dtype != pl.Null:
-        remedy = f"Cast one of them: {option}.with_columns(pl.col({name!r}).cast(pl.{wanted}))."
+        remedy = Fix("Cast one of them", casting(option, name, pl.Int64 if wanted.is_integer() else pl.String))
         raise DtypeError.of_column(option, name, f"{wanted}, as per_query has it", dtype, remedy)
     return wanted
 
@@ -130,8 +173,10 @@ def _checked(table: Table, rows: pl.LazyFrame, names: Sequence[str], option: str
         raise DataError.rows(
             "per_query",
             f"without a value of {option}",
-            "Give each query one, or leave the query out; a query that the run missed is left out by "
-            "evaluate(..., missing='skip').",
+            Fix(
+                "Give each query one, or leave the query out; those that the run missed are left out by evaluate's",
+                Setting("missing", "skip"),
+            ),
             wrong.height,
             shown.rename({key: table.names[key] for key in table.keys if table.names[key] not in names}),
         )

@@ -7,37 +7,30 @@ what it is a ratio of, which makes its micro average. `weight` is the name of a 
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, MeasureError
-from polars_ir.naming import taken_apart
-from polars_ir.registry import CATALOG, Average
-from polars_ir.vocabulary import average, ratio, total
+from polars_ir.errors import Code, ColumnError, Fix, MeasureError, dropping
+from polars_ir.language.catalog import CATALOG
+from polars_ir.language.names import average_of, column_of
+from polars_ir.language.words import average, ratio, total
+from polars_ir.per_query.ranges import range_of
+from polars_ir.per_query.wilson import wilson
 
 #: The lowest value in a geometric mean, which a single 0 would otherwise make 0 (trec_eval's).
 FLOOR = 1e-5
 
-#: The measure in the name of a column: `GMAP` in `GMAP(rel=2) low`.
-MEASURE = re.compile(r"[^(@ ]+")
-
-
-def kind_of_average(measure: str) -> Average:
-    """How a measure is averaged: as the catalogue says, if it knows it.
-
-    >>> kind_of_average("GMAP(rel=2)"), kind_of_average("mine")
-    ('geometric', 'arithmetic')
-    """
-    found = MEASURE.match(measure)
-    spec = CATALOG.get(found[0]) if found else None
-    return spec.average if spec else "arithmetic"
+#: The columns of `moments_of`.
+MEAN, ERROR, NUMBER, LOWEST, HIGHEST = (
+    f"polars_ir: {name}" for name in ("mean", "error", "number", "lowest", "highest")
+)
 
 
 def mean_of(measure: str, weight: str | None = None) -> pl.Expr:
     """What stands for a measure over all queries."""
-    kind, value = kind_of_average(measure), averaged(measure, weight)
+    kind, value = average_of(measure), averaged(measure, weight)
     if kind == "sum":
         return total((value if weight is None else value * pl.col(weight)).drop_nulls())
     mean = _mean(value, weight)
@@ -56,9 +49,47 @@ def interval_of(measure: str, z: float, weight: str | None = None) -> dict[str, 
     return ends(measure, mean - half, mean + half)
 
 
+def moments_of(measure: str, weight: str | None = None) -> dict[str, pl.Expr]:
+    """What Wilson's interval is made of, as aggregations: a column each, since an expression of all is slow to plan."""
+    value = averaged(measure, weight)
+    weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
+    shares = weights / weights.max()
+    return {
+        MEAN: _mean(value, weight),
+        ERROR: _standard_error(value, weight),
+        # Kish's number of queries, that of as many with equal weights.
+        NUMBER: ratio(total(shares.drop_nulls()) ** 2, total((shares**2).drop_nulls())),
+        LOWEST: value.min(),
+        HIGHEST: value.max(),
+    }
+
+
+def bounded_interval_of(measure: str, z: float) -> dict[str, pl.Expr]:
+    """The ends of Wilson's interval where the range is known and all values are in it, else the normal ones.
+
+    Of the columns of `moments_of`.
+    """
+    mean, error = pl.col(MEAN), pl.col(ERROR)
+    normal, between = (mean - z * error, mean + z * error), between_of(measure)
+    if not all(map(math.isfinite, between)):
+        return ends(measure, *normal)
+    is_inside = (pl.col(LOWEST) >= between[0]) & (pl.col(HIGHEST) <= between[1])
+    bounded = wilson(mean, error, pl.col(NUMBER), z=z, between=between)
+    low, high = (pl.when(is_inside).then(one).otherwise(other) for one, other in zip(bounded, normal, strict=True))
+    return ends(measure, low, high)
+
+
+def between_of(measure: str) -> tuple[float, float]:
+    """Between which numbers what is averaged lies, as far as the name of a column tells."""
+    its = range_of(measure)
+    if its is None:
+        return -math.inf, math.inf
+    return (math.log(FLOOR), 0.0) if average_of(measure) == "geometric" else its.ends
+
+
 def ends(measure: str, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
     """The ends of an interval of what is averaged, as those of what stands for the measure."""
-    kind = kind_of_average(measure)
+    kind = average_of(measure)
     if kind == "sum":
         return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
     return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}
@@ -67,7 +98,7 @@ def ends(measure: str, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
 def note_of(measure: str, weight: str | None = None) -> pl.Expr:
     """Why there is no interval, if there is none; null else."""
     count, none = averaged(measure, weight).count(), pl.lit(None, pl.String)
-    of_sum = pl.lit("a sum has no interval") if kind_of_average(measure) == "sum" else none
+    of_sum = pl.lit("a sum has no interval") if average_of(measure) == "sum" else none
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
     return few.otherwise(of_sum)
 
@@ -75,7 +106,7 @@ def note_of(measure: str, weight: str | None = None) -> pl.Expr:
 def averaged(measure: str, weight: str | None = None) -> pl.Expr:
     """The values that a mean is made of: of a geometric one, the logarithms."""
     value = _counted(measure, weight)
-    return value.clip(lower_bound=FLOOR).log() if kind_of_average(measure) == "geometric" else value
+    return value.clip(lower_bound=FLOOR).log() if average_of(measure) == "geometric" else value
 
 
 def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str, pl.Expr]:
@@ -90,23 +121,21 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
     if lacking := [name for name in counts if name not in set(columns)]:
         raise ColumnError(
             f"the micro average of {counts[lacking[0]]!r} needs the column {lacking[0]!r}, which per_query does not "
-            f"have. Evaluate it too: ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})."
+            "have.",
+            fix=Fix("Evaluate it too", Code(f"ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})")),
         )
     if others := [measure for measure in found if measure not in shares and measure not in counts]:
         known = ", ".join(name for name, spec in CATALOG.items() if spec.out_of)
         raise MeasureError(
-            f"a micro average is one of ratios of counts ({known}); got {', '.join(map(repr, others))}. "
-            f"Leave that out: per_query.drop({others!r})."
+            f"a micro average is one of ratios of counts ({known}); got {', '.join(map(repr, others))}.",
+            fix=Fix("Leave that out", dropping("per_query", others)),
         )
     return shares
 
 
 def _denominator(measure: str) -> pl.Expr | None:
-    try:
-        spec, given = taken_apart(measure)
-    except MeasureError:
-        return None
-    return spec.out_of(**{**spec.parameters, **given}) if spec.out_of else None
+    known = column_of(measure)
+    return known.out_of if known else None
 
 
 def _counted(measure: str, weight: str | None) -> pl.Expr:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.comparison.pairing import scores_of
-from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, DataError, MeasureError, explain_options, nearest
+from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, explain_options, nearest
 from polars_ir.extras import require
-from polars_ir.naming import is_cost
-from polars_ir.options import chance, one_of
-from polars_ir.summary import Measures, mean, measures_of
+from polars_ir.frames.kinds import give_back
+from polars_ir.language.names import is_cost
+from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.scores import scores_of
+from polars_ir.per_query.summary import mean
+from polars_ir.values import chance, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +33,7 @@ SCHEMA = {
     "measure": pl.String,
     "other_measure": pl.String,
     "method": pl.String,
-    "coefficient": pl.Float64,
-    "p": pl.Float64,
+    **dict.fromkeys(["coefficient", "low", "high", "p"], pl.Float64),
     "n_systems": pl.UInt32,
     "n_left_out": pl.UInt32,
     "note": pl.String,
@@ -44,11 +44,12 @@ SCHEMA = {
 def rank_correlation(
     per_query: Any,
     other: Any = None,
+    measures: Measures = None,
     *,
     method: str = "kendall",
-    measures: Measures = None,
     missing: str = "zero",
     persistence: float = 0.9,
+    confidence: float = 0.95,
 ) -> Any:
     """How alike two measures, or two sets of judgments or queries, order the same systems.
 
@@ -80,13 +81,17 @@ def rank_correlation(
         A query that a system lacks counts as 0 for it (`"zero"`), or is left out of its mean (`"skip"`).
     persistence
         The p of rank-biased overlap, between 0 and 1: the lower, the more the top counts.
+    confidence
+        That of the interval.
 
     Returns
     -------
     A DataFrame, or pandas for pandas
         A row per pair of measures or, with `other`, per measure that both have: `measure`, `other_measure`, `method`
-        (String), `coefficient` (Float64, from -1 for opposite orders to 1 for the same; `"rbo"` from 0 to 1), `p`
-        (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's of two systems),
+        (String), `coefficient` (Float64, from -1 for opposite orders to 1 for the same; `"rbo"` from 0 to 1), `low` and
+        `high` (Float64: its interval by Fisher's z, for Kendall's, Spearman's and Pearson's of eight systems or more
+        that are not in all the same order; systems are taken as a sample of all there could be, their means as exact),
+        `p` (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's of two systems),
         `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean), and `note`
         (String), which says who was left out, or why there is no coefficient: where all systems are tied there is none.
 
@@ -100,7 +105,8 @@ def rank_correlation(
     Kendall 1945, https://doi.org/10.1093/biomet/33.3.239 (tau-b); Yilmaz, Aslam, Robertson 2008,
     https://doi.org/10.1145/1390334.1390435 (tau_AP); Urbano, Marrero 2017, https://doi.org/10.1145/3121050.3121106 (its
     ties); Webber, Moffat, Zobel 2010, https://doi.org/10.1145/1852102.1852106 (RBO); Corsi, Urbano 2024,
-    https://doi.org/10.1145/3626772.3657700 (its ties)
+    https://doi.org/10.1145/3626772.3657700 (its ties); Bonett, Wright 2000, https://doi.org/10.1007/BF02294183
+    (intervals)
 
     Examples
     --------
@@ -114,14 +120,17 @@ def rank_correlation(
     from polars_ir.statistics.rank_order import METHODS
 
     one_of("method", method, METHODS)
-    persistence = chance("persistence", persistence)
+    persistence, confidence = chance("persistence", persistence), chance("confidence", confidence)
     here = _means(per_query, measures, missing, "ir.rank_correlation")
     names = here.columns[1:]
     if other is None:
         if len(names) < 2:
             raise MeasureError(
-                f"ir.rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone. "
-                "Name another measure, or give the other per-query frame: ir.rank_correlation(per_query, other)."
+                f"ir.rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone.",
+                fix=Fix(
+                    "Name another measure, or give the other per-query frame",
+                    Code("ir.rank_correlation(per_query, other)"),
+                ),
             )
         there, pairs = here, list(combinations(names, 2))
     else:
@@ -133,7 +142,9 @@ def rank_correlation(
             f"per_query and other must have two systems in common; they have {systems[0]}, and {systems[1]}. Give the "
             "same system the same name in both."
         )
-    rows = [_row(here.select("run", one), there.select("run", two), method, persistence) for one, two in pairs]
+    rows = [
+        _row(here.select("run", one), there.select("run", two), method, persistence, confidence) for one, two in pairs
+    ]
     return give_back(pl.DataFrame(rows, schema=SCHEMA, orient="row"), per_query)
 
 
@@ -154,14 +165,19 @@ def _shared(names: Sequence[str], others: Sequence[str], *, asked: bool) -> list
     lacking = [name for name in names if name not in others]
     if (asked and lacking) or not found:
         raise ColumnError(
-            f"other must have the measures of per_query; it lacks {', '.join(map(repr, lacking))}, and has "
-            f"{', '.join(map(repr, others))}.{nearest(lacking[0], others)}"
+            f"must have the measures of per_query; it lacks {', '.join(map(repr, lacking))}, and has "
+            f"{', '.join(map(repr, others))}.{nearest(lacking[0], others)}",
+            about="other",
         )
     return found
 
 
-def _row(here: pl.DataFrame, there: pl.DataFrame, method: str, persistence: float) -> tuple[Any, ...]:
+def _row(
+    here: pl.DataFrame, there: pl.DataFrame, method: str, persistence: float, confidence: float
+) -> tuple[Any, ...]:
     """A row of the result, from one measure of each side."""
+    from polars_ir.statistics.rank_order import interval
+
     one, two = here.columns[1], there.columns[1]
     sides = here.rename({one: "here"}).join(
         there.rename({two: "there"}), on="run", how="full", coalesce=True, maintain_order="left_right"
@@ -173,7 +189,18 @@ def _row(here: pl.DataFrame, there: pl.DataFrame, method: str, persistence: floa
     notes = [note] if note else []
     if left_out:
         notes.append(f"left out, without a mean on one side: {', '.join(left_out)}")
-    return one, two, method, coefficient, p, both.height, len(left_out), "; ".join(notes) or None
+    ends = None if coefficient is None else interval(method, coefficient, both.height, confidence)
+    return (
+        one,
+        two,
+        method,
+        coefficient,
+        *(ends or (None, None)),
+        p,
+        both.height,
+        len(left_out),
+        "; ".join(notes) or None,
+    )
 
 
 def _correlated(

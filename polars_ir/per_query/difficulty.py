@@ -11,13 +11,13 @@ from typing import Any, overload
 
 import polars as pl
 
-from polars_ir.checks import check_duplicates, guard
-from polars_ir.conversion import give_back
 from polars_ir.errors import DataError, MeasureError, OptionError, explain_options
-from polars_ir.naming import is_cost
-from polars_ir.schema import Table
-from polars_ir.summary import Measures, measures_of
-from polars_ir.vocabulary import average, ratio, total
+from polars_ir.frames.checks import check_duplicates, guard
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table import Table
+from polars_ir.language.names import is_cost, is_one
+from polars_ir.language.words import average, ratio, total
+from polars_ir.per_query.columns import Measures, measures_of
 
 #: The rows that a per-query frame has for a system and a query.
 ROWS = "polars_ir: rows"
@@ -68,10 +68,13 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> An
     [('q2', 0.75, 0.5, 1.0, 'b'), ('q1', 1.0, 1.0, 1.0, None)]
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise OptionError(f"n must be a number of queries, 1 or more, or None for all; got {n!r}.")
-    if not isinstance(measure, (str, pl.Expr)):
-        raise OptionError(f"measure must be one measure, by its name or as an expression; got {measure!r:.80}.")
-    table, (name,) = measures_of(per_query, [measure])
+        raise OptionError(f"must be a number of queries, 1 or more, or None for all; got {n!r}.", about="n")
+    one = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
+    if not is_one(measure):
+        raise one
+    table, (name, *others) = measures_of(per_query, measure)
+    if others:
+        raise one
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
     run = pl.col("run") if "run" in table.dtypes else pl.lit(None, pl.String)

@@ -12,14 +12,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.attributes import column_for
-from polars_ir.comparison.groups import Test, checked_options, each_system, measures_in_memory, tested
-from polars_ir.conversion import give_back
-from polars_ir.errors import ColumnError, DtypeError, OptionError, explain_options
-from polars_ir.summary import Measures
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, explain_options, option
+from polars_ir.frames.kinds import give_back
+from polars_ir.per_query.attributes import column_for
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.groups import Test, checked_options, each_system, measures_in_memory, tested
 
 #: Where the place of a query's bucket among all is.
 PLACE = "polars_ir: place"
+
+#: The reference that grows.
+EARLIER = "earlier"
 
 #: The columns of `drift`, behind `run`; buckets have the type they came with.
 COLUMNS: dict[str, Any] = {
@@ -38,24 +41,25 @@ COLUMNS: dict[str, Any] = {
 def drift(
     per_query: Any,
     by: Any,
+    measures: Measures = None,
     *,
     every: str | None = None,
     reference: Any = None,
-    measures: Measures = None,
-    test: Test = "t",
+    test: Test = "permutation",
     correction: str | None = "holm",
     alpha: float = 0.05,
     min_queries: int = 5,
-    resamples: int = 10_000,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Any:
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
 
-    Each bucket of queries is compared with a reference: by default all earlier buckets, else the first ones, or one.
-    It tells a bucket whose mean is higher or lower; not one in which only the spread changed, nor a slow trend before
-    it has made a difference of its own, and not why: other queries make another mean, too (`worst_slices` looks into a
-    bucket). With the default reference a lasting change is marked until the earlier buckets have taken it in. Whoever
-    looks again with every new bucket makes more tests than `correction` knows of.
+    Each bucket of queries is compared with a reference: by default the first buckets, which hold a third of the
+    queries; else so many first ones, one, or all earlier ones. It tells a bucket whose mean is higher or lower; not one
+    in which only the spread changed, nor a slow trend before it has made a difference of its own, and not why: other
+    queries make another mean, too (`worst_slices` looks into a bucket). A fixed reference marks a lasting change for as
+    long as it lasts; one that grows takes it in, and then the mark fades. Whoever looks again with every new bucket
+    makes more tests than `correction` knows of.
 
     Parameters
     ----------
@@ -68,9 +72,10 @@ def drift(
         How long a bucket is, in Polars' words for dates and times: `"1d"`, `"1w"` (from Monday), `"1mo"`. Without it, a
         bucket is one value.
     reference
-        What a bucket is compared with: None, all earlier ones; a whole number, so many first ones; else the one bucket
-        of this value. A number that is as high as there are buckets is one, such as 2022; of lower ones, a bucket is
-        named by text: `"3"`. Buckets of the reference are not tested.
+        What a bucket is compared with: None, the fewest first ones with a third of the queries; a whole number, so many
+        first ones; `"earlier"`, all that are earlier; else the one bucket of this value. A number that is as high as
+        there are buckets is one, such as 2022; of lower ones, a bucket is named by text: `"3"`. Buckets of the
+        reference are not tested.
     measures
         The measures to look at; without it, all numbers but the column of `by`.
     test, correction, alpha, min_queries, resamples, seed
@@ -102,18 +107,22 @@ def drift(
     >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
     >>> found = ir.drift(log, "day", min_queries=3)
     >>> found.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
-    [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.517, True)]
+    [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
     options = checked_options("ir.drift", test, correction, alpha, min_queries, resamples, seed)
+    from polars_ir.statistics.randomisation import resamples_for
+
     table, names = measures_in_memory(per_query, measures, by, "ir.drift")
     samples, attributes = each_system(per_query, table, by)
     if len(attributes) > 1:
-        raise ColumnError(f"by must give one column of times; got {', '.join(map(repr, attributes))}.")
+        raise ColumnError(f"must give one column of times; got {', '.join(map(repr, attributes))}.", about="by")
     time = _truncated(samples[0][1].schema[column_for(attributes[0])], attributes[0], every)
     samples = [(system, frame.with_columns(bucket=time)) for system, frame in samples]
     buckets = pl.concat([frame["bucket"] for _, frame in samples]).unique().sort()
     places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
-    first = _places_of(reference, buckets)
+    first = _places_of(reference, buckets, pl.concat([frame["bucket"] for _, frame in samples]))
+    if resamples is None:
+        options["resamples"] = resamples_for(len(samples) * len(buckets) if correction else 1, alpha)
     rows = [
         {"run": system, "measure": measure, **row}
         for measure in names
@@ -122,8 +131,21 @@ def drift(
     ]
     schema: dict[str, Any] = {"run": pl.String} if "run" in table.dtypes else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
-    found = tested(rows, schema, significant="drifted", correction=correction, alpha=alpha)
+    drawn = options["resamples"] if test == "permutation" else None
+    found = tested(rows, schema, significant="drifted", correction=correction, alpha=alpha, resamples=drawn)
     return give_back(found, per_query)
+
+
+def _to_date(name: str) -> Fix:
+    """What to do with times that are texts."""
+    return Fix(
+        "Convert it",
+        Code(
+            f"per_query.with_columns(pl.col({name!r}).str.to_date())",
+            f"per_query.assign(**{{{name!r}: pd.to_datetime(per_query[{name!r}])}})",
+            f"per_query.withColumn({name!r}, per_query[{name!r}].cast('date'))",
+        ),
+    )
 
 
 def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
@@ -132,28 +154,36 @@ def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
     if every is None:
         return time
     if dtype not in (pl.Date, pl.Datetime):
-        raise DtypeError.of_column("by", name, "dates or times for every=", dtype, "Convert it: .str.to_date().")
+        raise DtypeError.of_column("by", name, f"dates or times for {option('every')}=", dtype, _to_date(name))
     try:
         pl.Series([date(2000, 1, 1)]).cast(dtype).dt.truncate(every)
     except (pl.exceptions.PolarsError, TypeError, AttributeError):
-        raise OptionError(f"every must be a length of time such as '1d', '1w' or '1mo'; got {every!r}.") from None
+        raise OptionError(
+            f"must be a length of time such as '1d', '1w' or '1mo'; got {every!r}.", about="every"
+        ) from None
     return time.dt.truncate(every)
 
 
-def _places_of(reference: Any, buckets: pl.Series) -> list[int] | None:
+def _places_of(reference: Any, buckets: pl.Series, of_queries: pl.Series) -> list[int] | None:
     """The places of the buckets that all others are compared with; None if each is with those before it."""
-    if reference is None:
+    if isinstance(reference, str) and reference == EARLIER:
         return None
+    if reference is None:
+        counts = of_queries.value_counts(name="n").sort(of_queries.name)["n"].cum_sum()
+        # The last bucket is left to be compared, however much it holds.
+        first = int((counts * 3 < counts[-1]).sum()) + 1
+        return list(range(max(1, min(first, len(buckets) - 1))))
     names = list(map(str, buckets))
     if isinstance(reference, Integral) and not isinstance(reference, bool):
         if 0 < int(reference) < len(buckets):
             return list(range(int(reference)))
         if str(reference) not in names:
             raise OptionError(
-                f"reference must be from 1 to one less than the {len(buckets)} buckets, or a bucket; got {reference}."
+                f"must be from 1 to one less than the {len(buckets)} buckets, or a bucket; got {reference}.",
+                about="reference",
             )
     if str(reference) not in names:
-        raise OptionError.value("reference", str(reference), names)
+        raise OptionError.value("reference", str(reference), [EARLIER, *names])
     return [names.index(str(reference))]
 
 

@@ -1,7 +1,7 @@
 """Whether a change may ship: whether it costs no more of a measure than is allowed, beyond doubt.
 
 Conventions: a change has to show that it does no harm; too few queries are no reason to let it pass. A drop is a change
-for the worse, which is a rise where the lowest value is the best.
+for the worse, which is a rise where the lowest value is the best; a gain is a difference for the better.
 """
 
 from __future__ import annotations
@@ -11,18 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.comparison.pairing import Scores, scores_of
-from polars_ir.comparison.power import POWER, queries_needed
-from polars_ir.conversion import give_back, to_polars
-from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options
+from polars_ir.errors import (
+    ColumnError,
+    DataError,
+    Fix,
+    InputTypeError,
+    OptionError,
+    explain_options,
+    known_as,
+    only,
+    option,
+)
 from polars_ir.extras import require
-from polars_ir.naming import is_cost
-from polars_ir.options import INTERVALS, MISSING, ROUNDED, chance, not_negative, one_of, randomness
-from polars_ir.schema import ROLES, find
-from polars_ir.summary import measures_of
+from polars_ir.frames.columns import ROLES, find
+from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.per_query.columns import measures_of
+from polars_ir.per_query.ranges import Range, check_range, ranges_of
+from polars_ir.per_query.scores import Scores, scores_of
+from polars_ir.values import BOUNDED, INTERVALS, MISSING, ROUNDED, chance, not_negative, one_of, randomness
 
 if TYPE_CHECKING:
-    from polars_ir.comparison.pairing import Booleans, Floats
+    from polars_ir.per_query.scores import Booleans, Floats
+
+#: How the mean difference is bounded.
+BY = (*BOUNDED, "anytime", *INTERVALS)
 
 #: The columns of the result.
 SCHEMA = {
@@ -43,7 +55,8 @@ def gate(
     *,
     max_drop: float | Mapping[str, float] = 0.01,
     alpha: float = 0.05,
-    interval: str = "t",
+    interval: str = "auto",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     missing: str = "zero",
     resamples: int = 10_000,
     seed: int = 0,
@@ -57,7 +70,15 @@ def gate(
     - `"no worse"` if low is -max_drop or more, which passes: a change that truly costs max_drop or more passes with a
       probability of no more than alpha;
     - `"worse"` if high is below -max_drop;
-    - `"inconclusive"` otherwise: these queries can not tell.
+    - `"inconclusive"` otherwise: these queries can not tell. The note says which drop they rule out, and about how many
+      more it takes to pass a change without any drop four times out of five.
+
+    How the bounds are made decides how far that holds where few queries differ, and chance may have left out those that
+    lose. `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of
+    the differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
+    With no query changed, it takes ln(alpha) / ln(1 - max_drop / range) of them to pass, 299 for a drop of 0.01 of 1.
+    What no rule sees are rare large losses among many small differences, none of which came up: `"bounded"` reckons
+    with them too, at the price of many more queries.
 
     A change ships if all measures pass: `gate(...)["passed"].all()`. That needs no correction for their number, since
     every one of them must pass; more measures make a gate stricter. For measures whose lowest value is the best
@@ -72,11 +93,18 @@ def gate(
     measures
         Names of the measures, in any spelling.
     max_drop
-        How much the mean of a measure may drop, in its units; 0 or more. A dict gives each measure its own.
+        How much the mean of a measure may drop, in its units; from 0 to less than its range. A dict gives each measure
+        its own.
     alpha
         The probability, below 0.5, with which a change that costs max_drop may pass.
     interval
-        `"t"`, `"normal"`, `"percentile"` or `"BCa"` (of the bootstrap).
+        `"auto"`; `"bounded"`, Gaffke's bound, for any differences within the range; `"anytime"`, by betting, which
+        holds however often the same change is looked at while queries are added, and takes two to four times as many;
+        `"t"`, `"normal"`, `"percentile"`, `"BCa"`, `"bootstrap-t"`, which let sparse losses pass far more often than
+        alpha.
+    ranges
+        The worst and the best value of a measure that the catalogue does not have, by its name: `{"latency": (2000,
+        0)}`; infinite where there is no limit, without which few queries have no bounds.
     missing
         A query of `old` that `new` lacks, or for which a measure is undefined (null) in `new` only, counts 0 for it
         (`"zero"`) or is left out (`"skip"`), as it always is of a measure whose best value is the lowest: 0 would help
@@ -92,20 +120,23 @@ def gate(
     The kind of new
         `measure` (String); `mean` (of new), `old_mean`, `difference`, `low`, `high`, `max_drop` (Float64); `passed`
         (Boolean); `verdict` (String); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
-        `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict how many
-        queries it takes to pass a change without any drop four times out of five, and which queries only one of the two
-        has, or has a value for.
+        `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict the
+        smallest drop that these queries rule out and about how many more would decide, and which queries only one of
+        the two has, or has a value for.
 
     Raises
     ------
     IRError
-        For frames of several systems or without a query in common, a measure that one of them lacks, or options
-        outside their range.
+        For frames of several systems or without a query in common, a measure that one of them lacks or whose values are
+        beyond its range, a column that is no measure and not in `ranges`, or options outside their range.
 
     References
     ----------
     Schuirmann 1987, https://doi.org/10.1007/BF01068419 (one-sided tests at level alpha by an interval of confidence
-    1 - 2 alpha); Berger 1982, https://doi.org/10.1080/00401706.1982.10487790 (why several measures need no correction)
+    1 - 2 alpha); Berger 1982, https://doi.org/10.1080/00401706.1982.10487790 (why several measures need no correction);
+    Hall 1992, https://doi.org/10.1111/j.2517-6161.1992.tb01878.x (t and skewness); Learned-Miller, Thomas 2019,
+    https://arxiv.org/abs/1905.06208 (Gaffke's bound); Waudby-Smith, Ramdas 2024, https://arxiv.org/abs/2010.09686
+    (betting)
 
     Examples
     --------
@@ -114,20 +145,21 @@ def gate(
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"]).partition_by("run", as_dict=True)
     >>> found = ir.gate(per_query["tfidf",], per_query["bm25",], ["nDCG@10", "RR"], max_drop=0.1)
     >>> found.select("measure", pl.col("difference", "low", "high").round(4), "passed", "verdict").rows()
-    [('nDCG@10', -0.0597, -0.0783, -0.0412, True, 'no worse'),
-     ('RR', -0.1017, -0.154, -0.0493, False, 'inconclusive')]
+    [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
+     ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
     require("stats", "ir.gate")
-    one_of("interval", interval, INTERVALS)
+    one_of("interval", interval, BY)
     one_of("missing", missing, MISSING)
     alpha = chance("alpha", alpha, below=0.5)
     options = {"kind": interval, "confidence": 1 - 2 * alpha, **randomness(resamples, seed)}
     found, measures = _of_one_system("new", new, measures)
     before, measures = _of_one_system("old", old, measures)
-    allowed = _allowed(found, measures, max_drop)
+    its_range = ranges_of(measures, ranges)
+    allowed = _allowed(found, its_range, max_drop)
     scores = scores_of({"new": found, "old": before}, measures, missing="skip", what="ir.gate")
     _check_common(scores)
-    rows = [{**_judged(scores, name, allowed[name], alpha, options, missing), "measure": name} for name in measures]
+    rows = [_judged(scores, name, its_range[name], allowed[name], options, missing) for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
 
@@ -140,28 +172,32 @@ def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[pl.DataFra
     if query is None:
         raise ColumnError.missing(role, "query_id", ROLES["query_id"], frame.columns)
     if run is not None and (several := frame[run].unique().sort()).len() > 1:
-        raise ColumnError(
-            f"{role} must be of one system; it has {several.len()}: {', '.join(map(repr, several.head(5)))}. Keep one: "
-            f"{role}.filter(pl.col({run!r}) == {several[0]!r})."
-        )
+        says = f"must be of one system; it has {several.len()}: {', '.join(map(repr, several.head(5)))}."
+        raise ColumnError(says, about=role, fix=Fix("Keep one", only(role, run, several[0])))
     if frame.is_empty():
-        raise DataError(f"{role} has no row, and so no queries to compare; it must have some.")
-    try:
+        raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
+    with known_as(per_query=option(role)):
         names = measures_of(frame, measures)[1]
-    except ColumnError as error:
-        raise ColumnError(f"{role}: {error}") from None
     return frame.select(query, *names), names
 
 
-def _allowed(new: pl.DataFrame, measures: Iterable[str], max_drop: float | Mapping[str, float]) -> dict[str, float]:
+def _allowed(new: pl.DataFrame, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]) -> dict[str, float]:
     """How much each measure may drop."""
     if not isinstance(max_drop, Mapping):
-        allowed = dict.fromkeys(measures, max_drop)
+        allowed = dict.fromkeys(ranges, max_drop)
     else:
         allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)[1]}
-        if missed := [name for name in measures if name not in allowed]:
-            raise OptionError(f"max_drop must have every measure, or be one number; it lacks {missed[0]!r}.")
-    return {name: not_negative("max_drop", drop) for name, drop in allowed.items()}
+        if missed := [name for name in ranges if name not in allowed]:
+            raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
+    allowed = {name: not_negative("max_drop", drop) for name, drop in allowed.items()}
+    for name, its in ranges.items():
+        if allowed[name] >= its.width:
+            raise OptionError(
+                f"must be below {its.width:g} for {name!r}, which can not drop by more; got "
+                f"{allowed[name]:g}. It is in units of the measure: {its.width / 100:g} is a hundredth of its range.",
+                about="max_drop",
+            )
+    return allowed
 
 
 def _check_common(scores: Scores) -> None:
@@ -186,15 +222,16 @@ def _one_sided(scores: Scores, there: Booleans, treated: str) -> list[str]:
 
 
 def _judged(
-    scores: Scores, measure: str, max_drop: float, alpha: float, options: Mapping[str, Any], missing: str
+    scores: Scores, measure: str, its: Range, max_drop: float, options: Mapping[str, Any], missing: str
 ) -> dict[str, Any]:
     """The row of a measure."""
     from polars_ir.statistics import significance
 
     values = scores.values[measure].copy()
     there = significance.there(values)
+    check_range(measure, values[there], its)
     # A change does no better by having no value where the old system had one: neither a lower n nor the best value.
-    as_0 = missing == "zero" and not is_cost(measure)
+    as_0 = missing == "zero" and not its.is_cost
     if as_0:
         values[there[:, 1] & ~there[:, 0], 0] = 0
     notes = _one_sided(scores, there, "counted as 0" if as_0 else "left out")
@@ -203,18 +240,14 @@ def _judged(
     both, differences = values[pairs], differences[pairs]
     n = len(differences)
     means = both.mean(axis=0).tolist() if n else [None, None]
-    bounds, note = _bounds(differences, options)
-    verdict = "inconclusive"
-    if bounds is not None:
-        worst, best = (-bounds[1], -bounds[0]) if is_cost(measure) else bounds
-        lowest = -max_drop * ROUNDED
-        verdict = "no worse" if worst >= lowest else "worse" if best < lowest else verdict
-        if verdict == "inconclusive":
-            note = _plan(max_drop / float(differences.std(ddof=1)), alpha, n)
+    gains = -differences if its.is_cost else differences
+    verdict, bounds, note = _decided(gains, its, max_drop, options)
+    ends = bounds if bounds is None or not its.is_cost else (-bounds[1], -bounds[0])
     return {
+        "measure": measure,
         **dict(zip(("mean", "old_mean"), means, strict=True)),
         "difference": float(differences.mean()) if n else None,
-        **dict(zip(("low", "high"), bounds or (None, None), strict=True)),
+        **dict(zip(("low", "high"), ends or (None, None), strict=True)),
         "max_drop": max_drop,
         "passed": verdict == "no worse",
         "verdict": verdict,
@@ -224,25 +257,45 @@ def _judged(
     }
 
 
-def _bounds(differences: Floats, options: Mapping[str, Any]) -> tuple[tuple[float, float] | None, str | None]:
-    """The bounds of the mean difference, and what there is to say of them."""
+def _decided(
+    gains: Floats, its: Range, max_drop: float, options: Mapping[str, Any]
+) -> tuple[str, tuple[float, float] | None, str | None]:
+    """The verdict, the bounds of the mean gain, and what there is to say of them."""
     from polars_ir.statistics.intervals import interval
 
-    if len(differences) < 2:
-        return None, "fewer than two queries with a value of both systems"
-    first = float(differences[0])
-    if (differences == first).all():
-        return (first, first), "all differences are the same"
-    bounds = interval(differences, **options)
-    return bounds, None if bounds else f"there is no {options['kind']} interval of these differences"
+    if len(gains) < 2:
+        return "inconclusive", None, "fewer than two queries with a value of both systems"
+    if options["kind"] in INTERVALS and gains.min() == gains.max():
+        return "inconclusive", None, "all differences are the same, and tell no spread: interval='auto' bounds them"
+    bounds = interval(gains, support=(-its.width, its.width), **options)
+    if bounds is None:
+        return "inconclusive", None, f"there is no {options['kind']} interval of these differences{_why(gains, its)}"
+    if bounds[0] >= -max_drop * ROUNDED:
+        return "no worse", bounds, None
+    if bounds[1] < -max_drop * ROUNDED:
+        return "worse", bounds, None
+    return "inconclusive", bounds, _plan(gains, its, max_drop, bounds[0], options)
 
 
-def _plan(effect: float, alpha: float, n: int) -> str:
-    """How many queries it takes to pass a change without a drop; the effect is what may drop, by the spread of n."""
-    if not effect:
-        return "no number of queries shows that nothing at all is lost: allow a max_drop above 0"
-    needed = queries_needed(effect, alpha=alpha, power=POWER, alternative="larger")
-    if needed is not None and needed <= n:
-        return "the difference is close to what may be lost: these queries would mostly pass a change without any drop"
-    number = "more than a billion" if needed is None else f"{needed:,}"
-    return f"it takes {number} queries to pass a change without any drop 4 times out of 5"
+def _why(gains: Floats, its: Range) -> str:
+    """Why bounds are missing that are there for most differences."""
+    from polars_ir.statistics.bounds import LEAST_BELOW, has_tail
+
+    if its.width < float("inf") or (has_tail(gains) and has_tail(-gains)):
+        return ""
+    return f": fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
+
+
+def _plan(gains: Floats, its: Range, max_drop: float, low: float, options: Mapping[str, Any]) -> str:
+    """The smallest drop that the queries rule out, and about how many more would decide."""
+    from polars_ir.statistics.planning import MOST_QUERIES, gate_queries
+
+    ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
+    if not max_drop:
+        return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
+    alpha = (1 - options["confidence"]) / 2
+    needed = gate_queries(gains, max_drop=max_drop, lowest=-its.width, alpha=alpha, kind=options["kind"])
+    if needed is not None and needed <= len(gains):
+        return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
+    more = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed - len(gains):,}"
+    return f"{ruled_out}; {more} more would pass a change without any drop 4 times out of 5"

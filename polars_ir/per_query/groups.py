@@ -11,19 +11,22 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.attributes import with_attributes
-from polars_ir.comparison.pairing import check_ids, systems_of
 from polars_ir.errors import InputTypeError, OptionError
 from polars_ir.extras import require
-from polars_ir.options import chance, one_of, randomness, whole
-from polars_ir.samples import check_numbers, named_in
-from polars_ir.schema import Table
-from polars_ir.summary import Measures, measures_of
+from polars_ir.frames.table import Table
+from polars_ir.per_query.attributes import with_attributes
+from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.samples import check_numbers, named_in
+from polars_ir.per_query.scores import check_ids, systems_of
+from polars_ir.values import chance, one_of, randomness, whole
 
 #: The tests of two groups of queries.
 TESTS = ("t", "mann-whitney", "permutation")
 
 Test = Literal["t", "mann-whitney", "permutation"]
+
+#: So many resamples a single comparison has, unless it is said; a family may need more.
+FEWEST = 10_000
 
 #: The values of systems, by their names; one without a name is alone.
 Samples = list[tuple[str | None, pl.DataFrame]]
@@ -38,7 +41,8 @@ def checked_options(
     check_correction(correction)
     confidence = 1 - chance("alpha", alpha)
     least = whole("min_queries", min_queries, 2)
-    return {"test": test, "confidence": confidence, "least": least, **randomness(resamples, seed)}
+    chances = randomness(FEWEST if resamples is None else resamples, seed)
+    return {"test": test, "confidence": confidence, "least": least, **chances}
 
 
 def check_correction(correction: object) -> None:
@@ -50,9 +54,9 @@ def check_correction(correction: object) -> None:
     try:
         one_of("correction", correction, (None, *MAIN_CORRECTIONS))
     except OptionError as error:
-        meant = f"fdr_{correction}"
-        hint = f" Did you mean {meant!r}?" if meant.lower() in MAIN_CORRECTIONS else ""
-        raise OptionError(f"{error}{hint}") from None
+        if (meant := f"fdr_{correction}").lower() in MAIN_CORRECTIONS:
+            error.near = f"Did you mean {meant!r}?"
+        raise
 
 
 def measures_in_memory(per_query: Any, measures: Measures, by: Any, what: str) -> tuple[Table, list[str]]:
@@ -84,8 +88,13 @@ def tested(
     significant: str,
     correction: str | None,
     alpha: float,
+    resamples: int | None,
 ) -> pl.DataFrame:
-    """The comparisons with their p corrected, those of a measure together; `significant` names the verdict."""
+    """The comparisons with their p corrected, those of a measure together; `significant` names the verdict.
+
+    Where p is of so many resamples, the note says of one that could not be lower that this is why it is not
+    significant.
+    """
     from polars_ir.statistics.significance import corrected
 
     of_measure: dict[str, list[float | None]] = {}
@@ -93,5 +102,23 @@ def tested(
         of_measure.setdefault(row["measure"], []).append(row["p"])
     left = {measure: iter(corrected(p, correction, alpha=alpha)) for measure, p in of_measure.items()}
     each = [(row, next(left[row["measure"]])) for row in rows]
-    with_p = [{**row, "p_corrected": p, significant: None if p is None else p <= alpha} for row, p in each]
+    with_p = [
+        {
+            **row,
+            "p_corrected": p,
+            significant: None if p is None else p <= alpha,
+            "note": _with_floor(row["note"], row["p"], p, alpha, resamples),
+        }
+        for row, p in each
+    ]
     return pl.DataFrame(with_p, schema=schema)
+
+
+def _with_floor(
+    note: str | None, p: float | None, corrected: float | None, alpha: float, resamples: int | None
+) -> str | None:
+    """The note, with why a p that is as low as it can be is not significant."""
+    if p is None or corrected is None or resamples is None or corrected <= alpha or p > 1.5 / (resamples + 1):
+        return note
+    floor = f"p can not be lower with {resamples:,} resamples, too few for so many comparisons: raise them"
+    return f"{note}; {floor}" if note else floor

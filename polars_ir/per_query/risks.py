@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.comparison.pairing import Scores, scores_of
-from polars_ir.conversion import give_back
 from polars_ir.errors import explain_options
 from polars_ir.extras import require
-from polars_ir.naming import is_cost
-from polars_ir.options import not_negative
-from polars_ir.summary import Measures
+from polars_ir.frames.kinds import give_back
+from polars_ir.language.names import is_cost
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.scores import Scores, scores_of
+from polars_ir.values import not_negative
 
 if TYPE_CHECKING:
-    from polars_ir.comparison.pairing import Booleans, Floats
+    from polars_ir.per_query.scores import Booleans, Floats
 
 #: What messages call alpha, which elsewhere is a level.
 ALPHA = "alpha, the weight of a loss beyond that of a win,"
@@ -48,8 +48,8 @@ GEO_RISK = {
 def risk(
     per_query: Any,
     baseline: str,
-    *,
     measures: Measures = None,
+    *,
     alpha: float = 1.0,
     missing: str = "zero",
 ) -> Any:
@@ -138,7 +138,7 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
     if not n:
         return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
     weighed = improvements * (1 + alpha * (improvements < 0))
-    found = significance.outcomes("t", weighed[:, None], tolerance=0, resamples=1, seed=0)[0]
+    found = significance.of_each(significance.t_test, weighed[:, None])[0]
     if found.p is None:
         few = "fewer than two queries with a value of both systems"
         notes = [few if n < 2 else "all differences are the same", *notes]
@@ -149,8 +149,8 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
 @explain_options
 def geo_risk(
     per_query: Any,
-    *,
     measures: Measures = None,
+    *,
     alpha: float = 1.0,
     missing: str = "zero",
 ) -> Any:

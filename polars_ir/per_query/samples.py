@@ -13,11 +13,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.attributes import column_for, with_attributes
-from polars_ir.checks import guard
-from polars_ir.errors import ColumnError, DataError, DtypeError
-from polars_ir.options import LARGEST
-from polars_ir.schema import Table
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, casting, renaming
+from polars_ir.frames.checks import check_duplicates, guard
+from polars_ir.frames.table import Table
+from polars_ir.per_query.attributes import ROWS, column_for, with_attributes
+from polars_ir.values import LARGEST
 
 #: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
 ALL = "polars_ir: all"
@@ -54,6 +54,7 @@ class Sample:
 
 def sample_of(table: Table, measures: Sequence[str], by: Any = None, weights: Any = None) -> Sample:
     """The queries of a per-query frame, with what is given of their slices and weights."""
+    table = _each_once(table)
     rows, weight = table.all_columns(), None
     slices: list[str] = []
     if table.eager:
@@ -70,6 +71,16 @@ def sample_of(table: Table, measures: Sequence[str], by: Any = None, weights: An
     return Sample(ordered, slices, [key for key in table.keys if key == "run"], weight)
 
 
+def _each_once(table: Table) -> Table:
+    """The table, in which no query of a system may be twice, as it would count twice; a plan is checked by itself."""
+    if table.eager:
+        check_duplicates("per_query", table.select(*table.keys).collect(engine="in-memory"), table.keys, table.names)
+        return table
+    rows = table.all_columns().with_columns(pl.len().over(table.keys).alias(ROWS))
+    checked = guard(rows, ROWS, pl.col(ROWS) > 1, "per_query has several rows for a query; give each query one")
+    return table.made_of(checked.filter(pl.col(ROWS) == 1).drop(ROWS))
+
+
 def named_in(*options: Any) -> list[str]:
     """The columns of per_query that are named as slices or weights, and are no measures then."""
     lists = [[option] if isinstance(option, str) else option for option in options]
@@ -80,8 +91,8 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
     """Raise a `ColumnError` for a column of slices that is called like another one of the result."""
     if clash := set(slices).intersection(columns):
         raise ColumnError(
-            f"a column of slices may not be called {min(clash)!r}, like one of the result; rename it: "
-            f".rename({{{min(clash)!r}: '...'}})."
+            f"a column of slices may not be called {min(clash)!r}, like one of the result.",
+            fix=Fix("Rename it", renaming("", {min(clash): f"my_{min(clash)}"})),
         )
 
 
@@ -100,15 +111,20 @@ def _is_wrong(measure: str) -> pl.Expr:
     return ~pl.col(measure).is_finite() | (pl.col(measure).abs() > LARGEST)
 
 
+def _cast(weights: Any, name: str) -> Code:
+    """Code that makes numbers of weights, which are a column of per_query or a frame."""
+    return casting("per_query" if isinstance(weights, (str, list, tuple)) else "weights", name, pl.Float64)
+
+
 def _weights(table: Table, weights: Any) -> pl.LazyFrame:
     """The weight of every query, by its keys."""
     rows, names = with_attributes(table, weights, "weights")
     if len(names) > 1:
-        raise ColumnError(f"weights must be one column; got {', '.join(map(repr, names))}.")
+        raise ColumnError(f"must be one column; got {', '.join(map(repr, names))}.", about="weights")
     (name,) = names
     dtype = rows.collect_schema()[column_for(name)]
     if not dtype.is_numeric():
-        raise DtypeError.of_column("weights", name, "numbers", dtype, "Cast it: pl.col(...).cast(pl.Float64).")
+        raise DtypeError.of_column("weights", name, "numbers", dtype, Fix("Cast it", _cast(weights, name)))
     found = rows.select(*table.keys, pl.col(column_for(name)).cast(pl.Float64).alias(WEIGHT))
     wrong = ~pl.col(WEIGHT).is_between(0, LARGEST)
     if not table.eager:
@@ -120,5 +136,5 @@ def _weights(table: Table, weights: Any) -> pl.LazyFrame:
         remedy = "Weights are numbers from 0 on; 0 leaves a query out."
         raise DataError.rows("per_query", f"whose weight is below 0 or beyond {LARGEST:g}", remedy, bad.height, shown)
     if frame.height and not frame[WEIGHT].max():
-        raise DataError(f"weights must not all be 0; {name!r} is 0 for all {frame.height} rows of per_query.")
+        raise DataError(f"must not all be 0; {name!r} is 0 for all {frame.height} rows of per_query.", about="weights")
     return frame.lazy()

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.attributes import column_for, with_attributes
-from polars_ir.checks import check_duplicates
-from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, nearest
-from polars_ir.options import MISSING, one_of
-from polars_ir.samples import check_numbers
-from polars_ir.schema import Table
-from polars_ir.summary import Measures, measures_of
+from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, OptionError, nearest, without_nulls
+from polars_ir.frames.checks import check_duplicates
+from polars_ir.frames.table import Table
+from polars_ir.per_query.attributes import column_for, with_attributes
+from polars_ir.per_query.caveats import warn_of_attributes
+from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.samples import check_numbers
+from polars_ir.values import MISSING, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Booleans = NDArray[np.bool_]
+
+
+#: A column that tells whether a system answered a query.
+ANSWERED = "polars_ir: answered"
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Scores:
         if name not in self.systems:
             there = ", ".join(map(repr, self.systems))
             raise OptionError(
-                f"{option} must be one of the systems, {there}; got {system!r}.{nearest(name, self.systems)}"
+                f"must be one of the systems, {there}; got {system!r}.{nearest(name, self.systems)}", about=option
             )
         return self.systems.index(name)
 
@@ -121,6 +126,8 @@ def scores_of(
     table, names = measures_of(per_query, measures, without=[by] if isinstance(by, str) else by)
     if not table.eager:
         raise InputTypeError.lazy(what)
+    if measures is None:
+        warn_of_attributes(table, names)
     if "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
     rows = table.all_columns().with_columns(pl.col("run").cast(pl.String)).collect()
@@ -135,26 +142,28 @@ def scores_of(
     systems = systems_of(per_query, rows)
     if len(systems) < 2:
         raise ColumnError.one_system(what, table.columns, systems)
-    grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")
-    filled = grid.join(
-        rows.select("run", "query_id", *names, pl.lit(True).alias("polars_ir: answered")),
-        on=["run", "query_id"],
-        how="left",
-        maintain_order="left",
-    )
-    answered = pl.col("polars_ir: answered").fill_null(False)
-    there = pl.lit(True) if missing == "zero" else answered
+    values = _grid(rows, queries, systems, names)
     shape = (queries.height, len(systems))
-    columns = filled.select(
-        answered, *(pl.when(answered).then(pl.col(n).cast(pl.Float64)).otherwise(0.0).alias(n) for n in names)
-    )
-    undefined = columns.select(pl.when(there).then(pl.col(n)).fill_null(float("nan")).alias(n) for n in names)
+    counted = pl.lit(True) if missing == "zero" else pl.col(ANSWERED)
+    of_names = values.select(pl.when(counted).then(pl.col(name)).fill_null(float("nan")).alias(name) for name in names)
     return Scores(
         tuple(systems),
         queries.rename({"query_id": table.names["query_id"]}),
-        {name: undefined[name].to_numpy().reshape(shape) for name in names},
-        columns["polars_ir: answered"].to_numpy().reshape(shape),
+        {name: of_names[name].to_numpy().reshape(shape) for name in names},
+        values[ANSWERED].to_numpy().reshape(shape),
         tuple(slices),
+    )
+
+
+def _grid(rows: pl.DataFrame, queries: pl.DataFrame, systems: Sequence[str], names: Sequence[str]) -> pl.DataFrame:
+    """Every query for every system, in order: whether it was answered, and the values, 0 where it was not."""
+    grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")
+    answered = rows.select("run", "query_id", *names, pl.lit(True).alias(ANSWERED))
+    filled = grid.join(answered, on=["run", "query_id"], how="left", maintain_order="left")
+    is_answered = pl.col(ANSWERED).fill_null(False)
+    return filled.select(
+        is_answered,
+        *(pl.when(is_answered).then(pl.col(name).cast(pl.Float64)).otherwise(0.0).alias(name) for name in names),
     )
 
 
@@ -178,10 +187,10 @@ def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:
 def check_ids(rows: pl.DataFrame, table: Table) -> None:
     """Raise a `DataError` unless there are rows, each of a query and, where there are several, of a system."""
     if rows.is_empty():
-        raise DataError("per_query has no row, and so no queries to compare; it must have some.")
+        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
     for key in table.keys:
         bad = rows.with_row_index("row").filter(pl.col(key).is_null())
         if bad.height:
             name = table.names[key]
-            remedy = f"Leave them out: per_query.filter(pl.col({name!r}).is_not_null())."
+            remedy = Fix("Leave them out", without_nulls("per_query", name))
             raise DataError.rows("per_query", f"whose {name!r} is null", remedy, bad.height, bad)

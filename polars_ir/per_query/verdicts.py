@@ -18,6 +18,11 @@ def ships(result: pl.DataFrame) -> bool:
     return bool(result["passed"].all())
 
 
+def status(result: pl.DataFrame) -> int:
+    """The exit status: 0 for a change that ships, 1 for one that is worse, 3 where too few queries can not tell."""
+    return 0 if ships(result) else 1 if "worse" in result["verdict"] else 3
+
+
 def as_text(result: pl.DataFrame) -> str:
     """A line per measure, and whether the change ships."""
     lines = []

@@ -1,7 +1,8 @@
 """Confidence intervals of a mean over queries.
 
-Conventions: an interval that is not defined is None: of fewer than two values, or a BCa interval of values that are all
-the same. Bootstrap intervals draw queries, each with its weight; the same seed gives the same interval.
+Conventions: an interval that is not defined is None: of fewer than two values, or a bootstrap that needs a spread of
+values that are all the same. Bootstrap intervals draw queries, each with its weight; the same seed gives the same
+interval. `support` is the lowest and the highest value there can be, infinite where that is not known.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special, stats
 
+from polars_ir.statistics.bounds import BOUNDS, lower_bound
 from polars_ir.statistics.randomisation import ROUNDING, Floats, counted
+from polars_ir.statistics.studentised import bootstrap_t
 
 #: So many drawn values are in memory at once; more make it no faster.
 DRAWN = 1_000_000
@@ -23,6 +26,9 @@ MEANS = 20_000_000
 #: The methods of `scipy.stats.bootstrap`, whose figures these are.
 BOOTSTRAPS = ("percentile", "BCa")
 
+#: Of values that can be anything.
+ANY = (-math.inf, math.inf)
+
 
 def interval(
     values: Floats,
@@ -30,6 +36,7 @@ def interval(
     kind: str,
     confidence: float = 0.95,
     weights: Floats | None = None,
+    support: tuple[float, float] = ANY,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> tuple[float, float] | None:
@@ -41,8 +48,9 @@ def interval(
     >>> interval(np.array([0.0, 1.0]), kind="percentile")
     (0.0, 1.0)
     """
-    together = None if weights is None else [weights]
-    return intervals([values], kind=kind, confidence=confidence, weights=together, resamples=resamples, seed=seed)[0]
+    together, of_one = None if weights is None else [weights], [support]
+    drawn = {"resamples": resamples, "seed": seed}
+    return intervals([values], kind=kind, confidence=confidence, weights=together, supports=of_one, **drawn)[0]
 
 
 def intervals(
@@ -51,17 +59,38 @@ def intervals(
     kind: str,
     confidence: float = 0.95,
     weights: Sequence[Floats] | None = None,
+    supports: Sequence[tuple[float, float]] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[tuple[float, float] | None]:
-    """The interval of each of several samples; a bootstrap draws the same for all of one size, and so but once."""
+    """The interval of each of several samples; a bootstrap draws the same for all of one size, and so but once.
+
+    The bounds of `BOUNDS` know no weights.
+    """
     weighed = [None] * len(samples) if weights is None else [_scaled(of_sample) for of_sample in weights]
+    if kind in BOUNDS:
+        return [
+            _by_bounds(values, kind, confidence, support)
+            for values, support in zip(samples, supports or [ANY] * len(samples), strict=True)
+        ]
     if kind in BOOTSTRAPS:
         return _bootstraps(samples, weighed, kind, confidence, resamples, seed)
+    if kind == "bootstrap-t":
+        return bootstrap_t(samples, weighed, confidence, resamples, seed)
     return [
         _by_standard_error(values, of_sample, kind, confidence) if len(values) > 1 else None
         for values, of_sample in zip(samples, weighed, strict=True)
     ]
+
+
+def _by_bounds(
+    values: Floats, kind: str, confidence: float, support: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Two bounds, each of which misses the mean with half of what confidence leaves."""
+    alpha = (1 - confidence) / 2
+    low = lower_bound(values, kind, lowest=support[0], alpha=alpha)
+    high = lower_bound(-values, kind, lowest=-support[1], alpha=alpha)
+    return None if low is None or high is None else (low, -high)
 
 
 def _scaled(weights: Floats) -> Floats:

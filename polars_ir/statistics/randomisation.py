@@ -8,6 +8,7 @@ observed is one of the cases, and no p is 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -20,6 +21,37 @@ CELLS = 2_000_000
 
 #: Sums that agree to this, relative to what is added up, are taken for the same: SciPy's tolerance.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
+
+
+#: Of each comparison, so many resamples must be able to fall into its share of alpha.
+PER_COMPARISON = 10
+
+#: No default draws more.
+BUDGET = 200_000
+
+
+def resamples_for(comparisons: int, alpha: float) -> int:
+    """How many resamples a family of comparisons needs, so that each can be significant after a correction.
+
+    m resamples can show no p below 1 / (m + 1), which Holm's or Bonferroni's correction multiplies by their number.
+
+    >>> resamples_for(1, 0.05), resamples_for(780, 0.05)
+    (10000, 156000)
+    """
+    return max(10_000, min(BUDGET, math.ceil(PER_COMPARISON * comparisons / alpha)))
+
+
+def rounded(values: Floats, scale: float | None = None) -> Floats:
+    """Values to the thirteenth digit of the largest, or of `scale`: those that only floats tell apart are equal.
+
+    .4 - .3 and .2 - .1 differ by 3e-17, which is no order for a test of ranks.
+    """
+    largest = np.nanmax(np.abs(values), initial=0) if scale is None else scale
+    if not largest:
+        return values
+    # NumPy multiplies by the power of ten, which must be a finite number.
+    decimals = min(300, 13 - math.ceil(math.log10(largest)))
+    return np.round(values, decimals) + 0.0
 
 
 def randomisation_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
@@ -71,6 +103,38 @@ def _random_flips(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator
     for start in range(0, resamples, step):
         bits = np.unpackbits(np.frombuffer(generator.bytes(step * n // 8), np.uint8))
         yield bits.reshape(step, n)[: resamples - start]
+
+
+def largest_flipped(differences: Floats, *, resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """The step-down p of |t| among all columns, and the largest |t| of each random change of signs in ascending order.
+
+    A change turns all columns of a query at once, so that it keeps how they go together. Each column is compared with
+    the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
+    https://doi.org/10.1198/016214504000000539).
+    """
+    filled = np.nan_to_num(differences)
+    n = np.count_nonzero(~np.isnan(differences), axis=0)
+    sizes = np.sqrt((filled**2).sum(axis=0))
+    shares = np.divide(filled, sizes, out=np.zeros_like(filled), where=sizes > 0)
+    observed = np.abs(shares.sum(axis=0))
+    order = np.argsort(observed, kind="stable")
+    counts, largest = np.zeros(len(order)), []
+    for flip in _random_flips(shares.shape, resamples, seed):
+        sums = np.abs((2 * flip.astype(np.float64) - 1) @ shares)[:, order]
+        highest = np.maximum.accumulate(sums, axis=1)
+        counts += np.count_nonzero(highest >= observed[order] - ROUNDING * n.max(initial=1), axis=0)
+        largest.append(_t_of(sums, n[order]).max(axis=1))
+    p = np.empty(len(order))
+    # No p is lower than that of a column with a larger |t|.
+    p[order] = np.maximum.accumulate(((counts + 1) / (resamples + 1))[::-1])[::-1]
+    return p, np.sort(np.concatenate(largest))
+
+
+def _t_of(shares: Floats, n: NDArray[np.int64]) -> Floats:
+    """Student's |t| of sums of n differences that are shares of the root of their sum of squares."""
+    with np.errstate(all="ignore"):
+        t: Floats = shares * np.sqrt((n - 1) / np.maximum(n - shares**2, 0))
+    return np.nan_to_num(t, nan=0.0, posinf=np.inf)
 
 
 def bootstrap_p(differences: Floats, *, resamples: int, seed: int) -> Floats:

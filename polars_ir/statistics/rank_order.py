@@ -6,12 +6,16 @@ hold the same systems in the same places. A coefficient comes with its p-value, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+
+#: So many systems an interval needs.
+FEWEST = 8
 
 Floats = NDArray[np.float64]
 Coefficient = tuple[float, float | None]
@@ -91,6 +95,24 @@ def _share_within(scores: Floats, depth: NDArray[np.int64]) -> Floats:
     places = depth[np.newaxis, :] - first[:, np.newaxis] + 1
     shares: Floats = np.clip(places / (last - first + 1)[:, np.newaxis], 0.0, 1.0)
     return shares
+
+
+#: Of Fisher's z of a coefficient r of n systems, the variance: Fieller, Hartley & Pearson 1957
+#: (https://doi.org/10.1093/biomet/44.3-4.470) for tau, Bonett & Wright 2000 (https://doi.org/10.1007/BF02294183).
+VARIANCES: dict[str, Callable[[float, int], float]] = {
+    "kendall": lambda _, n: 0.437 / (n - 4),
+    "spearman": lambda r, n: (1 + r * r / 2) / (n - 3),
+    "pearson": lambda _, n: 1 / (n - 3),
+}
+
+
+def interval(method: str, coefficient: float, n: int, confidence: float) -> tuple[float, float] | None:
+    """The interval of a coefficient by Fisher's z; None for other methods, fewer than 8 systems, and 1."""
+    if method not in VARIANCES or n < FEWEST or abs(coefficient) > 1 - 1e-12:
+        return None
+    half = float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(VARIANCES[method](coefficient, n))
+    middle = math.atanh(coefficient)
+    return math.tanh(middle - half), math.tanh(middle + half)
 
 
 #: The coefficients without a parameter, by the names of their methods.

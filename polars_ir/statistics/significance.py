@@ -1,4 +1,4 @@
-"""Whether differences between paired scores can be chance: tests, corrections for many of them, effect sizes.
+"""Whether differences between paired scores can be chance: tests, and corrections for many of them.
 
 Conventions: differences have a row per query and a column per comparison, NaN where there is no pair. All tests are
 two-sided. A figure that is not defined is None.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests, multitest_alias
 
-from polars_ir.statistics.randomisation import ROUNDING, Floats, bootstrap_p, permuted_ranges, randomisation_p
+from polars_ir.statistics.effects import cohen_d, deviation, signed_ranks
+from polars_ir.statistics.randomisation import (
+    ROUNDING,
+    Floats,
+    bootstrap_p,
+    largest_flipped,
+    permuted_ranges,
+    randomisation_p,
+    rounded,
+)
 
 #: statsmodels' corrections. Its local false discovery rate is left out: that is no p.
 CORRECTIONS = tuple(name for name, method in multitest_alias.items() if method != "lfdr")
@@ -42,19 +51,14 @@ class Outcome(NamedTuple):
 def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
     """The scores of one system minus those of another, a column per measure and, in it, pair of systems.
 
-    Differences that are all the same but for rounding are made the same: their spread says nothing of the queries.
+    They are rounded, so that those which floats alone make unequal are ties, and differences that are all the same have
+    no spread.
     """
     return np.column_stack([_difference(of_measure[:, pair]) for of_measure in values for pair in pairs])
 
 
 def _difference(scores: Floats) -> Floats:
-    found: Floats = scores[:, 0] - scores[:, 1]
-    pairs = there(found)
-    rounding = ROUNDING * np.abs(scores[pairs]).max(initial=0)
-    if pairs.any() and np.ptp(found[pairs]) <= rounding:
-        same = found[pairs].mean()
-        found[pairs] = same if abs(same) > rounding else 0
-    return found
+    return rounded(scores[:, 0] - scores[:, 1], float(np.nanmax(np.abs(scores), initial=0)))
 
 
 def there(differences: Floats) -> NDArray[np.bool_]:
@@ -67,26 +71,33 @@ def of_all(values: Floats) -> Floats:
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
 
 
-def outcomes(test: str, differences: Floats, *, tolerance: float, resamples: int, seed: int) -> list[Outcome]:
+def of_each(test: Callable[[Floats], Outcome], differences: Floats, *, tolerance: float | None = None) -> list[Outcome]:
     """What a test of pairs tells of each column; of fewer than two pairs nothing.
 
-    Ties are what is within the tolerance, and 0 for the sign test and Wilcoxon's. Where all differences are the same,
-    there is no spread to measure them by, and t and bootstrap have no p.
+    With a tolerance, differences within it are ties, and 0. Where all differences are the same, there is no spread to
+    measure them by, and t has no p.
     """
     columns = [column[there(column)] for column in differences.T]
-    if test in ("randomisation", "bootstrap"):
-        p_of, statistic_of = (randomisation_p, _mean) if test == "randomisation" else (bootstrap_p, _t)
-        p = p_of(differences, resamples=resamples, seed=seed).tolist()
-        found = [
-            Outcome(statistic_of(column), None if math.isnan(value) else value)
-            for column, value in zip(columns, p, strict=True)
-        ]
-    elif test == "t":
-        found = [_t_test(column) for column in columns]
-    else:
-        of_signs = _sign_test if test == "sign" else _wilcoxon
-        found = [of_signs(without_ties(column, tolerance)) for column in columns]
-    return [outcome if len(column) > 1 else Outcome() for outcome, column in zip(found, columns, strict=True)]
+    tested = columns if tolerance is None else [without_ties(column, tolerance) for column in columns]
+    return [test(column) if len(column) > 1 else Outcome() for column in tested]
+
+
+def randomisation(differences: Floats, *, resamples: int, seed: int) -> list[Outcome]:
+    """What Fisher's randomisation tells of each column: the statistic is the mean."""
+    return _resampled(differences, randomisation_p(differences, resamples=resamples, seed=seed), _mean)
+
+
+def bootstrap(differences: Floats, *, resamples: int, seed: int) -> list[Outcome]:
+    """What the studentised bootstrap tells of each column: the statistic is t."""
+    return _resampled(differences, bootstrap_p(differences, resamples=resamples, seed=seed), _t)
+
+
+def _resampled(differences: Floats, p: Floats, statistic: Callable[[Floats], float | None]) -> list[Outcome]:
+    columns = [column[there(column)] for column in differences.T]
+    return [
+        Outcome(statistic(column), None if math.isnan(value) else value) if len(column) > 1 else Outcome()
+        for column, value in zip(columns, p.tolist(), strict=True)
+    ]
 
 
 def _mean(differences: Floats) -> float | None:
@@ -98,14 +109,16 @@ def _t(differences: Floats) -> float | None:
     return None if d is None else d * math.sqrt(len(differences))
 
 
-def _t_test(differences: Floats) -> Outcome:
+def t_test(differences: Floats) -> Outcome:
+    """Student's paired t."""
     if cohen_d(differences) is None:
         return Outcome()
     found = stats.ttest_1samp(differences, 0)
     return Outcome(float(found.statistic), float(found.pvalue))
 
 
-def _wilcoxon(differences: Floats) -> Outcome:
+def wilcoxon(differences: Floats) -> Outcome:
+    """Wilcoxon's signed ranks."""
     ranks = signed_ranks(differences)
     has_ties = len(np.unique(np.abs(ranks[ranks != 0]))) < len(differences)
     if not ranks.any() or (has_ties and len(differences) <= PERMUTED):
@@ -118,12 +131,40 @@ def _wilcoxon(differences: Floats) -> Outcome:
     return Outcome(float(found.statistic), float(found.pvalue))
 
 
-def _sign_test(differences: Floats) -> Outcome:
+def sign_test(differences: Floats) -> Outcome:
+    """The share of differences above 0."""
     positive, unequal = int((differences > 0).sum()), int(np.count_nonzero(differences))
     if not unequal:
         return Outcome(None, 1.0)
     found = stats.binomtest(positive, unequal)
     return Outcome(float(found.statistic), float(found.pvalue))
+
+
+def max_t(differences: Floats, *, measures: int, alpha: float, resamples: int, seed: int) -> list[Outcome]:
+    """What the step-down test of the largest |t| tells of each column; the columns of a measure are one family.
+
+    The intervals of a family together miss one of its mean differences with a probability of alpha.
+    """
+    found: list[Outcome] = []
+    for of_pairs in np.hsplit(differences, measures):
+        p, largest = largest_flipped(of_pairs, resamples=resamples, seed=seed)
+        allowed = math.floor(alpha * (resamples + 1) * (1 + ROUNDING))
+        limit = float(largest[resamples - allowed]) if allowed else math.inf
+        for column, of_pair in zip(of_pairs.T, p.tolist(), strict=True):
+            pairs = column[there(column)]
+            half = limit * (deviation(pairs) or 0) / math.sqrt(max(1, len(pairs)))
+            ends = (float(pairs.mean()) - half, float(pairs.mean()) + half) if half and math.isfinite(half) else None
+            found.append(Outcome(_t(pairs), of_pair, ends) if len(pairs) > 1 else Outcome())
+    return found
+
+
+def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, float | None]]:
+    """The exact two-sided p of a share of one half, and the exact 95 % interval of the share (Clopper-Pearson)."""
+    if not trials:
+        return 1.0, (None, None)
+    found = stats.binomtest(successes, trials)
+    ends = found.proportion_ci(0.95, method="exact")
+    return float(found.pvalue), (float(ends.low), float(ends.high))
 
 
 def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamples: int, seed: int) -> list[Outcome]:
@@ -162,34 +203,6 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
     return [None if value is None else float(next(found)) for value in p]
 
 
-def cohen_d(differences: Floats) -> float | None:
-    """Cohen's d_z: the mean of the differences by their standard deviation; None without a spread."""
-    spread = deviation(differences)
-    return float(differences.mean()) / spread if spread else None
-
-
-def deviation(differences: Floats) -> float | None:
-    """The standard deviation of the differences, 0 if they are all the same; None of fewer than two."""
-    if len(differences) < 2:
-        return None
-    # The mean of equal numbers can be another number, by rounding.
-    return float(differences.std(ddof=1)) if np.ptp(differences) else 0.0
-
-
 def without_ties(differences: Floats, tolerance: float) -> Floats:
     """The differences with 0 for those within the tolerance."""
     return np.where(np.abs(differences) <= tolerance, 0, differences)
-
-
-def rank_biserial(differences: Floats) -> float | None:
-    """The share of Wilcoxon's ranks that positive differences have, minus that of negative ones; None without ranks."""
-    ranks = signed_ranks(differences)
-    return float(ranks.sum() / np.abs(ranks).sum()) if ranks.any() else None
-
-
-def signed_ranks(differences: Floats) -> Floats:
-    """The ranks of the differences by size, each with the sign of its difference; 0 for a difference of 0."""
-    ranks = np.zeros(len(differences))
-    unequal = differences != 0
-    ranks[unequal] = stats.rankdata(np.abs(differences[unequal])) * np.sign(differences[unequal])
-    return ranks

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from polars_ir.statistics.intervals import DRAWN
-from polars_ir.statistics.randomisation import ROUNDING, Floats, permutation_p
+from polars_ir.statistics.randomisation import ROUNDING, Floats, permutation_p, rounded
 
 
 def group_against_rest(
@@ -39,6 +39,9 @@ def group_against_rest(
     means = [float(values.mean()) if len(values) else None for values in (group, rest)]
     mean, of_rest = means
     difference = None if mean is None or of_rest is None else mean - of_rest
+    if len(group) and len(rest):
+        scale = float(max(np.abs(group).max(), np.abs(rest).max()))
+        group, rest = rounded(group, scale), rounded(rest, scale)
     found = {"mean": mean, "rest_mean": of_rest, "difference": difference}
     outcome = dict.fromkeys(("low", "high", "statistic", "p"))
     if note := _undefined(group, rest, least):

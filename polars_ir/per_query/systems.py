@@ -1,0 +1,163 @@
+"""Systems compared with a baseline, or with each other: differences, how sure they are, and how large.
+
+Conventions: a difference is the system's value minus the baseline's on the same query. What is tested are its pairs,
+queries for which both have a value; whatever is not defined of them is null, and the row's note says why.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import polars as pl
+
+from polars_ir.errors import OptionError, explain_options, option
+from polars_ir.extras import require
+from polars_ir.frames.kinds import give_back
+from polars_ir.options import takes
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.comparisons import Options, compared, margins_of
+from polars_ir.per_query.groups import check_correction, tested
+from polars_ir.per_query.options import Comparing
+from polars_ir.per_query.paired_tests import TESTS
+from polars_ir.per_query.samples import check_names
+from polars_ir.per_query.scores import scores_of
+from polars_ir.values import tie
+
+#: The columns of the result behind those of the slices.
+SCHEMA = {
+    **dict.fromkeys(["run", "baseline", "measure"], pl.String),
+    **dict.fromkeys(["mean", "baseline_mean", "difference", "relative_difference", "low", "high"], pl.Float64),
+    **dict.fromkeys(["simultaneous_low", "simultaneous_high", "statistic", "p", "p_corrected"], pl.Float64),
+    "significant": pl.Boolean,
+    **dict.fromkeys(["cohen_d", "cohen_d_low", "cohen_d_high"], pl.Float64),
+    **dict.fromkeys(["rank_biserial", "rank_biserial_low", "rank_biserial_high", "p_equivalent"], pl.Float64),
+    "equivalent": pl.Boolean,
+    **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
+    "note": pl.String,
+}
+
+
+@explain_options
+@takes(Comparing)
+def compare(
+    per_query: Any, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]
+) -> Any:
+    """Whether systems differ from a baseline, or from each other, by more than chance: one row per pair and measure.
+
+    Systems are aligned by the queries' ids, and tested on their differences d over n queries, two-sided:
+
+    - `"t"`: Student's paired t, mean(d) / (std(d) / sqrt(n)).
+    - `"wilcoxon"`: the signed ranks of the differences, as `scipy.stats.wilcoxon` has it; `statistic` is the lower of
+      the two sums of ranks.
+    - `"sign"`: the share of differences above 0 among those that are not 0, against 1/2 (binomial).
+    - `"randomisation"`: Fisher's, of mean(d) if systems change places at random in each query. Exact if there are no
+      more than `resamples` ways for those that differ, else (b + 1) / (m + 1), b of m random ways being as extreme.
+    - `"bootstrap"`: Student's t, against those of samples of queries drawn from differences shifted to a mean of 0;
+      (b + 1) / (m + 1).
+    - `"tukey"`: randomised Tukey HSD of all systems of the frame. Their values change places at random in each query;
+      p is the share of the ranges of their means that are as wide as |mean(d)|, (b + 1) / (m + 1). Only queries for
+      which all systems have a value count.
+    - `"max-t"`: the step-down test of the largest |t|, if the differences of a query change their signs all together at
+      random: each |t| is compared with the largest of those no higher.
+
+    Wilcoxon's and the sign test do not test the mean: they ask whether differences are symmetric about 0, or as often
+    above as below, and reject equal means far more often than alpha where differences are skewed. Tukey's test holds
+    its level over all pairs only if no two systems differ from the others in spread or likeness: near-copies of one
+    system beside others made it reject among equal systems in 21 of 100 cases; `"max-t"` did in 5. Both allow for the
+    number of pairs by themselves (in each slice), so that `p_corrected` is `p`.
+
+    Means are arithmetic, also of measures that `mean` averages otherwise.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    baseline
+        The system that the others are compared with; None compares each with each.
+    measures
+        Names of the measures, in any spelling; all by default.
+
+    Returns
+    -------
+    The kind of per_query
+        - the columns of the slice, if there are slices;
+        - `run`, `baseline`, `measure` (String); without a given baseline, `baseline` is the earlier one of two systems;
+        - `mean`, `baseline_mean`, `difference`, `relative_difference` (by |baseline_mean|), `low` and `high`, the
+          interval of the difference, and `simultaneous_low` and `simultaneous_high`, those that hold for all
+          comparisons of a measure together with this confidence (Bonferroni's, of the same kind; those of tukey and
+          max-t in each slice) (Float64); null where all differences are the same, and show no spread;
+        - `statistic`, `p`, `p_corrected` (Float64, p from 0 to 1), `significant` (Boolean; null where p is, as by
+          t and bootstrap for systems that do not differ at all);
+        - `cohen_d`, mean(d) / std(d), and `rank_biserial`, from -1 to 1, the share of Wilcoxon's ranks that are of
+          positive differences, minus that of negative ones (Float64); both have the sign of the difference, and an
+          interval, `cohen_d_low` and so on: by the noncentral t distribution, and Wilson's of the ranks;
+        - `p_equivalent` (Float64) and `equivalent` (Boolean, p_equivalent <= alpha, not corrected), with a margin, else
+          null: the larger p of both one-sided tests, which are those of `gate(interval="auto")`;
+        - `wins`, `ties`, `losses` (UInt32), in which for a cost such as `Hole` the lower value wins;
+        - `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
+        - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for
+          only one of the two; null where there is nothing to say.
+
+        Rows are in the order of slices, measures, baselines and systems.
+
+    Raises
+    ------
+    IRError
+        For a single system; systems with fewer than two common queries; a baseline, measure or option that there is
+        not; values that are NaN or infinite; a LazyFrame.
+
+    References
+    ----------
+    Smucker, Allan & Carterette 2007, https://doi.org/10.1145/1321440.1321528 (randomisation, bootstrap and t);
+    Sakai 2006, https://doi.org/10.1145/1148170.1148261 (bootstrap); Carterette 2012,
+    https://doi.org/10.1145/2094072.2094076 (Tukey); Romano & Wolf 2005, https://doi.org/10.1198/016214504000000539
+    (max-t); Kerby 2014, https://doi.org/10.2466/11.IT.3.1 (rank-biserial); Schuirmann 1987,
+    https://doi.org/10.1007/BF01068419 (equivalence)
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"])
+    >>> found = ir.compare(per_query, baseline="bm25", test="sign")
+    >>> found.select("run", "measure", "wins", "ties", "losses", pl.col("p", "p_corrected").round(4)).rows()
+    [('chargrams', 'nDCG@10', 26, 19, 51, 0.0059, 0.0059), ('tfidf', 'nDCG@10', 12, 28, 56, 0.0, 0.0),
+     ('chargrams', 'RR', 18, 49, 29, 0.1439, 0.1439), ('tfidf', 'RR', 14, 40, 42, 0.0002, 0.0005)]
+    >>> a, b = {"q1": 0.5, "q2": 0.25, "q3": 0.75}, {"q1": 0.75, "q2": 0.75, "q3": 0.75}
+    >>> both = {name: pl.DataFrame({"query_id": list(v), "AP": list(v.values())}) for name, v in (("a", a), ("b", b))}
+    >>> ir.compare(both, test="randomisation").select("run", "baseline", "difference", "p").rows()
+    [('b', 'a', 0.25, 0.5)]
+    """
+    require("stats", "ir.compare")
+    from polars_ir.statistics.randomisation import resamples_for
+
+    test, correction, by, resamples = TESTS[options["test"]], options["correction"], options["by"], options["resamples"]
+    check_correction(correction)
+    if test.of_all and correction not in (None, "holm"):
+        raise OptionError(
+            f"allows for the number of comparisons by itself; got {option('correction', correction)} as well. Leave it "
+            "out, or take another test.",
+            about=option("test", test.name),
+        )
+    alpha = float(options["alpha"])
+    scores = scores_of(per_query, measures, missing=options["missing"], by=by, what="ir.compare")
+    check_names(scores.slices, SCHEMA)
+    pairs = scores.pairs(baseline)
+    scores.check_common(pairs, "ir.compare")
+    slices = list(scores.each_slice())
+    family = 1 if test.of_all or correction is None else len(slices) * len(pairs)
+    chances = {"resamples": resamples or resamples_for(family, alpha), "seed": options["seed"]}
+    margins = margins_of(options["margin"], list(scores.values))
+    interval = options["interval"] or test.interval
+    how = Options(test, interval, alpha, family, tie(options["tolerance"]), margins, chances)
+    rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
+    schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
+    found = tested(
+        rows,
+        schema,
+        significant="significant",
+        correction=None if test.of_all else correction,
+        alpha=alpha,
+        resamples=chances["resamples"] if test.resampled else None,
+    )
+    return give_back(found, per_query)

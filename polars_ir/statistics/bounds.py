@@ -1,0 +1,189 @@
+"""One-sided bounds of a mean, which hold at a level for few values, and for values that are nearly all the same.
+
+Conventions: no value can be below `lowest`, which may be -inf where that is not known; an upper bound is the lower one
+of the negated values. A bound that is not defined is None. A bound is above the true mean with a probability of at most
+alpha, so far as its docstring says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import optimize, stats
+
+from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats
+
+#: So many values must lie below both mean and median for a bound by Student's t. With fewer, what has not been seen
+#: yet can be larger than what has: the simulation in tests/bench/evidence.py shows the levels for other numbers.
+LEAST_BELOW = 20
+
+#: The integral in `chance_below`, in natural logarithms: its step, where it starts, and the size at which it ends.
+STEP, FIRST, VANISHED = 0.05, -20.0, 30.0
+
+#: Means of flat Dirichlet weights have a log-concave density: less than 1e-16 is so many standard deviations away.
+FAR = 40.0
+
+#: The stakes of a bet, as shares of the largest one that can not lose everything.
+STAKES = np.geomspace(1e-4, 0.99, 60)
+
+
+def lower_bound(values: Floats, kind: str, *, lowest: float, alpha: float) -> float | None:
+    """The lower bound of the mean by one of `BOUNDS`; None of fewer than two values."""
+    if len(values) < 2:
+        return None
+    return BOUNDS[kind](values, lowest, alpha)
+
+
+def p_above(values: Floats, mean: float, *, lowest: float) -> float | None:
+    """The p of the hypothesis that the true mean is `mean` or less, by the rule of `"auto"`; None if it has none."""
+    if has_tail(values):
+        centred = values.mean() - mean
+        return float(stats.t.sf(_unskewed(centred * math.sqrt(len(values)) / values.std(ddof=1), values), _df(values)))
+    return chance_below(values, mean, lowest) if len(values) > 1 and math.isfinite(lowest) else None
+
+
+def has_tail(values: Floats) -> bool:
+    """Whether enough values lie below both mean and median to tell how far a mean can fall."""
+    return n_below(values) >= LEAST_BELOW
+
+
+def n_below(values: Floats) -> int:
+    """How many values lie below both mean and median."""
+    if not len(values):
+        return 0
+    rounding = ROUNDING * float(np.abs(values).max())
+    return int((values < min(values.mean(), np.median(values)) - rounding).sum())
+
+
+def automatic(values: Floats, lowest: float, alpha: float) -> float | None:
+    """By t, corrected for skewness, where enough values lie below mean and median; else the bounded one."""
+    if has_tail(values):
+        return by_skewed_t(values, alpha)
+    return bounded(values, lowest, alpha)
+
+
+def by_skewed_t(values: Floats, alpha: float) -> float:
+    """Student's bound, lowered where a long lower tail makes t too high.
+
+    With g = skewness / sqrt(n), Hall's transformation of t, t + g (t^2 / 3 + 1 / 6) + g^2 t^3 / 27, is as t would be
+    without skewness (https://doi.org/10.1111/j.2517-6161.1992.tb01878.x); a skewness above 0 raises nothing. There
+    are as many degrees of freedom as values below mean and median, less one, since these tell of the tail.
+    """
+    t = float(stats.t.ppf(1 - alpha, _df(values)))
+    if g := _skewness(values):
+        inner = g * (t - g / 6)
+        # Near 0, the difference of a cube root and 1 would be all rounding.
+        t = 3 / g * (math.expm1(math.log1p(inner) / 3) if inner > -0.9 else float(np.cbrt(1 + inner)) - 1)
+    return float(values.mean()) - t * float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _unskewed(t: float, values: Floats) -> float:
+    g = _skewness(values)
+    return t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27
+
+
+def _skewness(values: Floats) -> float:
+    """The skewness by sqrt(n), corrected for bias; 0 where it is above 0."""
+    return min(0.0, float(stats.skew(values, bias=False))) / math.sqrt(len(values))
+
+
+def _df(values: Floats) -> int:
+    return n_below(values) - 1
+
+
+def bounded(values: Floats, lowest: float, alpha: float) -> float | None:
+    """The mean that a Bayesian bootstrap with one more value, the lowest possible one, is below by a chance of alpha.
+
+    Gaffke's bound: of values 0 and 1 it is that of Clopper and Pearson, and it never leaves the range. That it holds
+    for every distribution is a conjecture that no search has contradicted (https://arxiv.org/abs/1905.06208).
+    """
+    if not math.isfinite(lowest):
+        return None
+    if (high := float(values.max())) <= lowest:
+        return lowest
+    # No chance of alpha is further from the expected mean than this (Cantelli).
+    expected, deviation = _moments(values, np.ones(len(values)), lowest)
+    low = max(lowest, expected - deviation * math.sqrt(1 / alpha))
+    levels, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
+    return float(
+        optimize.brentq(lambda mean: chance_below(levels, mean, lowest, counts) - alpha, low, high, xtol=1e-12)
+    )
+
+
+def _moments(values: Floats, counts: Floats, lowest: float) -> tuple[float, float]:
+    """The expected value and the standard deviation of the mean that flat Dirichlet weights make."""
+    total = float(counts.sum()) + 1
+    expected = (float(counts @ values) + lowest) / total
+    square = (float(counts @ (values - expected) ** 2) + (lowest - expected) ** 2) / total
+    return expected, math.sqrt(square / (total + 1))
+
+
+def chance_below(values: Floats, mean: float, lowest: float, counts: Floats | None = None) -> float:
+    """The chance that weights drawn from a flat Dirichlet distribution make a mean of values and `lowest` below `mean`.
+
+    It is that of sum(E (x - mean)) <= 0 with exponential E, by the inversion of its characteristic function
+    (Gil-Pelaez). `counts` are how often each value counts; they may be fractions.
+    """
+    if counts is None:
+        values, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
+    apart, weights = np.append(values, lowest) - mean, np.append(counts, 1.0)
+    if (apart >= 0).all() or (apart <= 0).all():
+        return 0.0 if (apart > 0).any() else 1.0
+    expected, deviation = _moments(values, counts, lowest)
+    far = (mean - expected) / deviation
+    if abs(far) > FAR:
+        return float(far > 0)
+    apart /= math.sqrt(weights @ apart**2)
+    # The further from the expected mean, the faster the integrand oscillates.
+    step = STEP / (1 + abs(far) / 5)
+    at = np.exp(np.arange(FIRST, _last(apart, weights), step))
+    angle, size = np.zeros(len(at)), np.zeros(len(at))
+    columns = max(1, CELLS // len(at))
+    for start in range(0, len(apart), columns):
+        part, counted = at[:, None] * apart[start : start + columns], weights[start : start + columns]
+        angle += np.arctan(part) @ counted
+        size += np.log1p(part**2) @ counted / 2
+    return min(1.0, max(0.0, float(0.5 - step / math.pi * (np.sin(angle) * np.exp(-size)).sum())))
+
+
+def _last(apart: Floats, weights: Floats) -> float:
+    """Where the integrand of `chance_below` has vanished, in natural logarithms."""
+    last = 0.0
+    while np.log1p(np.exp(2 * last) * apart**2) @ weights / 2 < VANISHED:
+        last += 0.5
+    return last
+
+
+def anytime(values: Floats, lowest: float, alpha: float) -> float | None:
+    """The lowest mean at which a bettor against it has not yet won 1 / alpha times the stake.
+
+    The wealth, the mean over `STAKES` s of prod(1 + s (x - mean) / (mean - lowest)), is an e-value: whenever it is
+    looked at, and however often, it is 1 / alpha or more with a probability of at most alpha if `mean` is the true one
+    (Ville; Waudby-Smith and Ramdas, https://arxiv.org/abs/2010.09686). It depends on no order of the values.
+    """
+    if not math.isfinite(lowest):
+        return None
+    levels, counts = (np.asarray(part, np.float64) for part in np.unique(values, return_counts=True))
+    high, least = float(values.max()), -math.log(alpha)
+    just_above = lowest + 1e-9 * (high - lowest)
+    if high <= lowest or log_wealth(levels, counts, just_above, lowest) < least:
+        return lowest
+    return float(
+        optimize.brentq(lambda mean: log_wealth(levels, counts, mean, lowest) - least, just_above, high, xtol=1e-12)
+    )
+
+
+def log_wealth(levels: Floats, counts: Floats, mean: float, lowest: float) -> float:
+    """The logarithm of what `anytime` has made of a stake of 1, each level having come so many times."""
+    growth = np.log1p(STAKES[:, None] * (levels - mean) / (mean - lowest)) @ counts
+    return float(np.logaddexp.reduce(growth)) - math.log(len(STAKES))
+
+
+#: The bounds, by the names of their kinds.
+BOUNDS: dict[str, Callable[[Floats, float, float], float | None]] = {
+    "auto": automatic,
+    "bounded": bounded,
+    "anytime": anytime,
+}

@@ -1,0 +1,145 @@
+"""How many queries a test or a gate needs, and how often it finds what it is to find.
+
+Conventions: an effect is a mean difference in standard deviations of the differences. What a pilot is given for are
+differences of queries that there are already; those still to come are drawn from them.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import optimize, stats
+from statsmodels.stats.power import TTestPower
+
+from polars_ir.statistics.bounds import LEAST_BELOW, chance_below, log_wealth, lower_bound
+from polars_ir.statistics.randomisation import CELLS, Floats
+
+#: How often a planned test should find the difference.
+POWER = 0.8
+
+#: Nobody has more queries.
+MOST_QUERIES = 1_000_000_000
+
+#: So many times a pilot is drawn from, and so many for a gate, whose bounds take longer.
+DRAWS, GATES = 2_000, 400
+
+#: From so many queries on, means are normal whatever their differences are.
+NORMAL_FROM = 20_000
+
+
+def queries_needed(effect: float, *, alpha: float, power: float, alternative: str = "two-sided") -> int | None:
+    """The lowest number of queries that show an effect with this power; None if it is over a billion.
+
+    The alternative is statsmodels' word.
+    """
+    return _lowest(lambda n: power_of(effect, n, alpha=alpha, alternative=alternative) >= power)
+
+
+def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int | None:
+    """The lowest number of queries, from 2 on, that is enough; None if none is."""
+    numbers = range(2, most + 1)
+    place = bisect_left(numbers, True, key=is_enough)
+    return numbers[place] if place < len(numbers) else None
+
+
+def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = "two-sided") -> float:
+    """How often n queries show an effect."""
+    with np.errstate(all="ignore"):
+        found = float(TTestPower().power(effect, n_queries, alpha, alternative=alternative))
+    if not math.isnan(found):
+        return min(found, 1.0)
+    # statsmodels has no figure far out in the tails: neither for the tail against the effect, which has no weight ...
+    if alternative == "two-sided":
+        return power_of(effect, n_queries, alpha=alpha / 2, alternative="larger")
+    # ... nor where the noncentrality is so large that the statistic is hardly anything else.
+    return float(effect * math.sqrt(n_queries) > stats.t.isf(alpha, n_queries - 1))
+
+
+def smallest_effect(n_queries: int, *, alpha: float, power: float) -> float:
+    """The smallest effect that n queries show with this power."""
+
+    def excess(effect: float) -> float:
+        return power_of(effect, n_queries, alpha=alpha) - power
+
+    high = 1.0
+    while excess(high) < 0:
+        high *= 2
+    return float(optimize.brentq(excess, 0, high, xtol=1e-15))
+
+
+def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha: float, seed: int = 0) -> float:
+    """How often a two-sided t of n queries finds a mean difference, by what a pilot's differences are about theirs."""
+    if n_queries >= NORMAL_FROM:
+        return power_of(difference / float(differences.std(ddof=1)), n_queries, alpha=alpha)
+    limit, found = float(stats.t.isf(alpha / 2, n_queries - 1)), 0
+    for drawn in _samples(differences - differences.mean() + difference, n_queries, DRAWS, seed):
+        errors = drawn.std(axis=1, ddof=1) / math.sqrt(n_queries)
+        found += int((np.abs(drawn.mean(axis=1)) > limit * errors).sum())
+    return found / DRAWS
+
+
+def pilot_queries(differences: Floats, difference: float, *, alpha: float, power: float, seed: int = 0) -> int | None:
+    """The lowest number of queries that find a mean difference with this power, by a pilot."""
+    return _lowest(lambda n: pilot_power(differences, difference, n, alpha=alpha, seed=seed) >= power)
+
+
+def pilot_difference(differences: Floats, n_queries: int, *, alpha: float, power: float, seed: int = 0) -> float:
+    """The smallest mean difference that n queries find with this power, by a pilot."""
+
+    def excess(difference: float) -> float:
+        return pilot_power(differences, difference, n_queries, alpha=alpha, seed=seed) - power
+
+    high = float(np.ptp(differences))
+    while excess(high) < 0:
+        high *= 2
+    return float(optimize.brentq(excess, 0, high, xtol=high * 1e-6))
+
+
+def _samples(values: Floats, n: int, draws: int, seed: int) -> Iterator[Floats]:
+    """Samples of n values, drawn with replacement: a row each."""
+    generator, step = np.random.default_rng(seed), max(1, CELLS // n)
+    for start in range(0, draws, step):
+        yield generator.choice(values, size=(min(step, draws - start), n))
+
+
+def gate_power(
+    gains: Floats, n_queries: int, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto", seed: int = 0
+) -> float:
+    """How often n queries pass a change without any drop: gains of a pilot, each with a random sign."""
+    both = np.concatenate([gains, -gains])
+    passed = 0
+    for drawn in _samples(both, n_queries, GATES, seed):
+        bounds = [lower_bound(sample, kind, lowest=lowest, alpha=alpha) for sample in drawn]
+        passed += sum(bound is not None and bound >= -max_drop for bound in bounds)
+    return passed / GATES
+
+
+def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto") -> int | None:
+    """About how many queries pass a change without any drop 4 times out of 5, if gains are of these sizes either way.
+
+    It is the number for which the sample at the twentieth percentile, whose mean is .84 standard errors below 0,
+    passes.
+    """
+    numbers = []
+    spread = math.sqrt(float((gains**2).mean()))
+    if spread and kind not in ("bounded", "anytime"):
+        by_t = queries_needed(max_drop / spread, alpha=alpha, power=POWER, alternative="larger")
+        below = np.count_nonzero(gains) / len(gains) / 2
+        of_tail = _lowest(lambda n: stats.binom.ppf(1 - POWER, n, below) >= LEAST_BELOW)
+        numbers.append(by_t if kind != "auto" else by_t and of_tail and max(by_t, of_tail))
+    if kind in ("auto", "bounded", "anytime") and math.isfinite(lowest):
+        numbers.append(_lowest(lambda n: _passes(gains, spread, n, max_drop, lowest, alpha, kind)))
+    return min((number for number in numbers if number is not None), default=None)
+
+
+def _passes(gains: Floats, spread: float, n: int, max_drop: float, lowest: float, alpha: float, kind: str) -> bool:
+    """Whether n queries with as many gains of each size, either way, and a mean at its twentieth percentile pass."""
+    levels, counts = np.unique(np.concatenate([gains, -gains]), return_counts=True)
+    shift = float(stats.norm.ppf(POWER)) * spread / math.sqrt(n)
+    levels, counts = np.maximum(levels - shift, lowest), counts * (n / counts.sum())
+    if kind == "anytime":
+        return log_wealth(levels, counts, -max_drop, lowest) >= -math.log(alpha)
+    return chance_below(levels, -max_drop, lowest, counts) <= alpha
