@@ -1,0 +1,174 @@
+"""What products mean by a name: the methods and norms that differ from one to the next, a record each.
+
+Conventions: a dialect changes what a method or a norm is, never the data. The term of a product that ignores weights
+does not read them, so that giving them is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import OptionError, nearest, option, quoted
+from polars_ir.fusion.methods import (
+    BY_NAME,
+    Method,
+    comb_max,
+    comb_sum,
+    combined,
+    geometric_mean,
+    harmonic_mean,
+    mean,
+    one_of_all_weights,
+    rank,
+    rrf,
+    score,
+    weight,
+)
+from polars_ir.runs.norms import Norm, dbsf, l2, min_max, norm_of, shares
+from polars_ir.values import positive
+
+
+class Dialect(NamedTuple):
+    """What a product means by the name of a method or a norm."""
+
+    product: str
+    name: str
+    formula: str
+    method: Callable[..., Method] | None = None
+    norm: Norm | None = None
+    by_rank_column: bool = False
+
+
+def _from_zero(k: float = 60) -> Method:
+    return Method("rrf", weight / (positive("k", k) + (rank - 1)), linear=True, falling=True)
+
+
+def _from_zero_unweighted(k: float = 60) -> Method:
+    return Method("rrf", 1 / (positive("k", k) + (rank - 1)))
+
+
+def _unweighted(k: float = 60) -> Method:
+    return Method("rrf", 1 / (positive("k", k) + rank))
+
+
+def _stretched(k: float = 2) -> Method:
+    # A weight of 0 makes the rank infinite, and the term 0.
+    return Method("rrf", 1 / (rank / weight + (positive("k", k) - 1)))
+
+
+def _at_most_one(k: float = 60) -> Method:
+    return Method("rrf", weight / (positive("k", k) + rank), final=combined * one_of_all_weights * (k + 1))
+
+
+def _of_rank_column(k: float = 60) -> Method:
+    # Its run's score is the rank column, with a minus since the first is the best.
+    return Method("rrf", 1 / (positive("k", k) - score))
+
+
+def _qdrant_dbsf() -> Method:
+    return Method("dbsf", score, norm=dbsf(ddof=1, constant=0.5))
+
+
+def _haystack_dbsf() -> Method:
+    return comb_max()._replace(name="dbsf", norm=dbsf(ddof=0, constant=0.0))
+
+
+def _llamaindex_dbsf() -> Method:
+    return comb_sum()._replace(name="dbsf", norm=dbsf(ddof=0, constant=None))
+
+
+def _floored(norm: Norm) -> Norm:
+    """A norm whose lowest score is not 0, which OpenSearch's means would skip."""
+    return norm._replace(value=pl.when(norm.value == 0).then(0.001).otherwise(norm.value))
+
+
+def _one_alone_stays() -> Norm:
+    norm = min_max(constant=0.5)
+    return norm._replace(value=pl.when(pl.len() == 1).then(score).otherwise(norm.value))
+
+
+def _one_if_positive() -> Norm:
+    value = pl.when(score.max() > score.min()).then(min_max().value).otherwise((score.max() > 0).cast(pl.Float64))
+    return Norm("min-max", value)
+
+
+def _none_if_constant() -> Norm:
+    return Norm("sum", pl.when(score.max() > score.min()).then(shares().value).otherwise(0.0))
+
+
+_MIN_MAX, _DBSF = "(s - min) / (max - min)", "(s - mean + 3 std) / (6 std)"
+
+#: What differs from `METHODS` and `NORMS`, product by product.
+DIALECTS: tuple[Dialect, ...] = (
+    Dialect("paper", "rrf", "w / (60 + rank)", method=rrf),
+    Dialect("elasticsearch", "rrf", "w / (60 + rank)", method=rrf),
+    Dialect("elasticsearch", "min-max", f"{_MIN_MAX}; constant scores stay", norm=min_max(constant=None)),
+    Dialect("opensearch", "rrf", "w / (60 + rank)", method=rrf),
+    Dialect("opensearch", "min-max", f"{_MIN_MAX}, 0.001 for 0; constant scores 1", norm=_floored(min_max())),
+    Dialect("opensearch", "l2", "s / sqrt(sum of s^2)", norm=l2()),
+    Dialect("opensearch", "mean", "sum of w s / sum of w, absent 0", method=mean),
+    Dialect("opensearch", "geometric", "exp(sum of w ln s / sum of w), absent skipped", method=geometric_mean),
+    Dialect("opensearch", "harmonic", "sum of w / sum of (w / s), absent skipped", method=harmonic_mean),
+    Dialect("weaviate", "rrf", "w / (60 + i), i from 0", method=_from_zero),
+    Dialect("weaviate", "min-max", f"{_MIN_MAX}; constant scores 1", norm=min_max()),
+    Dialect("llamaindex", "rrf", "1 / (60 + i), i from 0; no weights", method=_from_zero_unweighted),
+    Dialect("llamaindex", "min-max", f"{_MIN_MAX}; constant scores 1 if above 0, else 0", norm=_one_if_positive()),
+    Dialect("llamaindex", "dbsf", f"sum of w {_DBSF}, std of the population", method=_llamaindex_dbsf),
+    Dialect("chroma", "rrf", "w / (60 + i), i from 0 (its own scores have a minus)", method=_from_zero),
+    Dialect("qdrant", "rrf", "1 / ((i + 1) / w + k - 1), i from 0, k = 2", method=_stretched),
+    Dialect("qdrant", "dbsf", f"sum of {_DBSF}, std of the sample; constant scores 0.5", method=_qdrant_dbsf),
+    Dialect("qdrant", "min-max", f"{_MIN_MAX}; constant scores 0.5, one alone stays", norm=_one_alone_stays()),
+    Dialect("haystack", "rrf", "61 sum of (w / sum of w) / (61 + i), i from 0", method=_at_most_one),
+    Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0", method=_haystack_dbsf),
+    Dialect("pyserini", "rrf", "1 / (60 + the rank column); no weights", method=_of_rank_column, by_rank_column=True),
+    Dialect("ranx", "rrf", "1 / (60 + rank); no weights", method=_unweighted),
+    Dialect("ranx", "min-max", f"{_MIN_MAX}; constant scores 0", norm=min_max(constant=0.0)),
+    Dialect("ranx", "sum", "(s - min) / sum of (s - min); constant scores 0", norm=_none_if_constant()),
+)
+
+PRODUCTS = tuple(dict.fromkeys(dialect.product for dialect in DIALECTS))
+
+
+class Fusion(NamedTuple):
+    """What is to be done: a method, the norm of its scores, and whether ranks come from a column."""
+
+    method: Method
+    norm: Norm | None
+    by_rank_column: bool = False
+
+
+def fusion_of(
+    method: str | Method, norm: str | Norm | pl.Expr | None = None, dialect: str | None = None, k: float | None = None
+) -> Fusion:
+    """The method and the norm that names stand for, in a dialect."""
+    if dialect is not None and dialect not in PRODUCTS:
+        raise OptionError.value("dialect", dialect, PRODUCTS)
+    own = [record for record in DIALECTS if record.product == dialect]
+    of_method = next((record for record in own if record.method and record.name == method), None)
+    of_norm = next((record.norm for record in own if record.norm and record.name == norm), None)
+    if dialect is not None and of_method is None and of_norm is None:
+        names = quoted(record.name for record in own)
+        says = f"{dialect!r} is known for {names}; got {option('method', method)}, {option('norm', norm)}."
+        raise OptionError(says, about="dialect", fix="Leave it out for the method of the papers")
+    record = _method(method, of_method, k)
+    chosen = record.norm if norm is None else of_norm or norm_of(norm)
+    return Fusion(record, chosen, of_method is not None and of_method.by_rank_column)
+
+
+def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -> Method:
+    """The record of a method, with the constant of RRF."""
+    if k is not None and method != "rrf":
+        name = method.name if isinstance(method, Method) else method
+        raise OptionError(
+            f"is the constant of {option('method', 'rrf')}; got {k!r} with the method {name!r}.", about="k"
+        )
+    if isinstance(method, Method):
+        return method
+    if method not in BY_NAME:
+        says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
+        raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))
+    made = of_dialect.method if of_dialect is not None and of_dialect.method else BY_NAME[method]
+    return made() if k is None else made(k=k)

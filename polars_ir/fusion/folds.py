@@ -1,0 +1,52 @@
+"""The folds of a tuning: queries parted so that a group of variants is never in two."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, OptionError, quoted
+from polars_ir.frames.columns import ROLES, find
+from polars_ir.frames.kinds import to_polars
+from polars_ir.fusion.trials import Candidates
+
+
+def folds_of(of: Candidates, by: Any, folds: int, seed: int) -> pl.DataFrame:
+    """The fold of each judged query; the queries of a group are in the same."""
+    queries = of.qrels.select("query_id").unique().sort("query_id")
+    own = pl.format("query {}", pl.col("query_id"))
+    if by is None:
+        groups = queries.with_columns(group=own)
+    else:
+        column = _groups(by, of)
+        groups = queries.join(column, on="query_id", how="left").with_columns(
+            group=pl.coalesce(pl.format("group {}", pl.col("group")), own)
+        )
+    names = groups["group"].unique().sort().to_list()
+    if len(names) < folds:
+        raise OptionError(
+            f"must be no more than the {len(names)} queries or groups of them; got {folds}.", about="folds"
+        )
+    random.Random(seed).shuffle(names)  # noqa: S311  # it parts queries, and hides nothing
+    fold = pl.DataFrame({"group": names}).with_row_index("fold").with_columns(pl.col("fold") % folds + 1)
+    return groups.join(fold, on="group").select("query_id", "fold")
+
+
+def _groups(by: Any, of: Candidates) -> pl.DataFrame:
+    """The group of each query that has one."""
+    dtype = of.table.dtypes["query_id"]
+    if isinstance(by, Mapping):
+        frame = pl.DataFrame({"query_id": list(by), "group": [str(group) for group in by.values()]}, strict=False)
+        return frame.with_columns(pl.col("query_id").cast(dtype))
+    frame = to_polars("by", by, column="group").lazy().collect()
+    query = find("by", "query_id", frame.columns)
+    others = [column for column in frame.columns if column != query]
+    if query is None:
+        raise ColumnError.missing("by", "query_id", ROLES["query_id"], frame.columns)
+    if len(others) != 1 or frame[query].is_duplicated().any():
+        says = f"must have one other column beside {query!r}, and a query once; it has {quoted(others)}."
+        raise ColumnError(says, about="by")
+    return frame.select(pl.col(query).cast(dtype).alias("query_id"), pl.col(others[0]).cast(pl.String).alias("group"))

@@ -1,0 +1,213 @@
+"""The methods of fusion: each is three expressions.
+
+Conventions
+    * `term`: what a run contributes to a document. It reads `score` (normalised, if a norm is asked for), `rank`,
+      `weight` (the run's, 1 without weights) and the counts `n_retrieved` (of the list) and `n_candidates` (of all the
+      query's lists). A null term is left out.
+    * `combine`: what the terms of a document become: `"sum"`, an aggregation of `term`, or `"wins"`, by pairs.
+    * `final`: the fused score. It reads `combined`, `n_runs` (runs that returned the document), `weights` (the sum of
+      theirs) and `all_weights` (of all the runs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import OptionError
+from polars_ir.runs.norms import Norm
+from polars_ir.runs.norms import dbsf as dbsf_norm
+from polars_ir.values import not_negative, positive
+
+score, weight, combined = pl.col("score"), pl.col("weight"), pl.col("combined")
+n_retrieved, n_candidates = pl.col("n_retrieved").cast(pl.Float64), pl.col("n_candidates").cast(pl.Float64)
+
+#: What a sum is multiplied by for a mean: by a number Polars divides otherwise in some of its engines.
+one_of_all_weights = 1 / pl.col("all_weights")
+
+#: Fractions are made of ranks.
+rank = pl.col("rank").cast(pl.Float64)
+
+#: Runs that returned the document.
+n_runs = pl.col("n_runs").cast(pl.Float64)
+
+
+class Method(NamedTuple):
+    """A method of fusion: `term` per run, `combine` over the runs, `final` per document.
+
+    `absent` is the term of a run that lacks the document, for methods that give it one; `norm` the norm of a method
+    that has its own. `linear` says that a term is in proportion to the weight, so that weights can be tuned without
+    computing it anew; `falling`, that terms are also not negative, fall with the rank, and their sum is the score: then
+    `top` leaves out early what can not be among the first.
+    """
+
+    name: str
+    term: pl.Expr
+    combine: pl.Expr | Literal["sum", "wins"] = "sum"
+    final: pl.Expr = combined
+    absent: pl.Expr | None = None
+    norm: Norm | None = None
+    linear: bool = False
+    falling: bool = False
+
+
+def comb_sum() -> Method:
+    """CombSUM, with weights the weighted sum (convex combination): `sum of w s`. Fox & Shaw 1994."""
+    return Method("sum", weight * score, linear=True)
+
+
+def weighted_sum() -> Method:
+    """The weighted sum under ranx's name: `sum of w s`."""
+    return comb_sum()._replace(name="wsum")
+
+
+def comb_min() -> Method:
+    """CombMIN: the lowest score. Fox & Shaw 1994, https://trec.nist.gov/pubs/trec2/papers/txt/23.txt."""
+    return Method("min", score, pl.col("term").min())
+
+
+def comb_max() -> Method:
+    """CombMAX: the highest score. Fox & Shaw 1994."""
+    return Method("max", score, pl.col("term").max())
+
+
+def comb_med() -> Method:
+    """CombMED: the median of the scores. Fox & Shaw 1994."""
+    return Method("med", score, pl.col("term").median())
+
+
+def comb_anz() -> Method:
+    """CombANZ: `(sum of w s) / m`, the mean over the m runs that have the document. Fox & Shaw 1994."""
+    return Method("anz", weight * score, final=combined / n_runs, linear=True)
+
+
+def comb_mnz() -> Method:
+    """CombMNZ: `m sum of w s`. Fox & Shaw 1994; Lee 1997, https://doi.org/10.1145/258525.258587."""
+    return Method("mnz", weight * score, final=combined * n_runs, linear=True)
+
+
+def comb_gmnz(gamma: float = 0.5) -> Method:
+    """CombGMNZ: `m^gamma sum of w s`. Lee 1997, https://doi.org/10.1145/258525.258587."""
+    return Method("gmnz", weight * score, final=combined * n_runs ** not_negative("gamma", gamma), linear=True)
+
+
+def weighted_mnz() -> Method:
+    """Weighted MNZ: `(sum of s) (sum of w over the runs that have the document)`.
+
+    Wu & Crestani 2002, https://doi.org/10.1145/584792.584908.
+    """
+    return Method("wmnz", score, final=combined * pl.col("weights"))
+
+
+def mixed() -> Method:
+    """Mixed: `sqrt(m) sum of w s`. Wu & Crestani 2002, https://doi.org/10.1145/584792.584908."""
+    return Method("mixed", weight * score, final=combined * n_runs.sqrt(), linear=True)
+
+
+def mean() -> Method:
+    """The weighted arithmetic mean, `sum of w s / sum of w` over all runs: a run that lacks the document counts 0."""
+    return Method("mean", weight * score, final=combined * one_of_all_weights, linear=True)
+
+
+def geometric_mean() -> Method:
+    """The weighted geometric mean, `exp(sum of w ln s / sum of w)`, over runs that score it above 0; else 0."""
+    term = pl.when(score > 0).then(weight * score.log())
+    return Method("geometric", term, final=_over_weights((combined / pl.col("weights")).exp()))
+
+
+def harmonic_mean() -> Method:
+    """The weighted harmonic mean, `sum of w / sum of (w / s)`, over runs that score it above 0; else 0."""
+    term = pl.when(score > 0).then(weight / score)
+    return Method("harmonic", term, final=_over_weights(pl.col("weights") / combined))
+
+
+def _over_weights(value: pl.Expr) -> pl.Expr:
+    """A mean over the runs that count; 0 where none does."""
+    return pl.when(pl.col("weights") > 0).then(value).otherwise(0.0)
+
+
+def isr() -> Method:
+    """ISR: `m sum of w / rank^2`. Mourao et al. 2015, https://doi.org/10.1016/j.compmedimag.2014.05.006."""
+    return Method("isr", weight / rank**2, final=combined * n_runs, linear=True)
+
+
+def log_isr() -> Method:
+    """Log ISR: `ln(m) sum of w / rank^2`; 0 for what one run alone has. Mourao et al. 2015, as `isr`."""
+    return Method("log_isr", weight / rank**2, final=combined * n_runs.log(), linear=True)
+
+
+def logn_isr(sigma: float = 0.01) -> Method:
+    """LogN ISR: `ln(m + sigma) sum of w / rank^2`. Mourao et al. 2015, as `isr`."""
+    return Method("logn_isr", weight / rank**2, final=combined * (n_runs + positive("sigma", sigma)).log(), linear=True)
+
+
+def rrf(k: float = 60) -> Method:
+    """Reciprocal rank fusion: `sum of w / (k + rank)`.
+
+    Cormack, Clarke & Buettcher 2009, https://doi.org/10.1145/1571941.1572114.
+    """
+    return Method("rrf", weight / (not_negative("k", k) + rank), linear=True, falling=True)
+
+
+def rbc(phi: float = 0.8) -> Method:
+    """Rank-biased centroids: `sum of w (1 - phi) phi^(rank - 1)`.
+
+    Bailey, Moffat, Scholer & Thomas 2017, https://doi.org/10.1145/3077136.3080839.
+    """
+    if not isinstance(phi, (int, float)) or not 0 < phi < 1:
+        raise OptionError(f"must be between 0 and 1, both excluded; got {phi!r}.", about="phi")
+    return Method("rbc", weight * ((1 - phi) * pl.lit(float(phi)).pow(rank - 1)), linear=True, falling=True)
+
+
+def borda() -> Method:
+    """Borda count: `sum of w (|C| - rank + 1)`, C being the candidates; a run that lacks it: `w (|C| - n + 1) / 2`.
+
+    Aslam & Montague 2001, https://doi.org/10.1145/383952.384007.
+    """
+    points, rest = n_candidates - rank + 1, (n_candidates - n_retrieved + 1) / 2
+    return Method("borda", weight * points, absent=weight * rest)
+
+
+def condorcet() -> Method:
+    """Condorcet, as Copeland wins: candidates that most runs rank lower, and half of those that as many rank higher.
+
+    A run votes for what it has against what it lacks. Wins make an order, which the majorities need not. It takes time
+    and memory by the square of a query's candidates: give a `depth`. Montague & Aslam 2002,
+    https://doi.org/10.1145/584792.584881; Copeland 1951.
+    """
+    return Method("condorcet", weight, "wins")
+
+
+def dbsf() -> Method:
+    """Distribution-based score fusion: the sum of scores by three deviations about their list's mean (norm `dbsf`)."""
+    return Method("dbsf", weight * score, norm=dbsf_norm(), linear=True)
+
+
+#: The methods, each with the parameters it has by default.
+METHODS: tuple[Callable[..., Method], ...] = (
+    comb_sum,
+    comb_min,
+    comb_max,
+    comb_med,
+    comb_anz,
+    comb_mnz,
+    comb_gmnz,
+    weighted_sum,
+    weighted_mnz,
+    mixed,
+    mean,
+    geometric_mean,
+    harmonic_mean,
+    isr,
+    log_isr,
+    logn_isr,
+    rrf,
+    rbc,
+    borda,
+    condorcet,
+    dbsf,
+)
+
+BY_NAME = {method().name: method for method in METHODS}

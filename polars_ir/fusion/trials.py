@@ -1,0 +1,206 @@
+"""Many fusions of the same runs measured at once: what each run gives the candidates is found once.
+
+Conventions: a fusion here returns its first `top` documents. Ids of documents are numbered in their own order, so that
+equal scores are ordered as everywhere.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.engine.ranking import text
+from polars_ir.errors import IRWarning
+from polars_ir.frames.table import Table, qrels_table, same_types
+from polars_ir.fusion.combining import added, in_order_of_size
+from polars_ir.fusion.dialects import Fusion, fusion_of
+from polars_ir.fusion.fusing import Missing, scored, termed
+from polars_ir.fusion.grids import Trial
+from polars_ir.fusion.methods import Method
+from polars_ir.language.identity import Measured
+from polars_ir.runs.evaluation import evaluate
+from polars_ir.runs.judging import judge
+from polars_ir.runs.rankings import LowerIsBetter, collected, first, ranked
+
+#: Rows that are measured together, to bound the memory.
+ROWS = 5_000_000
+
+#: What a measure may read for its ranks to be counted apart from the relation.
+RANKED = {"query_id", "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved"}
+
+
+class Candidates(NamedTuple):
+    """The ranked rows of all runs, in memory, and their judgments, both with numbered documents."""
+
+    rows: pl.DataFrame
+    table: Table
+    qrels: pl.DataFrame
+    systems: Sequence[str]
+
+
+def candidates_of(
+    table: Table, systems: Sequence[str], qrels: Any, *, depth: int | None, lower_is_better: LowerIsBetter
+) -> Candidates:
+    """What all the fusions start from."""
+    table, judgments = same_types(table, qrels_table(qrels))
+    rows = ranked(table, lower_is_better=lower_is_better)
+    rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+    found = collected(rows, table.rows)
+    judged = judgments.select("query_id", "doc_id", "relevance").collect()
+    ids = pl.concat([found.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
+    # All of one length, since ids are compared as text: 9 comes after 10.
+    start = 10 ** len(str(ids.height))
+    numbers = ids.with_columns(number=start + pl.int_range(pl.len(), dtype=pl.Int64))
+    numbered = (
+        frame.join(numbers, on="doc_id", how="left", maintain_order="left").with_columns(doc_id="number").drop("number")
+        for frame in (found, judged)
+    )
+    return Candidates(next(numbered), table, next(numbered), systems)
+
+
+class How(NamedTuple):
+    """How trials are fused and measured."""
+
+    method: str | Method
+    dialect: str | None
+    missing: Missing
+    top: int
+    measure: Measured
+
+
+def measured(trials: Sequence[Trial], of: Candidates, how: How) -> pl.DataFrame:
+    """A row per trial and query: `run` (the number of the trial), `query_id` and the value of the measure."""
+    alike: dict[tuple[Any, Any], list[int]] = {}
+    for number, trial in enumerate(trials):
+        alike.setdefault((trial.k, id(trial.norm)), []).append(number)
+    parts = []
+    for numbers in alike.values():
+        some = trials[numbers[0]]
+        fusion = fusion_of(how.method, some.norm, how.dialect, some.k)
+        weightings = {number: trials[number].weights for number in numbers}
+        if _is_linear(fusion.method) and set(how.measure.expression.meta.root_names()) <= RANKED:
+            parts.append(_of_weighted_sums(fusion, weightings, of, how))
+        else:
+            parts.append(_of_lists(_fused(fusion, weightings, of, how), of, how))
+    return pl.concat(parts).sort("run", "query_id")
+
+
+def measured_subsets(
+    subsets: Sequence[Sequence[str]], weights: Any, of: Candidates, how: How, norm: Any
+) -> pl.DataFrame:
+    """A row per subset of the runs and query, as `measured` has it, each fused by itself."""
+    fusion = fusion_of(how.method, norm, how.dialect)
+
+    def lists() -> Iterator[pl.DataFrame]:
+        for number, subset in enumerate(subsets):
+            rows = of.rows.lazy().filter(pl.col("run").cast(pl.String).is_in(list(subset)))
+            own = {system: weights[system] for system in subset} if isinstance(weights, Mapping) else weights
+            yield _list(rows, number, fusion, own, subset, of, how)
+
+    return _of_lists(lists(), of, how).sort("run", "query_id")
+
+
+def figures(rows: pl.DataFrame, of: Candidates, measure: Measured) -> pl.DataFrame:
+    """The values of runs or fused lists; that a list has no judged document is no mistake here."""
+    with warnings.catch_warnings(action="ignore", category=IRWarning):
+        values: pl.DataFrame = evaluate(rows, of.qrels, measure.expression)
+    return values
+
+
+def _is_linear(method: Method) -> bool:
+    """Whether scores are sums of terms by weight, so that terms need be found only once."""
+    return method.linear and method.absent is None and "weights" not in method.final.meta.root_names()
+
+
+def _of_lists(lists: Iterator[pl.DataFrame], of: Candidates, how: How) -> pl.DataFrame:
+    """The values of fused lists, several at a time."""
+    values, waiting = [], []
+    for fused in lists:
+        waiting.append(fused)
+        if sum(frame.height for frame in waiting) >= ROWS:
+            values.append(figures(pl.concat(waiting), of, how.measure))
+            waiting = []
+    if waiting:
+        values.append(figures(pl.concat(waiting), of, how.measure))
+    return pl.concat(values)
+
+
+def _fused(
+    fusion: Fusion, weightings: Mapping[int, Mapping[str, float]], of: Candidates, how: How
+) -> Iterator[pl.DataFrame]:
+    """The fused list of each weighting, made from the rows."""
+    for number, weights in weightings.items():
+        yield _list(of.rows.lazy(), number, fusion, weights, of.systems, of, how)
+
+
+def _list(
+    rows: pl.LazyFrame, number: int, fusion: Fusion, weights: Any, systems: Sequence[str], of: Candidates, how: How
+) -> pl.DataFrame:
+    rows = termed(rows, fusion, weights, systems, of.table, how.missing)
+    fused = first(scored(rows, fusion.method, weights, systems), how.top)
+    return fused.select("query_id", "doc_id", "score", run=pl.lit(number, pl.Int64)).collect()
+
+
+def _of_weighted_sums(
+    fusion: Fusion, weightings: Mapping[int, Mapping[str, float]], of: Candidates, how: How
+) -> pl.DataFrame:
+    """The values of weightings: a column of terms for each run, a weighted sum and a rank for each trial."""
+    slots = {system: f"polars_ir: {number}" for number, system in enumerate(of.systems)}
+    wide = _wide(fusion, slots, of, how)
+    judged = wide.filter(pl.col("relevance").is_not_null()).drop(*slots.values(), "n_runs")
+    at_once = max(ROWS // max(judged.height, 1), 1)
+    values, numbers = [], list(weightings)
+    for start in range(0, len(numbers), at_once):
+        some = numbers[start : start + at_once]
+        plans = [_ranks(wide, fusion.method, slots, weightings[number], how.top) for number in some]
+        ranks = pl.collect_all(plans)
+        relations = [
+            judged.lazy().with_columns(of_trial["rank"], run=pl.lit(number, pl.Int64))
+            for number, of_trial in zip(some, ranks, strict=True)
+        ]
+        grouped = pl.concat(relations).group_by("run", "query_id").agg(how.measure.expression)
+        values.append(grouped.collect())
+    return _with_every_query(pl.concat(values), of, how, list(weightings))
+
+
+def _wide(fusion: Fusion, slots: Mapping[str, str], of: Candidates, how: How) -> pl.DataFrame:
+    """The candidates of the judged queries with the term of each run in a column, and the judged relation beside."""
+    term, run = pl.col("term"), pl.col("run")
+    rows = termed(of.rows.lazy(), fusion, None, of.systems, of.table, how.missing)
+    terms = {slot: term.filter(run == system).sum() for system, slot in slots.items()}
+    wide = rows.group_by("query_id", "doc_id").agg(**terms, n_runs=pl.col("rank").count().cast(pl.UInt32)).collect()
+    relation = judge(wide.select("query_id", "doc_id", score=pl.lit(0.0)), of.qrels).drop("rank", "n_higher", "n_tied")
+    judged_queries = of.qrels.select("query_id").unique()
+    wide = wide.join(judged_queries, on="query_id", how="semi")
+    both = wide.join(relation, on=["query_id", "doc_id"], how="full", coalesce=True)
+    both = both.with_columns(pl.col("n_retrieved").clip(upper_bound=how.top))
+    # By falling id, so that an ordinal rank decides ties.
+    return both.sort("query_id", "doc_id", descending=[False, True], nulls_last=True)
+
+
+def _ranks(
+    wide: pl.DataFrame, method: Method, slots: Mapping[str, str], weights: Mapping[str, float], top: int
+) -> pl.LazyFrame:
+    """The ranks of the judged documents by one weighting; null for what it does not return."""
+    # A weight of 0 adds 0, which changes no bit of a sum.
+    used = {slot: weights[system] for system, slot in slots.items() if weights[system]}
+    weighted = [pl.col(slot) * weight for slot, weight in used.items()]
+    scores = in_order_of_size(wide.lazy().with_columns(weighted), [list(used)]).select(
+        "relevance", "query_id", "n_runs", combined=added(list(used)), all_weights=pl.lit(float(sum(weights.values())))
+    )
+    score = pl.when(pl.col("n_runs").is_not_null()).then(method.final.cast(pl.Float64))
+    ranks = scores.select("relevance", rank=score.rank("ordinal", descending=True).over("query_id"))
+    judged = ranks.filter(pl.col("relevance").is_not_null())
+    return judged.select(rank=pl.when(pl.col("rank") <= top).then("rank").cast(pl.UInt32))
+
+
+def _with_every_query(values: pl.DataFrame, of: Candidates, how: How, numbers: Sequence[int]) -> pl.DataFrame:
+    """A value for every judged query of every trial, 0 where a measure is not defined, as in `evaluate`."""
+    name = how.measure.name
+    queries = of.qrels.select("query_id").unique()
+    grid = pl.DataFrame({"run": numbers}, schema={"run": pl.Int64}).join(queries, how="cross")
+    both = grid.join(values, on=["run", "query_id"], how="left")
+    return both.select("run", "query_id", pl.col(name).cast(pl.Float64).fill_null(0.0))

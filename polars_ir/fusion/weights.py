@@ -1,0 +1,116 @@
+"""The weight of each run, or of each run and query: numbers, a table, or an expression over its lists.
+
+Conventions: weights are 0 or more, and not all of them 0. What all queries have in common is checked at once; a weight
+by query is checked by the plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, nearest, quoted
+from polars_ir.frames.checks import guard
+from polars_ir.frames.columns import ROLES, find
+from polars_ir.frames.foreign import is_pandas
+from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.table import Table
+from polars_ir.runs.norms import with_counts
+
+LIST = ["run", "query_id"]
+
+BAD_WEIGHTS = "weights must be 0 or more, not all 0 for a query, and one for each run and query"
+
+
+def weighted(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None, run: Table) -> pl.LazyFrame:
+    """Ranked rows with the `weight` of their run."""
+    if weights is None:
+        return rows.with_columns(weight=1.0)
+    if isinstance(weights, pl.Expr):
+        # In the order of the ranking, so that a sum is the same whatever the order of the rows.
+        value = weights.cast(pl.Float64).over(LIST, order_by="rank")
+        return _guarded(with_counts(rows, weights, LIST).with_columns(weight=value))
+    if is_numbers(weights):
+        numbers = by_system(weights, systems)
+        return rows.with_columns(weight=pl.col("run").replace_strict(numbers, return_dtype=pl.Float64, default=None))
+    return _guarded(rows.join(_by_query(weights, run), on=LIST, how="left"))
+
+
+def all_weights(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None) -> pl.Expr | pl.LazyFrame:
+    """The sum of the weights of all runs: one number, or one by query."""
+    if systems is not None and (weights is None or is_numbers(weights)):
+        numbers = [1.0] * len(systems) if weights is None else by_system(weights, systems).values()
+        return pl.lit(math.fsum(numbers))
+    lists = rows.select(*LIST, "weight").unique(LIST)
+    if weights is None:
+        return lists.select(all_weights=pl.col("run").n_unique().cast(pl.Float64))
+    return lists.group_by("query_id").agg(all_weights=pl.col("weight").sort().cum_sum().last())
+
+
+def is_numbers(weights: Any) -> bool:
+    """Whether weights are numbers by system: a dict, or a sequence in the order of the runs."""
+    return isinstance(weights, (Mapping, Sequence)) and not isinstance(weights, str)
+
+
+def by_system(weights: Any, systems: Sequence[str] | None) -> dict[str, float]:
+    """Weights as a dict by system, checked."""
+    if not isinstance(weights, Mapping):
+        if systems is None:
+            fix = Fix("Give them by name", Code("weights={'bm25': 2, 'dense': 1}"))
+            raise OptionError("are in no order for a LazyFrame of several systems.", about="weights", fix=fix)
+        if len(weights) != len(systems):
+            says = f"must be as many as runs; got {len(weights)} for the {len(systems)} runs {quoted(systems)}."
+            raise OptionError(says, about="weights")
+        weights = dict(zip(systems, weights, strict=True))
+    numbers = {str(system): weight for system, weight in weights.items()}
+    if systems is not None:
+        if unknown := [system for system in numbers if system not in systems]:
+            says = f"name {unknown[0]!r}, which is no run; the runs are {quoted(systems)}."
+            raise OptionError(says, about="weights", near=nearest(unknown[0], systems))
+        if lacking := [system for system in systems if system not in numbers]:
+            says = f"must be as many as runs; there is none for {quoted(lacking)}."
+            raise OptionError(says, about="weights")
+    for system, weight in numbers.items():
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
+            raise OptionError(f"must be numbers of 0 or more; got {weight!r} for {system!r}.", about="weights")
+    if not any(numbers.values()):
+        raise OptionError(f"must not all be 0; got {weights!r}.", about="weights")
+    return {system: float(weight) for system, weight in numbers.items()}
+
+
+def _by_query(weights: Any, run: Table) -> pl.LazyFrame:
+    """A table of weights with canonical columns, ids of the run's type."""
+    if not (isinstance(weights, (pl.DataFrame, pl.LazyFrame)) or is_pandas(weights)):
+        says = f"must be numbers, a dict by system, a table (query_id, run, weight) or an expression; got {weights!r}."
+        raise OptionError(says, about="weights")
+    frame = to_polars("weights", weights, column="weight").lazy()
+    schema = frame.collect_schema()
+    names = {role: find("weights", role, schema.names()) for role in LIST}
+    for role, name in (*names.items(), ("weight", "weight" if "weight" in schema else None)):
+        if name is None:
+            raise ColumnError.missing("weights", role, ROLES.get(role, (role,)), schema.names())
+    if not schema["weight"].is_numeric():
+        raise DtypeError.of_column("weights", "weight", "numbers", schema["weight"], "Cast it.")
+    query = str(names["query_id"])
+    same = schema[query].is_integer() == run.dtypes["query_id"].is_integer()
+    if not same:
+        wanted = f"{run.dtypes['query_id']}, as in the runs"
+        raise DtypeError.of_column("weights", query, wanted, schema[query], "Cast it.")
+    table = frame.select(
+        pl.col(str(names["run"])).cast(pl.String).alias("run"),
+        pl.col(query).cast(run.dtypes["query_id"]).alias("query_id"),
+        weight=pl.col("weight").cast(pl.Float64),
+    )
+    # A run and query with two weights has none, and the plan says so.
+    return table.unique(LIST, keep="none")
+
+
+def _guarded(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows, whose plan fails for weights that can not be used."""
+    weight = pl.col("weight")
+    wrong = weight.is_null() | ~weight.is_finite() | (weight < 0) | (weight.max().over("query_id") <= 0)
+    rows = guard(rows, "rank", wrong.fill_null(True), BAD_WEIGHTS)
+    return rows.with_columns(weight=pl.when(pl.col("rank").is_not_null()).then("weight"))
