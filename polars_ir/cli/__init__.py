@@ -14,12 +14,12 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.cli import ir_measures, trec_eval
-from polars_ir.cli.arguments import parser
-from polars_ir.cli.commands import COMMANDS, found_something
+from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.inputs import check_stdin
-from polars_ir.cli.messages import in_program, in_shell
+from polars_ir.cli.messages import PROGRAM, door_of
 from polars_ir.cli.output import show
-from polars_ir.errors import IRError, IRWarning
+from polars_ir.cli.parser import parser
+from polars_ir.errors import IRError, IRWarning, entered_by
 
 #: Commands that stand in for another program, and read their arguments as it does.
 PROGRAMS = {"trec_eval": trec_eval.main, "ir_measures": ir_measures.main}
@@ -31,8 +31,9 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
-    That is 0 for a result, 1 for a finding (of `validate`; a change that does not pass the `gate`), 2 for wrong use or
-    input, 130 where Ctrl-C ended it; `trec_eval` and `ir_measures` have those of the programs they stand in for.
+    That is 0 for a result, 1 for a finding (of `validate`; a change that is worse, of the `gate`), 2 for wrong use or
+    input, 3 where the `gate` is inconclusive, 130 where Ctrl-C ended it; `trec_eval` and `ir_measures` have those of
+    the programs they stand in for.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in given
@@ -64,25 +65,21 @@ def _run(given: list[str]) -> int:
 
 
 def _program(name: str, *arguments: str) -> int:
-    try:
+    with entered_by(PROGRAM):
         return PROGRAMS[name](arguments)
-    except IRError as error:
-        raise type(error)(in_program(str(error))) from error
 
 
 def _command(given: list[str]) -> int:
-    options = parser(PROGRAMS).parse_args(given)
+    options = parser(COMMANDS, PROGRAMS).parse_args(given)
+    command = next(command for command in COMMANDS if command.name == options.command)
     check_stdin(options)
-    with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
+    with entered_by(door_of(options)), warnings.catch_warnings(record=True, category=IRWarning) as noticed:
         warnings.simplefilter("always", IRWarning)
-        try:
-            frame = COMMANDS[options.command](options)
-        except IRError as error:
-            raise type(error)(in_shell(str(error), vars(options))) from error
-    for notice in noticed:
-        print(f"polars-ir: warning: {in_shell(str(notice.message), vars(options))}", file=sys.stderr)
+        frame = command.run(options)
+    for notice in dict.fromkeys(str(notice.message) for notice in noticed):
+        print(f"polars-ir: warning: {notice}", file=sys.stderr)
     show(frame, options)
-    return int(found_something(frame, options))
+    return command.status(frame)
 
 
 def _message(error: BaseException) -> str:

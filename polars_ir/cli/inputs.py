@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.messages import about, option_for
-from polars_ir.errors import FileError, OptionError
+from polars_ir.cli.progress import progress
+from polars_ir.errors import ColumnError, FileError, Fix, OptionError, door, known_as, nearest, quoted
 from polars_ir.files import read_qrels, read_run, tables
-from polars_ir.files.delimited import SEPARATORS
-from polars_ir.files.formats import Format
-from polars_ir.files.incoming import STDIN, as_file
-from polars_ir.files.locations import File
-from polars_ir.files.sources import resolve, stem
-from polars_ir.files.unreadable import FAILURES, unreadable
-from polars_ir.files.writers import TABLES
-from polars_ir.progress import progress
-from polars_ir.schema import find
+from polars_ir.files.delimited import read_table
+from polars_ir.files.formats import TABLES, FormatName
+from polars_ir.files.formats.separated import SEPARATORS
+from polars_ir.files.incoming import STDIN, as_file, shown_name
+from polars_ir.files.locations import located
+from polars_ir.files.record import Typed
+from polars_ir.files.sources import names, resolve
+from polars_ir.frames.columns import ROLES, find
 from polars_ir.trec_eval.results import read_trec_eval
 
 
@@ -34,15 +34,16 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def qrels_of(name: str, format: Format | None = None, *, option: str = "qrels_format") -> pl.DataFrame:
+def qrels_of(name: str, format: FormatName | None = None, *, option: str = "qrels_format") -> pl.DataFrame:
     """Judgments, from a file or standard input; `option` sets their format."""
-    with as_file(name) as file, option_for("format", option):
+    known = {"qrels": shown_name(name), "format": door().names.get(option, door().name("format"))}
+    with as_file(name) as file, known_as(**known):
         return read_qrels(file, format=format)
 
 
-def run_of(name: str, format: Format | None = None) -> pl.DataFrame:
+def run_of(name: str, format: FormatName | None = None) -> pl.DataFrame:
     """A run, from a file or standard input."""
-    with as_file(name) as file:
+    with as_file(name) as file, known_as(run=shown_name(name)):
         return read_run(file, format=format)
 
 
@@ -75,12 +76,12 @@ def _names(files: Sequence[str]) -> dict[str, str]:
     """The name of each file's system; files of one name in several folders are told apart by their paths."""
     if len(set(files)) < len(files):
         raise OptionError(f"each file can be given once; got {', '.join(files)}.")
-    names = ["stdin" if file == STDIN else stem(Path(file)) for file in files]
-    return dict(zip(files, names if len(set(names)) == len(names) else files, strict=True))
+    places = [Path("stdin") if file == STDIN else located(file) for file in files]
+    return dict(zip(files, names(places), strict=True))
 
 
 def _read(file: str, read: Callable[[str], pl.DataFrame]) -> pl.DataFrame:
-    with about(file):
+    with known_as(run=shown_name(file)):
         return read(file)
 
 
@@ -93,16 +94,17 @@ def _named(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def per_query_of(name: str) -> pl.DataFrame:
     """The figures of each query: a table that `evaluate --per-query` wrote, or what trec_eval printed."""
-    with as_file(name) as file:
+    with as_file(name) as file, known_as(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
             return table_of(file)
         try:
             return read_trec_eval(file)
         except FileError as error:
-            raise FileError(
-                f"{error}\nFigures of queries come from evaluate --per-query ({', '.join(TABLES)}), "
-                "or as trec_eval -q prints them; runs go with --qrels."
-            ) from None
+            error.fix = Fix(
+                f"Figures of queries come from evaluate --per-query ({', '.join(TABLES)}), or as trec_eval -q prints "
+                "them; runs go with --qrels"
+            )
+            raise
 
 
 def table_of(name: str) -> pl.DataFrame:
@@ -113,19 +115,31 @@ def table_of(name: str) -> pl.DataFrame:
     format = TABLES.get(Path(name).suffix)
     if format is None:
         raise FileError(f"{name}: unknown ending; tables are read from {', '.join(TABLES)}.")
-    table = tables.read([file], format) if format in tables.FORMATS else _text_table(file, SEPARATORS[format])
+    reader = format.reader
+    table = tables.read([file], reader) if isinstance(reader, Typed) else read_table(file, SEPARATORS[format.name])
     if table.is_empty():
         raise FileError.empty(file)
     return table
 
 
-def _text_table(file: File, separator: str) -> pl.DataFrame:
-    try:
-        columns = pl.read_csv(file, separator=separator, n_rows=0).columns
-        ids = [found for role in ("query_id", "run") if (found := find(str(file), role, columns))]
-        types = dict.fromkeys(ids, pl.String)
-        return pl.read_csv(file, separator=separator, schema_overrides=types, infer_schema_length=None)
-    except pl.exceptions.NoDataError:
-        raise FileError.empty(file) from None
-    except FAILURES as error:
-        raise unreadable(file, error, separator) from None
+def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
+    """The table of queries that an option names columns of."""
+    queries = table_of(options.queries)
+    if find("queries", "query_id", queries.columns) is None:
+        raise ColumnError.missing("queries", "query_id", ROLES["query_id"], queries.columns)
+    for name in wanted:
+        if name not in queries.columns:
+            says = f"has no column {name!r}; it has {quoted(queries.columns)}."
+            raise ColumnError(says, about="queries", near=nearest(name, queries.columns))
+    return queries
+
+
+def slices_of(per_query: pl.DataFrame, options: argparse.Namespace) -> tuple[pl.DataFrame, Any]:
+    """The figures of queries, and what `by` names: columns of theirs, or of a table of queries."""
+    if options.queries is None or options.by is None:
+        if options.queries is not None:
+            raise OptionError("--queries is a table for --by to name columns of; give both.")
+        return per_query, options.by
+    queries = queries_of(options, options.by)
+    per_query, queries = alike(per_query, queries)
+    return per_query, queries.select(find("queries", "query_id", queries.columns), *options.by)

@@ -1,72 +1,42 @@
-"""Errors and warnings as the shell has them: options instead of parameters, and no Python to type.
-
-Conventions: the messages of the package name a parameter at their beginning (`max_drop must be`) or with a value
-(`format='trec'`), and advise a call after a colon or a comma (`Keep one of each: run.unique(...)`).
-"""
+"""The door of the shell: what parameters and tables are called there, for errors and warnings to name them so."""
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+import argparse
+from collections.abc import Sequence
 
-from polars_ir.errors import FileError, IRError, IRWarning
+from polars_ir.cli.parser import flag_of
+from polars_ir.errors import Door
+from polars_ir.files.incoming import shown_name
+from polars_ir.options import options_of
+from polars_ir.runs.options import Evaluating
 
-#: A call as advice, up to the end of its part of the sentence.
-_CALL = re.compile(r"[:,] (as in )?(ir|pl|run|qrels|per_query|queries|frame|old|new)\.\w+\(.*?\)(?=[.,](\s|$))")
+#: What tables are where they come from no file of their own, and where all measures are listed.
+ELSEWHERE = {"per_query": "the table of figures", "`ir.catalog()`": "`polars-ir measures`"}
 
-#: What is no option, but a file.
-_FILES = {"new", "old"}
+#: Parameters that take several values, and options that are given once for each.
+SEVERAL = {"measures": "measure", "ranges": "range"}
 
-#: What Python has its own words for.
-_WORDS = {
-    "`ir.catalog()` lists": "`polars-ir measures` lists",
-    "use read_qrels": "give it as judgments",
-    "use read_run": "give it as a run",
-    ", or give it another name: .alias('...')": "",
-    ", or give a dict of per-query frames by system": "",
-    "path='runs/{run}.run'": "runs/{run}.run",
-}
+#: What a command lacks of the options of `evaluate`, its figures can be made with.
+OF_EVALUATE = {name: f"evaluate {flag_of(name)}" for name in (*options_of(Evaluating), "by", "weights")}
+
+#: The door of what stands in for another program, and has no option for the format as `convert` has.
+PROGRAM = Door("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
 
-def in_shell(message: str, parameters: Collection[str] = ()) -> str:
-    """A message with options for these parameters, and without calls."""
-    for words, others in _WORDS.items():
-        message = message.replace(words, others)
-    message = re.sub(r"\bir\.(\w+ needs)", r"\1", _CALL.sub("", message))
-    for name in set(parameters) - _FILES:
-        option = f"--{name.replace('_', '-')}"
-        message = re.sub(rf"^{name}(?= must)", option, message)
-        message = re.sub(rf"(?<![\w(]){name}='([^']*)'", rf"{option} \1", message)
-    return message
+def door_of(options: argparse.Namespace) -> Door:
+    """The door of a command: a parameter is its option there, and a table the file that was given."""
+    given, flags = vars(options), dict(options.flags)
+    flags.update({several: flags[one] for several, one in SEVERAL.items() if one in flags})
+    files = {name: shown_name(given[name]) for name in ("qrels", "queries", "new", "old") if _is_file(given.get(name))}
+    return Door("shell", {**ELSEWHERE, **OF_EVALUATE, **flags, **files, **_figures(given.get("files"), files)})
 
 
-def in_program(message: str) -> str:
-    """A message of what stands in for another program, and has no option for the format as `convert` has."""
-    return in_shell(message, ["format"]).replace("--format", "polars-ir convert --format")
+def _is_file(value: object) -> bool:
+    """Whether an argument was given that is a file; `convert --qrels` is none."""
+    return isinstance(value, str)
 
 
-@contextmanager
-def option_for(parameter: str, option: str) -> Iterator[None]:
-    """Let errors name the option that sets a parameter of another name."""
-    try:
-        yield
-    except IRError as error:
-        raise type(error)(re.sub(rf"\b{parameter}(?==| must)", option, str(error))) from error
-
-
-@contextmanager
-def about(run: str) -> Iterator[None]:
-    """Let errors and warnings tell which of several runs they are about."""
-    with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
-        warnings.simplefilter("always", IRWarning)
-        try:
-            yield
-        except FileError:
-            raise
-        except IRError as error:
-            words = str(error)
-            raise type(error)(f"{run}{words[3:]}" if words.startswith("run ") else words) from error
-    for notice in noticed:
-        warnings.warn(IRWarning(f"{run}: {notice.message}"), stacklevel=2)
+def _figures(files: Sequence[str] | None, others: object) -> dict[str, str]:
+    """The file of all figures, where there is a single one that holds them."""
+    return {"per_query": shown_name(files[0])} if files and len(files) == 1 and not others else {}

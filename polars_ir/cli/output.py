@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from polars_ir.comparison import verdicts
 from polars_ir.files.writers import write_table
+from polars_ir.per_query import verdicts
 
 #: How standard output is called where a file is wanted.
 STDOUT = "-"

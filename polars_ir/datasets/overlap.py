@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.conversion import Frame, give_back, to_polars
-from polars_ir.errors import ColumnError, DtypeError, InputTypeError, explain_options
-from polars_ir.schema import ROLES, TEXT, WIDE, find
+from polars_ir.errors import ColumnError, DtypeError, Fix, InputTypeError, casting, explain_options
+from polars_ir.frames.columns import ROLES, TEXT, WIDE, find
+from polars_ir.frames.kinds import Frame, give_back, to_polars
 
 #: The names a column of query texts is recognised by; case, `-` and `_` do not matter.
 TEXTS = ("text", "query", "query_text", "question")
@@ -129,8 +129,7 @@ def _frame(side: str, given: Any) -> Frame:
 
 def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> None:
     if not isinstance(dtype, (*TEXT, pl.Null)):
-        remedy = f"Cast it: {side}.with_columns(pl.col({name!r}).cast(pl.String))."
-        raise DtypeError.of_column(side, name, wanted, dtype, remedy)
+        raise DtypeError.of_column(side, name, wanted, dtype, Fix("Cast it", casting(side, name, pl.String)))
 
 
 def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
@@ -149,7 +148,8 @@ def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
         side = "train" if train["query_id"].is_integer() else "test"
         raise DtypeError(
             f"ids must have one type in both sets; they are {train['query_id']} in train and {test['query_id']} in "
-            f"test. Cast those of one: {side}.with_columns(pl.col('query_id').cast(pl.String))."
+            "test.",
+            fix=Fix("Cast those of one", casting(side, "query_id", pl.String)),
         )
     return pl.Int128() if any(dtype in WIDE for dtype in numbers) else pl.Int64()
 

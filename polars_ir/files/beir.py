@@ -13,9 +13,9 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.errors import FileError, InputTypeError, explain_options
-from polars_ir.files import texts
 from polars_ir.files.checked import SHOWN
 from polars_ir.files.locations import one_file
+from polars_ir.files.readers import read_qrels
 from polars_ir.files.sources import resolve, stem
 from polars_ir.files.unreadable import FAILURES, because
 
@@ -85,12 +85,14 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collect
     >>> temporary.cleanup()
     """
     if not isinstance(folder, str | os.PathLike):
-        raise InputTypeError(f"folder must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}.")
+        raise InputTypeError(
+            f"must be the path of a folder; got {type(folder).__name__}: {folder!r:.80}.", about="folder"
+        )
     place = Path(os.path.expanduser(folder))  # noqa: PTH111  # Path's method fails for a user there is not
-    if not place.is_dir():
+    if not os.path.isdir(place):  # noqa: PTH112  # Path's method fails for a name that can not be
         raise FileError.of_file(folder, "there is no such folder.")
     corpus = _with_ids(_file(place, "corpus.jsonl"))
-    qrels = texts.read(resolve(_file(place / "qrels", f"{split}.tsv")), "qrels", "beir")
+    qrels = read_qrels(_file(place / "qrels", f"{split}.tsv"), format="beir")
     return Collection(corpus, _queries(_file(place, "queries.jsonl"), qrels), qrels)
 
 

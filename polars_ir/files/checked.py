@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.locations import File
-from polars_ir.files.unreadable import FAILURES, unreadable
+from polars_ir.files.unreadable import FAILURES, Dialect, unreadable
 
 #: What each row carries beside its data, under names that no table has.
 NUMBER = "polars_ir: line number"
@@ -34,19 +34,19 @@ FIRST_LINES = 1000
 class Checked:
     """One file's rows, with the five columns above, and the data columns among them.
 
-    A table has a separator, and its header alone is an empty table; a file without header must hold data.
+    A table has a dialect, and its header alone is an empty table; a file without header must hold data.
     """
 
     path: File
     rows: pl.LazyFrame
     columns: list[str]
     wanted: str
-    separator: str | None = None
+    dialect: Dialect | None = None
 
     def scan(self) -> pl.LazyFrame:
         """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
         # Which line the row of a table is in, only a look at all before it can tell.
-        unit = "line" if self.separator is None else "row"
+        unit = "line" if self.dialect is None else "row"
         place = pl.concat_str(pl.lit(f"polars_ir: {self.path}, {unit} "), pl.col(NUMBER).cast(pl.String))
         offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT).str.head(SHOWN))
         # Only a cast from text to a number fails for certain: the optimizer turns `cast(UInt8) == 1` over an
@@ -63,8 +63,8 @@ class Checked:
         try:
             head = self.rows.filter(KEEP).head(FIRST_LINES).collect(engine="streaming")
         except FAILURES as error:
-            raise unreadable(self.path, error, self.separator) from None
-        if head.is_empty() and self.separator is None:
+            raise unreadable(self.path, error, self.dialect) from None
+        if head.is_empty() and self.dialect is None:
             raise FileError.empty(self.path)
         return dataclasses.replace(self, rows=head.lazy())
 
@@ -78,13 +78,13 @@ class Checked:
             kept = self.rows.filter(KEEP).select(pl.len()).collect(engine="streaming").item()
             found = offenders.select(pl.all().first(), pl.len()).collect(engine="streaming")
         except FAILURES as error:
-            return unreadable(self.path, error, self.separator)
+            return unreadable(self.path, error, self.dialect)
         number, text, problem, count = found.row(0)
-        if kept == 0 and self.separator is None:
+        if kept == 0 and self.dialect is None:
             return FileError.empty(self.path)
         if count == 0:
             return None
-        before = 0 if self.separator is None else _blank_lines(self.path)
+        before = 0 if self.dialect is None else _blank_lines(self.path)
         others = {1: "", 2: " One more line is wrong."}.get(count, f" {count - 1} more lines are wrong.")
         return FileError.at_line(self.path, number + before, text, problem + others)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.files.signatures import UNPACKED, beginning
-from polars_ir.files.trec import RUN_FIELDS, TAG
 from polars_ir.files.unreadable import FAILURES
 
 #: What is no blank to `scan_csv`, carriage return, NUL, `#` (a comment?), the first byte of a byte-order mark.
@@ -26,12 +25,15 @@ _UNCLEAR = "unclear"
 _CHUNK = 1 << 20
 
 
-def read_run(path: Path) -> pl.DataFrame | None:
-    """A clean run in memory; None if the file is not clean, and then nothing is said of why."""
+def read_run(path: Path, places: dict[str, int], count: int) -> pl.DataFrame | None:
+    """A clean run in memory; None if the file is not clean, and then nothing is said of why.
+
+    A line has `count` fields, of which those at some places become columns.
+    """
     if UNPACKED.match(beginning(path)) or not _is_clean(path):
         return None
-    names = {place: name for name, place in RUN_FIELDS.items()}
-    schema = {names.get(place, f"field {place}"): pl.String for place in range(TAG + 1)} | _NUMBERS
+    names = {place: name for name, place in places.items()}
+    schema = {names.get(place, f"field {place}"): pl.String for place in range(count)} | _NUMBERS
     lines = pl.scan_csv(
         path, separator=" ", quote_char=None, has_header=False, schema=schema, glob=False, raise_if_empty=False
     )
@@ -39,7 +41,7 @@ def read_run(path: Path) -> pl.DataFrame | None:
     # while the file streams by, so that the two fields that become no column take no memory: half the time.
     unclear = pl.any_horizontal(pl.all().is_null()) | pl.col("score").is_nan()
     try:
-        frame = lines.select(*RUN_FIELDS, unclear.alias(_UNCLEAR)).collect(engine="streaming")
+        frame = lines.select(*places, unclear.alias(_UNCLEAR)).collect(engine="streaming")
     except FAILURES:
         return None
     if frame.is_empty() or frame[_UNCLEAR].any():

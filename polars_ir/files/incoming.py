@@ -10,7 +10,7 @@ from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, known_as
 
 #: How standard input is called where a file is wanted.
 STDIN = "-"
@@ -22,15 +22,18 @@ def as_file(name: str) -> Iterator[str]:
     if name != STDIN and not _is_pipe(name):
         yield name
         return
-    shown, own = ("standard input", "stdin") if name == STDIN else (name, Path(name).name)
+    own = "stdin" if name == STDIN else Path(name).name
     with TemporaryDirectory() as folder:
         path = Path(folder, own)
         with path.open("wb") as file:
             _copy(name, file)
-        try:
+        with known_as(**{str(path): shown_name(name)}):
             yield str(path)
-        except FileError as error:
-            raise type(error)(str(error).replace(str(path), shown)) from error
+
+
+def shown_name(name: str) -> str:
+    """What a message calls a file that was named in the shell."""
+    return "standard input" if name == STDIN else name
 
 
 def _is_pipe(name: str) -> bool:

@@ -25,6 +25,11 @@ def scheme(name: str) -> str | None:
     return found[1].lower() if found else None
 
 
+def located(name: str) -> File:
+    """A file by its path or its URL."""
+    return name if scheme(name) in SCHEMES else Path(name)
+
+
 def is_remote(file: File) -> bool:
     """Whether a file is at a URL."""
     return isinstance(file, str)
@@ -33,6 +38,15 @@ def is_remote(file: File) -> bool:
 def is_pattern(file: File) -> bool:
     """Whether a URL is a pattern of several files; `?` begins its query, and `[` is part of a name."""
     return isinstance(file, str) and "*" in urlsplit(file).path
+
+
+def is_text(path: str | Path) -> bool:
+    """Whether a path is text that Polars can take: no bytes that are no UTF-8, nor halves of characters."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def one_file(file: File) -> str:

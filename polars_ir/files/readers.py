@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import FileError, explain_options
-from polars_ir.files import nested, tables, texts, trec
-from polars_ir.files.formats import Format, Role, fields, last_line
-from polars_ir.files.sources import Source, one_format, resolve, stem
+from polars_ir.errors import explain_options
+from polars_ir.files import tables, texts, wholes
+from polars_ir.files.detection import one_format
+from polars_ir.files.formats import FormatName, tells_formats
+from polars_ir.files.formats.trec import TREC, last_tag
+from polars_ir.files.record import Role, Rows, Typed
+from polars_ir.files.sources import Source, resolve, stem
 
 
 @explain_options
-def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
+@tells_formats("run")
+def read_run(source: Source, *, format: FormatName | None = None) -> pl.DataFrame:
     r"""Read a run: the documents a system returned for each query, with their scores.
 
     Parameters
@@ -27,11 +31,9 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
         reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars,
         which follows a `*` in it for Parquet, Arrow IPC and NDJSON.
     format
-        `"trec"`; `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`, which are tables; `"json"`, which is
-        `{query: {document: score}}` (pytrec_eval, ranx), MTEB's predictions, or the `_rank_eval` response or
-        `{query: search response}` of Elasticsearch and OpenSearch; `"msmarco"` (query_id doc_id rank, and perhaps a
-        score). By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does;
-        a `.tsv` is a table if that names a query and a document column, and else TREC. MS MARCO must be said.
+        {readable}
+        By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv`
+        is a table if that names a query and a document column, and else TREC. MS MARCO must be said.
 
     Returns
     -------
@@ -49,10 +51,10 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     ------
     FileError
         A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; a line has too
-        few fields, or more than 16 MB, or a score that is no number; a table has no header; JSON repeats a key, or
-        holds what is no score, or what a search engine found before some of it failed; one of several parts of a
-        table has other columns, or ids that are null; nothing tells the format. Blank lines and lines that begin with
-        `#` are skipped.
+        few fields, or more than 16 MB, or a score that is no number; a table has no header, or quotes that enclose
+        some fields and stand inside others; JSON repeats a key, or holds what is no score, or what a search engine
+        found before some of it failed; one of several parts of a table has other columns, or ids that are null; nothing
+        tells the format. Blank lines and lines that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError
@@ -81,11 +83,12 @@ def read_run(source: Source, *, format: Format | None = None) -> pl.DataFrame:
 
 
 @explain_options
-def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
+def scan_run(source: Source, *, format: FormatName | None = None) -> pl.LazyFrame:
     r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; but all of
-    NDJSON, to know its columns, and JSON is read whole, which takes about five times the size of the file in memory.
+    NDJSON, to know its columns, and of CSV and TSV, to know what their quotes mean, and JSON is read whole, which takes
+    about five times the size of the file in memory.
 
     An evaluation reads the run several times. A run of text Polars would rather keep in memory; it reads it again with
     `.collect(optimizations=pl.QueryOptFlags(comm_subplan_elim=False))`. Parquet, IPC and NDJSON it always reads again.
@@ -130,7 +133,8 @@ def scan_run(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
 
 
 @explain_options
-def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
+@tells_formats("qrels")
+def read_qrels(source: Source, *, format: FormatName | None = None) -> pl.DataFrame:
     r"""Read judgments: the grade each judged document of a query was given.
 
     Parameters
@@ -138,13 +142,8 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
     source
         A file, a glob, a URL or a list of them, all of one format; several files are parts of one set of judgments.
     format
-        `"trec"`; `"subtopics"` (ndeval: the second field of a TREC line is a `subtopic`), `"judges"` (trec_eval's
-        qrels_jg: it is a `judge`) or `"preferences"` (trec_eval's prefs: query, judge, group, document, level);
-        `"beir"` (tab-separated with the header query-id, corpus-id, score); `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or
-        `"ndjson"`; `"json"`, which is `{query: {document: grade}}` or the `_rank_eval` request of Elasticsearch and
-        OpenSearch (the response has ratings too, but only of what was found); `"msmarco"` (query_id doc_id, of grade 1,
-        or TREC); `"letor"` (grade qid:query_id feature:value ... # docid = doc_id). By default the extension or the
-        first line tells, as for `read_run`, and a table with BEIR's header is BEIR's.
+        {readable}
+        By default the extension or the first line tells, as for `read_run`, and a table with BEIR's header is BEIR's.
 
     Returns
     -------
@@ -191,11 +190,11 @@ def read_qrels(source: Source, *, format: Format | None = None) -> pl.DataFrame:
 
 
 @explain_options
-def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
+def scan_qrels(source: Source, *, format: FormatName | None = None) -> pl.LazyFrame:
     r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
-    decide whether grades are Int64 or Float64. JSON is read whole.
+    decide whether grades are Int64 or Float64. Of NDJSON, CSV and TSV all are; JSON is read whole.
 
     Parameters
     ----------
@@ -234,34 +233,28 @@ def scan_qrels(source: Source, *, format: Format | None = None) -> pl.LazyFrame:
     return _scan("qrels", source, format)
 
 
-def tag_of(run: Source, *, format: Format | None = None) -> str:
+def tag_of(run: Source, *, format: FormatName | None = None) -> str:
     """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
     (file, *_) = resolve(run)
-    if one_format([file], "run", format) != "trec":
-        return stem(file)
-    number, line = last_line(file)
-    found = fields(line)
-    if len(found) <= trec.TAG:
-        raise FileError.at_line(file, number, line, f"a run line has 6 fields, the tag last; it has {len(found)}.")
-    return found[trec.TAG]
+    return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
 
 
-def _read(role: Role, source: Source, format: Format | None) -> pl.DataFrame:
+def _read(role: Role, source: Source, name: FormatName | None) -> pl.DataFrame:
     files = resolve(source)
-    kind = one_format(files, role, format)
-    if kind == "json":
-        return nested.read(files, role)
-    if kind not in tables.FORMATS:
-        return texts.read(files, role, kind)
-    frame = tables.read(files, kind)
+    reader = one_format(files, role, name).reader
+    if isinstance(reader, Rows):
+        return texts.read(files, role, reader)
+    if not isinstance(reader, Typed):
+        return wholes.read(files, role, reader)
+    frame = tables.read(files, reader)
     if role == "run":
-        tables.check_ids(files, kind, frame)
+        tables.check_ids(files, reader, frame)
     return frame
 
 
-def _scan(role: Role, source: Source, format: Format | None) -> pl.LazyFrame:
+def _scan(role: Role, source: Source, name: FormatName | None) -> pl.LazyFrame:
     files = resolve(source)
-    kind = one_format(files, role, format)
-    if kind == "json":
-        return nested.read(files, role).lazy()
-    return tables.scan(files, kind) if kind in tables.FORMATS else texts.scan(files, role, kind)
+    reader = one_format(files, role, name).reader
+    if isinstance(reader, Rows):
+        return texts.scan(files, role, reader)
+    return tables.scan(files, reader) if isinstance(reader, Typed) else wholes.read(files, role, reader).lazy()

@@ -12,6 +12,9 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 #: Also text can begin so (`x^2`), and would be unpacked to anything.
 ZLIB = rb"x[\x01^\x9c\xda]"
 
+#: The first bytes of a compressed file, by its extension.
+COMPRESSED = {".gz": GZIP, ".zst": ZSTD}
+
 #: What Polars unpacks.
 UNPACKED = re.compile(b"|".join((re.escape(GZIP), re.escape(ZSTD), ZLIB)))
 

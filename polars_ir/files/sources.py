@@ -17,16 +17,15 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from polars_ir.errors import FileError, InputTypeError, OptionError
-from polars_ir.files import tables
-from polars_ir.files.formats import COMPRESSED, EXTENSIONS, Format, Role, by_extension, choices, format_of
-from polars_ir.files.locations import SCHEMES, File, is_pattern, pure, scheme
-from polars_ir.files.signatures import beginning, check_readable
+from polars_ir.errors import FileError, InputTypeError, shown
+from polars_ir.files.formats import FORMATS
+from polars_ir.files.locations import SCHEMES, File, is_text, pure, scheme
+from polars_ir.files.signatures import COMPRESSED, beginning, check_readable
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: Extensions that are no part of a system's name, which is often full of dots itself (`bm25.k1=0.9.run.gz`).
-_PLAIN = {*EXTENSIONS, *COMPRESSED, ".txt", ".out", ".dat"}
+_PLAIN = {*(ending for format in FORMATS for ending in format.extensions), *COMPRESSED, ".txt", ".out", ".dat"}
 
 
 def resolve(source: Source) -> list[File]:
@@ -34,37 +33,15 @@ def resolve(source: Source) -> list[File]:
     named = [source] if isinstance(source, str | os.PathLike) else source
     if not isinstance(named, Sequence) or isinstance(named, bytes) or not all(map(_is_path, named)):
         raise InputTypeError(
-            f"source must be a path, a glob or a list of them; got {type(source).__name__}: {source!r:.80}."
+            f"must be a path, a glob or a list of them; got {type(source).__name__}: {source!r:.80}.", about="source"
         )
     if not named:
-        raise FileError("source is an empty list; name at least one file.")
+        raise FileError("is an empty list; name at least one file.", about="source")
     files = [file for name in named for file in _files(os.fspath(name))]
     for file, count in Counter(files).items():
         if count > 1:
             raise FileError.of_file(file, "source names this file twice; each is read once.")
     return files
-
-
-def one_format(files: list[File], role: Role, format: Format | None) -> Format:
-    """The format that was asked for, or the one all files have."""
-    if format is not None and format not in choices(role):
-        raise OptionError.value("format", format, choices(role))
-    for file in files:
-        if is_pattern(file) and (format or by_extension(file)) not in tables.FORMATS:
-            known = ", ".join(sorted(tables.FORMATS))
-            raise FileError.of_file(file, f"a pattern at a URL is followed for {known} only; list these files.")
-    return format or _common_format(files, role)
-
-
-def _common_format(files: list[File], role: Role) -> Format:
-    """The format that all files tell."""
-    formats = {file: format_of(file, role) for file in files}
-    first = files[0]
-    for file, other in formats.items():
-        if other != formats[first]:
-            problem = f"this file is {other}, but {first} is {formats[first]}; read files of one format at a time."
-            raise FileError.of_file(file, problem)
-    return formats[first]
 
 
 def stem(file: File) -> str:
@@ -78,7 +55,11 @@ def stem(file: File) -> str:
 def names(files: Sequence[File]) -> list[str]:
     """A name for every file: without its extensions, or its whole path where those names repeat."""
     stems = [stem(file) for file in files]
-    return stems if len(set(stems)) == len(stems) else [str(file) for file in files]
+    if len(set(stems)) == len(stems):
+        return stems
+    # URLs can differ in their secrets alone.
+    paths = [shown(str(file)) for file in files]
+    return paths if len(set(paths)) == len(paths) else [f"{path} {number}" for number, path in enumerate(paths, 1)]
 
 
 def _is_path(name: object) -> bool:
@@ -87,7 +68,7 @@ def _is_path(name: object) -> bool:
 
 def _files(name: str) -> list[File]:
     if not name:
-        raise FileError("source is an empty text; name a file.")
+        raise FileError("is an empty text; name a file.", about="source")
     kind = scheme(name)
     if kind == "file":
         if urlsplit(name).netloc not in ("", "localhost"):
@@ -115,38 +96,28 @@ def _local_files(name: str) -> list[File]:
 
 def _local_file(path: Path) -> Path:
     """The path of a file, after a look that it can be read."""
-    shown = f"{path!s:.200}" if _is_text(path) else ascii(str(path))[1:-1]
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise _missing(path, shown) from None
+        raise _missing(path) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise FileError.of_file(shown, f"this is no path that can be read: {reason}.") from None
+        raise FileError.of_file(path, f"this is no path that can be read: {reason}.") from None
     if stat.S_ISDIR(mode):
         raise FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
     if not stat.S_ISREG(mode):
         raise FileError.of_file(path, "this is a pipe or a device, which can not be read twice; write it to a file.")
-    if not _is_text(path):
-        raise FileError.of_file(shown, "the name of this file is no UTF-8 text; rename it.")
+    if not is_text(path):
+        raise FileError.of_file(path, "the name of this file is no UTF-8 text; rename it.")
     _check_beginning(path)
     return path
 
 
-def _missing(path: Path, shown: str) -> FileError:
+def _missing(path: Path) -> FileError:
     if os.path.islink(path):
-        return FileError.of_file(shown, f"this is a link to {os.readlink(path)!r:.200}, where there is no file.")
+        return FileError.of_file(path, f"this is a link to {os.readlink(path)!r:.200}, where there is no file.")
     beside = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and os.path.isdir(path.parent) else []
-    return FileError.missing(shown, path.name, beside)
-
-
-def _is_text(path: Path) -> bool:
-    """Whether a path is text that Polars can take."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return FileError.missing(path, path.name, beside)
 
 
 def _check_beginning(path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, option
 from polars_ir.files.locations import File
 from polars_ir.files.unreadable import FAILURES, unreadable
 
@@ -130,6 +130,7 @@ def _whole(text: str) -> int | float:
 
 def _malformed(file: File, error: json.JSONDecodeError) -> FileError:
     around = error.doc[max(error.pos - 30, 0) : error.pos + 30]
-    hint = " Is it one JSON value a line? Then say format='ndjson'." if error.msg == "Extra data" else ""
+    ndjson = option("format", "ndjson")
+    hint = f" Is it one JSON value a line? Then say {ndjson}." if error.msg == "Extra data" else ""
     problem = f"this is no JSON at column {error.colno}: {error.msg}.{hint}"
     return FileError.at_line(file, error.lineno, around, problem)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import polars as pl
 
@@ -21,23 +21,23 @@ from polars_ir.files.signatures import GZIP, ZSTD, beginning
 #: What Polars raises for a file it can not read; damaged Arrow files can make it panic.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
-_QUOTE_INSIDE = 'a quote inside a field. Put the field in quotes and double the quote in it: "5"" disk".'
 
-#: What Python says of a row that can not be read, and we.
-_BROKEN = {
-    "expected after": _QUOTE_INSIDE,
-    "unexpected end": "a quote is opened here and does not end.",
-    "new-line": "a carriage return inside the line; lines end in \\n or \\r\\n.",
-}
+class Dialect(NamedTuple):
+    """How the fields of a table of text are told apart."""
+
+    separator: str
+    #: None where quotes are text.
+    quote: str | None
+
 
 _Finder: TypeAlias = Callable[[Path], FileError | None]
 
 
-def unreadable(path: File, error: BaseException, separator: str | None = None) -> FileError:
+def unreadable(path: File, error: BaseException, dialect: Dialect | None = None) -> FileError:
     """A failure of Polars to read a text file as a `FileError`, with the line where one is to blame."""
     finders: list[_Finder] = [_undecodable_line]
-    if separator is not None:
-        finders.append(partial(_broken_row, separator=separator))
+    if dialect is not None:
+        finders.append(partial(_broken_row, dialect=dialect))
     return _found(path, finders) or because(path, error)
 
 
@@ -76,33 +76,28 @@ def _undecodable_line(path: Path) -> FileError | None:
     return None
 
 
-def _broken_row(path: Path, separator: str) -> FileError | None:
-    """The first row of a table with more fields than its header, or that quotes or carriage returns break."""
+def _broken_row(path: Path, dialect: Dialect) -> FileError | None:
+    """The first row of a table with more fields than its header, or with a carriage return inside."""
     taken: list[str] = []
     with _opener(path)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
-        rows = csv.reader(_noted(lines, taken), delimiter=separator, strict=True)
+        rows = csv.reader(
+            _noted(lines, taken),
+            delimiter=dialect.separator,
+            quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+        )
         header, number = next(rows, []), rows.line_num + 1
         taken.clear()
         try:
             for row in rows:
-                problem = _problem_of_row(row, header, "".join(taken))
-                if problem is not None:
-                    return FileError.at_line(path, number, separator.join(row), problem)
+                if len(row) > len(header):
+                    problem = f"the header names {len(header)} columns; this row has {len(row)} fields."
+                    return FileError.at_line(path, number, dialect.separator.join(row), problem)
                 number = rows.line_num + 1
                 taken.clear()
         except csv.Error as error:
-            for said, problem in _BROKEN.items():
-                if said in str(error):
-                    return FileError.at_line(path, number, taken[0].rstrip("\r\n"), problem)
-    return None
-
-
-def _problem_of_row(row: list[str], header: list[str], text: str) -> str | None:
-    if len(row) > len(header):
-        return f"the header names {len(header)} columns; this row has {len(row)} fields."
-    # Python takes a quote inside a field for a part of it, Polars for the beginning of a quoted text.
-    if text.count('"') % 2:
-        return _QUOTE_INSIDE
+            if "new-line" in str(error):
+                problem = "a carriage return inside the line; lines end in \\n or \\r\\n."
+                return FileError.at_line(path, number, taken[0].rstrip("\r\n"), problem)
     return None
 
 

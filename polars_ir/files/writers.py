@@ -14,35 +14,28 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, ColumnError, DataError, FileError, InputTypeError, OptionError, explain_options
-from polars_ir.files.formats import COMPRESSED, Format, by_extension
-from polars_ir.files.sinks import BINARY, sink
-from polars_ir.files.trec import QRELS_FIELDS
-from polars_ir.schema import Table, qrels_table, run_table
+from polars_ir.errors import DataError, FileError, Fix, InputTypeError, OptionError, Setting, explain_options, replacing
+from polars_ir.files.detection import by_extension
+from polars_ir.files.formats import TABLES, FormatName, by_name, tells_formats, writable
+from polars_ir.files.formats.trec import TREC
+from polars_ir.files.locations import is_text
+from polars_ir.files.record import Format, Role
+from polars_ir.files.signatures import COMPRESSED
+from polars_ir.files.sinks import sink
+from polars_ir.frames.table import Table, qrels_table, run_table
 
-#: The endings of tables.
-TABLES = {".parquet": "parquet", ".arrow": "ipc", ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson"}
+#: In bytes, as all usual file systems have it.
+LONGEST_NAME = 255
 
-#: So many rows of a TREC run are sorted at a time, and more only of a query that has more: about 1 GB of memory. Each
-#: time is a pass over what is written, so that fewer would make it slow.
-ROWS_AT_ONCE = 5_000_000
-
-
-_TABLES: tuple[Format, ...] = ("parquet", "csv", "tsv", "ipc", "ndjson")
-
-#: What can be written.
-RUN_FORMATS: tuple[Format, ...] = ("trec", "msmarco", "json", *_TABLES)
-QRELS_FORMATS: tuple[Format, ...] = (
-    "trec", "subtopics", "judges", "preferences", "msmarco", "beir", "json", *_TABLES
-)  # fmt: skip
-
-#: Texts without a column of systems, and those that hold fields between blanks.
-_OF_ONE_SYSTEM = ("trec", "msmarco", "json")
-_FIELDS = ("trec", "subtopics", "judges", "preferences", "msmarco")
+#: A path that gives each system a file.
+EACH = "runs/{run}.run"
 
 
 @explain_options
-def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None = None, tag: str | None = None) -> None:
+@tells_formats("run")
+def write_run(
+    run: Any, path: str | os.PathLike[str], *, format: FormatName | None = None, tag: str | None = None
+) -> None:
     """Write a run to a file, or the runs of several systems to a file each.
 
     `sink_run` is the same function, under the name that Polars gives to the writing of a LazyFrame.
@@ -57,8 +50,8 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
         known is TREC. Several systems are written to a file each where the path holds `{run}`, as in
         `"runs/{run}.run.gz"`; a table holds them in a column.
     format
-        `"trec"`, `"parquet"`, `"csv"`, `"tsv"`, `"ipc"`, `"ndjson"`, `"json"` (`{query: {document: score}}`, as
-        pytrec_eval and ranx read it) or `"msmarco"` (`query_id doc_id rank score`), if the extension does not tell.
+        If the extension does not tell; what each holds, the reader says:
+        {writable}
     tag
         The last field of a TREC file's lines; by default the system's name, or `polars_ir`.
 
@@ -82,21 +75,25 @@ def write_run(run: Any, path: str | os.PathLike[str], *, format: Format | None =
     >>> folder.cleanup()
     """
     table = run_table(run)
-    kind = _format(path, format, RUN_FORMATS)
+    of_file = _format("run", path, format)
+    if tag is not None and not is_text(tag):
+        raise OptionError(f"is no text, {tag!r:.80}: half of a character in it.", about="tag")
     if "{run}" in os.fspath(path):
         for system, file, of_system in each_system("run", table, path):
-            _write_run(of_system, file, kind, tag or system)
-    elif kind in _OF_ONE_SYSTEM and "run" in table.dtypes:
-        raise OptionError(f"a file of {kind} holds one system; write each to its own: path='runs/{{run}}.run'.")
+            _write("run", of_system, file, of_file, tag or system)
+    elif "run" in table.dtypes and not of_file.writer.table:
+        fix = Fix("Write each to its own", Setting("path", EACH), without_code=f"Write each to its own: {EACH}")
+        raise OptionError(f"a file of {of_file.name} holds one system.", fix=fix)
     else:
-        _write_run(table, Path(path), kind, tag or "polars_ir")
+        _write("run", table, Path(path), of_file, tag or "polars_ir")
 
 
 sink_run = write_run
 
 
 @explain_options
-def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | None = None) -> None:
+@tells_formats("qrels")
+def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: FormatName | None = None) -> None:
     """Write judgments to a file; `sink_qrels` is the same function, as `sink_run` is `write_run`.
 
     Parameters
@@ -106,9 +103,8 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     path
         The file; its extension tells the format, as for `write_run`.
     format
-        `"trec"`, `"beir"`, `"msmarco"` (TREC's fields between tabs), `"json"` (`{query: {document: grade}}`),
-        `"parquet"`, `"csv"`, `"tsv"`, `"ipc"` or `"ndjson"`; also `"subtopics"`, `"judges"` and `"preferences"`, which
-        are TREC files with the columns that `read_qrels` reads from them.
+        If the extension does not tell; what each holds, the reader says:
+        {writable}
 
     Raises
     ------
@@ -128,35 +124,10 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: Format | No
     q1 0 d2 2
     >>> folder.cleanup()
     """
-    kind = _format(path, format, QRELS_FORMATS)
-    per = {"subtopics": "subtopic", "judges": "judge", "preferences": "judge"}.get(kind)
-    table = qrels_table(qrels, per=per)
-    rows = table.all_columns().sort("query_id", maintain_order=True)
-    fields = _fields_of_qrels(kind, table)
-    if kind not in _TABLES:
-        keys = list(QRELS_FIELDS.get(kind, QRELS_FIELDS["trec"]))[:-1]
-        remedy = "Keep one of each; of subtopics or judges, write that format or a table (.parquet, .csv)."
-        _check_once("qrels", rows, keys, remedy)
-    if kind in _FIELDS:
-        _check_fields("qrels", rows.select(fields[:-1]), table)
-        sink([rows.select(fields)], Path(path), "msmarco" if kind == "msmarco" else "trec")
-    elif kind == "beir":
-        nothing = rows.select("query_id", "doc_id").filter(pl.col("doc_id").is_null())
-        _raise_if_any("qrels", nothing, "without a document", "Leave them out, or write a table (.parquet).", {})
-        names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
-        sink([rows.select(list(names)).rename(names)], Path(path), "tsv")
-    else:
-        sink([rows.select("query_id", "doc_id", "relevance") if kind == "json" else rows], Path(path), kind)
-
-
-def _fields_of_qrels(kind: str, table: Table) -> list[pl.Expr]:
-    """The fields of a line of judgments, the grade last."""
-    layout = QRELS_FIELDS.get(kind, QRELS_FIELDS["trec"])
-    for name in layout:
-        if name not in table.dtypes:
-            raise ColumnError.no_per(name, (), list(table.dtypes))
-    fields = [pl.col(name) for name in layout]
-    return fields if 1 in layout.values() else [fields[0], pl.lit("0").alias("iteration"), *fields[1:]]
+    of_file = _format("qrels", path, format)
+    table = qrels_table(qrels, per=of_file.per)
+    by_query = table.made_of(table.all_columns().sort("query_id", maintain_order=True))
+    _write("qrels", by_query, Path(path), of_file, "")
 
 
 sink_qrels = write_qrels
@@ -174,105 +145,49 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
     """
     text = os.fspath(path)
     if "run" not in table.dtypes:
-        raise OptionError(f"path holds {{run}}, and {name} has no column of systems; got {text!r}.")
+        raise OptionError(f"holds {{run}}, and {name} has no column of systems; got {text!r}.", about="path")
     systems = table.select("run").unique().sort("run").collect(engine="streaming").to_series()
     names = systems.cast(pl.String).to_list()
     for system in names:
-        if system is None or Path(system).name != system or system in ("", ".."):
+        if system is None or not _is_part_of_a_name(system, text):
             raise DataError(
-                f"{name} has a system {system!r}, which is no part of a file's name. Rename it, as in "
-                f"{name}.with_columns(pl.col('run').str.replace_all('/', '-'))."
+                f"has a system {system!r:.80}, which is no part of a file's name.",
+                about=name,
+                fix=Fix("Rename it", replacing(name, table.names["run"], "/", "-")),
             )
     for value, system in zip(systems, names, strict=True):
         rows = table.all_columns().filter(pl.col("run") == value).drop("run")
         yield system, Path(text.replace("{run}", system)), table.made_of(rows)
 
 
-def _write_run(table: Table, path: Path, kind: str, tag: str) -> None:
-    if kind in ("json", "ndjson"):
-        _check_scores(table, ~pl.col("score").is_finite(), "whose score is NaN or infinite, which JSON can not hold")
-    if kind in ("trec", "msmarco"):
-        sink(_ranked(table, kind, tag), path, kind)
-    elif kind == "json":
-        rows = table.select("query_id", "doc_id", "score").sort("query_id", "score", descending=[False, True])
-        _check_once("run", rows, ["query_id", "doc_id"], "Keep one of each, or write a table (.parquet, .csv).")
-        sink([rows], path, kind)
-    else:
-        sink([table.all_columns()], path, kind)
+def _write(role: Role, table: Table, path: Path, format: Format, tag: str) -> None:
+    sink(format.writer.frames[role](table, tag), path, format)
 
 
-def _ranked(table: Table, kind: str, tag: str) -> list[pl.LazyFrame]:
-    """The lines of a run in the order of its ranking, some queries at a time."""
-    rows = table.select("query_id", "doc_id", "score")
-    _check_fields("run", rows.select("query_id", "doc_id", tag=pl.lit(tag)), table)
-    _check_scores(table, pl.col("score").is_null() | pl.col("score").is_nan(), "whose score is null or NaN")
-    parts = _some_queries_at_a_time(rows)
-    if not parts:
-        raise DataError("run has no row, and a TREC file without one can not be told from a broken one; write a table.")
-    rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id")
-    fields: dict[str, list[Any]] = {
-        "trec": ["query_id", pl.lit("Q0"), "doc_id", "rank", "score", pl.lit(tag).alias("tag")],
-        "msmarco": ["query_id", "doc_id", "rank", "score"],
-    }
-    return [part.with_columns(rank=rank).sort("query_id", "rank").select(fields[kind]) for part in parts]
-
-
-def _some_queries_at_a_time(rows: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """The rows in parts that can be sorted in memory, by rising ids of queries."""
-    sizes = rows.group_by("query_id").len().sort("query_id").collect(engine="streaming")
-    before = pl.col("len").cast(pl.Int64).cum_sum() - pl.col("len")
-    query = pl.col("query_id")
-    parts = sizes.group_by(before // ROWS_AT_ONCE, maintain_order=True).agg(first=query.first(), last=query.last())
-    ends = parts.select("first", "last").rows()
-    if len(ends) == 1:
-        return [rows]
-    return [rows.filter(query.is_between(pl.lit(first), pl.lit(last))) for first, last in ends]
-
-
-def _check_scores(table: Table, wrong: pl.Expr, problem: str) -> None:
-    """Raise a `DataError` for scores that a format can not hold."""
-    bad = table.select(*table.keys, "doc_id", "score").filter(wrong)
-    _raise_if_any("run", bad, problem, "Leave them out, or write Parquet.", {})
-
-
-def _raise_if_any(name: str, bad: pl.LazyFrame, problem: str, remedy: str, names: dict[str, str]) -> None:
-    shown = bad.head(SHOWN).collect(engine="streaming")
-    if shown.height:
-        count = bad.select(pl.len()).collect(engine="streaming").item()
-        raise DataError.rows(name, problem, remedy, count, shown.rename(names))
-
-
-def _check_fields(name: str, fields: pl.LazyFrame, table: Table) -> None:
-    """Raise a `DataError` for what would not be one field of a line again."""
-    first, *_ = columns = fields.collect_schema().names()
-    text = [pl.col(column).cast(pl.String) for column in columns]
-    broken = pl.any_horizontal(field.is_null() | (field == "") | field.str.contains(r"[\s\x00]") for field in text)
-    bad = fields.filter(broken | text[0].str.starts_with("#") | text[0].str.starts_with("\ufeff"))
-    names = {role: user for role, user in table.names.items() if role in columns and user not in columns}
-    problem = f"that are no fields of a TREC file (empty, with a blank, or {first!r} begins with #)"
-    _raise_if_any(name, bad, problem, "Write a table instead (.parquet, .tsv), or give them other ids.", names)
-
-
-def _check_once(name: str, rows: pl.LazyFrame, keys: list[str], remedy: str) -> None:
-    """Raise a `DataError` for documents that are there several times, where the format would not tell why."""
-    again = rows.filter(pl.len().over(keys) > 1).select(keys)
-    problem = f"that repeat the ids of another ({', '.join(keys)})"
-    _raise_if_any(name, again, problem, remedy, {})
+def _is_part_of_a_name(system: str, path: str) -> bool:
+    """Whether a system's name, put into a path, stands for a file in the same folder, of a name that can be."""
+    names = Path(path.replace("{run}", system)).parts
+    is_name = Path(system).name == system and system not in ("", "..") and "\0" not in system
+    return is_name and all(len(os.fsencode(name)) <= LONGEST_NAME for name in names)
 
 
 def check_path(path: object) -> None:
-    """Raise an `InputTypeError` for what is no path."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(f"path must be the path of a file; got {type(path).__name__}: {path!r:.80}.")
+    """Raise an `InputTypeError` for what is no path, and a `FileError` for one that no file can have."""
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise InputTypeError(f"must be the path of a file; got {type(path).__name__}: {path!r:.80}.", about="path")
+    if "\0" in os.fspath(path) or not is_text(os.fspath(path)):
+        raise FileError.of_file(path, "no file can have this name: it has a NUL, or is no text.")
 
 
-def _format(path: str | os.PathLike[str], format: Format | None, choices: tuple[Format, ...]) -> str:
+def _format(role: Role, path: str | os.PathLike[str], name: FormatName | None) -> Format:
     check_path(path)
-    if format is not None and format not in choices:
-        raise OptionError.value("format", format, choices)
-    kind = format or by_extension(Path(path)) or "trec"
-    if kind not in choices:
-        raise FileError.of_file(path, f"{kind} is read, but not written; write {', '.join(choices)}.")
-    if kind in BINARY and Path(path).suffix.lower() in COMPRESSED:
-        raise FileError.of_file(path, f"{kind} compresses its columns itself; leave out {Path(path).suffix}.")
-    return kind
+    choices = writable(role)
+    if name is not None and name not in choices:
+        raise OptionError.value("format", name, choices)
+    format = by_name(name) if name is not None else by_extension(Path(path)) or TREC
+    if format.name not in choices:
+        raise FileError.of_file(path, f"{format.name} is read, but not written; write {', '.join(choices)}.")
+    if not format.is_text and Path(path).suffix.lower() in COMPRESSED:
+        problem = f"{format.name} compresses its columns itself; leave out {Path(path).suffix}."
+        raise FileError.of_file(path, problem)
+    return format

@@ -2,82 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
 
 import polars as pl
 
 from polars_ir.errors import MeasureError
-from polars_ir.naming import parse, taken_apart
+from polars_ir.language.dialects import taken_apart
+from polars_ir.language.relevance_string import relevance_string
+from polars_ir.language.sets import TREC_EVAL as MEASURES
+from polars_ir.language.words import gain, n_relevant, ranked, relevance, top, total
+from polars_ir.measures.cascade import chance_of_reading
+from polars_ir.measures.whole_set import harmonic_mean
+from polars_ir.trec_eval.asked import Asked
 from polars_ir.trec_eval.lines import Figure
-from polars_ir.trec_eval.measures import MEASURES, OF_RUN, WITH_PAIRS
-from polars_ir.trec_eval.options import WRONG_FILE, Options, TrecEvalError
-from polars_ir.vocabulary import relevance
+from polars_ir.trec_eval.measures import OF_RUN, WITH_PAIRS
+from polars_ir.trec_eval.options import WRONG_FILE, Options, TrecEvalError, leading_number
+from polars_ir.trec_eval.quirks import QUIRKS
 
 
 def figures_of(options: Options) -> list[Figure]:
     """The lines for a topic or the summary, in trec_eval's order."""
     return [
-        Figure(name, printed, _expression(name, text, options))
+        Figure(name, printed, _expression(asked).alias(printed))
         for name in MEASURES
         if name in options.measures and name not in OF_RUN
-        for printed, text in _printed(name, options.measures[name])
+        for printed, asked in _printed(name, options.measures[name], options)
     ]
 
 
-def _printed(name: str, given: str | None) -> Iterator[tuple[str, str]]:
-    """The names that a measure is printed under, each with the name that `parse` reads."""
+def _printed(name: str, given: str | None, options: Options) -> Iterator[tuple[str, Asked]]:
+    """The names that a measure is printed under, each with what it is."""
     usual = MEASURES[name]
-    if usual is None:
-        if given and name in WITH_PAIRS and not all("=" in pair for pair in given.split(",")):
-            raise TrecEvalError(f"{name}: parameters must be pairs, as in {name}.1=2; got {given!r}.", WRONG_FILE)
-        yield (name, name) if given is None else (f"{name}_{given}", f"{name}.{given}")
-    elif not usual:
-        yield name, name
-    else:
+    if usual:
         fractions = "." in usual
         for number in _cutoffs(name, given or usual, float if fractions else int):
-            yield f"{name}_{number:.2f}" if fractions else f"{name}_{number}", f"{name}_{number}"
+            printed = f"{name}_{number:.2f}" if fractions else f"{name}_{number}"
+            yield printed, Asked(name, given, options, number)
+    elif usual is None and given is not None:
+        yield f"{name}_{given}", Asked(name, given, options)
+    else:
+        yield name, Asked(name, None, options)
 
 
 def _cutoffs(name: str, given: str, kind: type[int | float]) -> list[float]:
     """The cutoffs of a measure, rising."""
-    with suppress(ValueError):
-        numbers = sorted(kind(number) for number in given.split(","))
-        if len(set(numbers)) == len(numbers) and (kind is float or numbers[0] >= 1):
-            return numbers
+    numbers = [leading_number(number, kind) for number in given.split(",")]
+    cutoffs = sorted(number for number in numbers if number is not None)
+    if len(set(cutoffs)) == len(numbers) and (kind is float or cutoffs[0] >= 1):
+        return cutoffs
     wanted = "different numbers" if kind is float else "different whole numbers, 1 or more"
     raise TrecEvalError(f"{name}: cutoffs must be {wanted}, as in {name}.1,2; got {given!r}.", WRONG_FILE)
 
 
-def _expression(name: str, text: str, options: Options) -> pl.Expr:
+def _expression(asked: Asked) -> pl.Expr:
     """The aggregation of a measure at the level of relevance that was asked for."""
+    quirk = QUIRKS.get(asked.name) if asked.options.strict else None
     try:
-        if name == "relstring":
-            return parse(text)
-        if name == "11pt_avg" and text != name:
-            points = _cutoffs(name, text.removeprefix(f"{name}."), float)
-            precisions = [_measure("iprec_at_recall", f"iprec_at_recall_{point}", options) for point in points]
-            return (pl.sum_horizontal(precisions) / len(precisions)).alias(text)
-        return _measure(name, text, options)
+        expression = BY_HAND.get(asked.name, _measure)(asked)
+        return quirk(expression, asked) if quirk else expression
     except MeasureError as error:
+        text = asked.name if asked.given is None else f"{asked.name}.{asked.given}"
         raise TrecEvalError(f"cannot initialize measure {text!r}: {error}", WRONG_FILE) from None
 
 
-def _measure(name: str, text: str, options: Options) -> pl.Expr:
-    spec, arguments = taken_apart(text)
-    given = dict(arguments)
+def _measure(asked: Asked, **parameters: object) -> pl.Expr:
+    """The measure of the catalogue that trec_eval calls so."""
+    spec, implied = taken_apart(asked.name if asked.cutoff is None else f"{asked.name}_{asked.cutoff}")
+    arguments = {**implied, **parameters}
     if isinstance(spec.parameters.get("rel"), int):
-        given["rel"] = options.level
-    if name == "utility":
-        given["n_docs"] = options.n_docs or None
-    if name == "rbp" and "gains" not in given:
-        given["gains"] = (
-            pl.when(relevance.max() > 1).then(relevance / relevance.max()).otherwise(relevance).alias("share")
-        )
-    expression = spec.function(**given)
-    if name == "rbp_resid" and options.strict:
-        all_judged = (pl.col("rank").is_not_null() & (relevance >= 0)).sum() == pl.col("n_retrieved").first()
-        beyond = pl.lit(given["p"]) ** pl.col("n_retrieved").first()
-        return expression - pl.when(all_judged).then(beyond).otherwise(0.0)
-    return expression
+        arguments["rel"] = asked.options.level
+    if asked.name in WITH_PAIRS and "gains" in spec.parameters and asked.gains:
+        arguments["gains"] = asked.gains
+    return spec.function(**arguments)
+
+
+def _rbp(asked: Asked) -> pl.Expr:
+    """RBP of gains, as shares of the highest that a level of the topic or a parameter has, if that is above 1.
+
+    The level of relevance does not matter to it.
+    """
+    value, highest = gain(gains=asked.gains or None), relevance.max()
+    for level in sorted(asked.gains, reverse=True):
+        highest = pl.when(highest == level).then(highest - 1).otherwise(highest)
+    highest = pl.max_horizontal(highest.cast(pl.Float64), *(pl.lit(float(given)) for given in asked.gains.values()))
+    share = pl.when(highest > 1).then(value / highest).otherwise(value)
+    p = asked.pairs.get("p", 0.9)
+    return (1 - p) * total(ranked(share * chance_of_reading(p), top() & (value > 0)))
+
+
+def _rbp_residual(asked: Asked) -> pl.Expr:
+    return _measure(asked, p=asked.pairs.get("p", 0.9))
+
+
+def _r_ndcg(asked: Asked) -> pl.Expr:
+    """Rndcg, 0 where no document reaches the level of relevance."""
+    return pl.when(n_relevant(asked.options.level) > 0).then(_measure(asked)).otherwise(0.0)
+
+
+def _set_f(asked: Asked) -> pl.Expr:
+    return harmonic_mean(asked.numbers[0] if asked.given else 1.0, asked.options.level)
+
+
+def _utility(asked: Asked) -> pl.Expr:
+    coefficients = {"coefficients": tuple(asked.numbers)} if asked.given else {}
+    return _measure(asked, n_docs=asked.options.n_docs or None, **coefficients)
+
+
+def _eleven_point_average(asked: Asked) -> pl.Expr:
+    """The mean precision at the recalls that were given, or else at the usual eleven."""
+    if asked.given is None:
+        return _measure(asked)
+    precisions = [
+        _measure(asked._replace(name="iprec_at_recall", cutoff=recall))
+        for recall in _cutoffs("11pt_avg", asked.given, float)
+    ]
+    return pl.sum_horizontal(precisions) / len(precisions)
+
+
+def _relevance_string(asked: Asked) -> pl.Expr:
+    length = int(asked.numbers[0]) if asked.given else 10
+    return relevance_string(k=length) if length > 0 else pl.lit("")
+
+
+#: Measures that take their parameters otherwise than this package's do.
+BY_HAND: Mapping[str, Callable[[Asked], pl.Expr]] = {
+    "rbp": _rbp,
+    "rbp_resid": _rbp_residual,
+    "Rndcg": _r_ndcg,
+    "set_F": _set_f,
+    "utility": _utility,
+    "11pt_avg": _eleven_point_average,
+    "relstring": _relevance_string,
+}

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from polars_ir.errors import MeasureError
-from polars_ir.naming import parse, taken_apart
-from polars_ir.trec_eval.measures import MEASURES
+from polars_ir.language.dialects import taken_apart
+from polars_ir.language.names import parse
+from polars_ir.language.sets import TREC_EVAL as MEASURES
 
 
 def our_name(name: str) -> str:

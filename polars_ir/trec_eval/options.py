@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
-from inspect import cleandoc
 from typing import Any
 
 from polars_ir.errors import IRError, nearest
-from polars_ir.files.formats import Format
-from polars_ir.trec_eval.measures import MEASURES, NICKNAMES
-
-USAGE = cleandoc(
-    """
-    Usage: polars-ir trec_eval [-q] [-n] [-c] [-l N] [-M N] [-J] [-N N] [-R format] {-m measure[.params]}* QRELS RUN
-       -q: figures of each topic before the summary          -n: no summary
-       -m: a measure, such as P.5,10, or official (the default), all_trec, set, prefs, all_prefs, qrels_jg; repeat
-       -c: average over all topics of QRELS                  -l: the lowest grade that is relevant (1)
-       -M: documents to look at for each topic               -J: judged documents only
-       -N: documents in the collection, for utility          -R: qrels, qrels_jg, qrels_prefs or prefs
-       RUN: a file, or - for what comes in                   -h, -v: this help, and the version
-       --strict: as trec_eval 10 has it, also where it is wrong
-    """
-)
+from polars_ir.files.formats import FormatName
+from polars_ir.language.sets import NICKNAMES
+from polars_ir.language.sets import TREC_EVAL as MEASURES
+from polars_ir.trec_eval.help import USAGE, help_of
 
 #: How `read_qrels` calls the formats of -R.
-FORMATS: dict[str, Format | None] = {
+FORMATS: dict[str, FormatName | None] = {
     "qrels": None,
     "qrels_jg": "judges",
     "qrels_prefs": "judges",
@@ -53,24 +42,16 @@ LONG = {
     "strict": "--strict",
 }
 
-#: The options of trec_eval that are not here: what they did, and what does it instead.
-MISSING = {
-    "-Z": "printed how many standard deviations a figure is from a mean in a file; write the figures (-q), and reckon "
-    "it from ir.read_trec_eval(...), joined with the means",
-    "-D": "printed how a figure came about, or of one topic only; ir.explain(run, qrels, measure) shows the first, and "
-    "-q has the topic among the others",
-}
-
 #: The status that trec_eval ends with.
 WRONG_USE, WRONG_FILE, NOT_COMPUTED, NOTHING_SHARED = 1, 2, 4, 7
 
 
 class TrecEvalError(IRError):
-    """What ends the program, with its status."""
+    """What ends the program, with its status; `shown` is what was asked for, and goes where the output does."""
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, *, shown: bool = False) -> None:
         super().__init__(message)
-        self.status = status
+        self.message, self.status, self.shown = message, status, shown
 
 
 @dataclass
@@ -87,6 +68,8 @@ class Options:
     most: int | None = None
     n_docs: int = 0
     format: str = "qrels"
+    zscores: str | None = None
+    topic: str | None = None
     files: tuple[str, str] = ("", "")
 
 
@@ -96,19 +79,15 @@ def options_of(arguments: Sequence[str]) -> Options:
         given, files = gnu_getopt(list(arguments), "hvqm:cl:nJN:M:R:T:oZ:D:", list(LONG))
     except GetoptError as error:
         raise TrecEvalError(f"{error}.\n{USAGE}", WRONG_USE) from None
-    options = Options()
+    options, help_wanted = Options(), False
     short = {f"--{name.removesuffix('=')}": option for name, option in LONG.items()}
     for option, value in ((short.get(option, option), value) for option, value in given):
-        _end_at(option)
-        if option == "-m":
-            _ask_for(options, value)
-        elif option == "-R" and value not in FORMATS:
-            raise TrecEvalError(f"-R must be one of {', '.join(FORMATS)}; got {value!r}.", WRONG_FILE)
-        elif option == "-T" and value != "trec_results":
-            raise TrecEvalError(f"-T must be trec_results; got {value!r}.", WRONG_FILE)
-        elif option in SETTING:
-            name, read = SETTING[option]
-            setattr(options, name, read(option, value))
+        if option == "-v":
+            raise TrecEvalError("trec_eval version 10.0, as polars_ir has it", 0)
+        help_wanted |= option == "-h"
+        _set(options, option, value)
+    if help_wanted:
+        raise TrecEvalError(help_of(options.measures, options.format), 0, shown=True)
     if len(files) != 2:
         raise TrecEvalError(f"QRELS and RUN are two files; got {len(files)}.\n{USAGE}", WRONG_USE)
     options.files = (files[0], files[1])
@@ -117,19 +96,36 @@ def options_of(arguments: Sequence[str]) -> Options:
     return options
 
 
-def _end_at(option: str) -> None:
-    """Raise a `TrecEvalError` for an option that ends the program: help and version, and what is not here."""
-    if option in ("-h", "-v"):
-        raise TrecEvalError(USAGE if option == "-h" else "trec_eval version 10.0, as polars_ir has it", 0)
-    if option in MISSING:
-        raise TrecEvalError(f"{option} is not here. In trec_eval it {MISSING[option]}.", WRONG_USE)
+def _set(options: Options, option: str, value: str) -> None:
+    """Set what an option says."""
+    if option == "-m":
+        _ask_for(options, value)
+    elif option == "-R" and value not in FORMATS:
+        raise TrecEvalError(f"-R must be one of {', '.join(FORMATS)}; got {value!r}.", WRONG_FILE)
+    elif option == "-T" and value != "trec_results":
+        raise TrecEvalError(f"-T must be trec_results; got {value!r}.", WRONG_FILE)
+    elif option in SETTING:
+        name, read = SETTING[option]
+        setattr(options, name, read(option, value))
+
+
+def leading_number(text: str, kind: type[int | float]) -> float | None:
+    """The number that a text begins with, as C's atol and atof read it; None if it begins with none.
+
+    >>> leading_number("23.4", int), leading_number("5.", int), leading_number("high", int)
+    (23, 5, None)
+    """
+    number = re.match(
+        r"\s*[+-]?\d+" if kind is int else r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.ASCII | re.IGNORECASE
+    )
+    return kind(number[0]) if number else None
 
 
 def _number(option: str, value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise TrecEvalError(f"{option} must be a whole number; got {value!r}.", WRONG_USE) from None
+    number = leading_number(value, int)
+    if number is None or number < 0:
+        raise TrecEvalError(f"{option} must be a whole number, 0 or more; got {value!r}.", WRONG_USE)
+    return int(number)
 
 
 #: What an option sets, and how its value is read.
@@ -143,6 +139,9 @@ SETTING: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "-M": ("most", _number),
     "-N": ("n_docs", _number),
     "-R": ("format", lambda _, value: value),
+    "-Z": ("zscores", lambda _, value: value),
+    # The level of debugging stands before the point.
+    "-D": ("topic", lambda _, value: value.partition(".")[2] or None),
 }
 
 

@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from polars_ir.errors import IRWarning
-from polars_ir.evaluation import evaluate
 from polars_ir.files import read_qrels, read_run, tag_of
 from polars_ir.files.incoming import as_file
+from polars_ir.language.sets import TREC_EVAL as MEASURES
+from polars_ir.per_query.averages import FLOOR
+from polars_ir.runs.evaluation import evaluate
+from polars_ir.trec_eval import quirks
 from polars_ir.trec_eval.figures import figures_of
-from polars_ir.trec_eval.lines import Figure, of_all, of_run, of_topics
-from polars_ir.trec_eval.measures import MEASURES, formats_of
+from polars_ir.trec_eval.lines import Figure, Format, of_all, of_run, of_topics, summary_of
+from polars_ir.trec_eval.measures import OF_SUMMARY, OF_TOPICS, formats_of
 from polars_ir.trec_eval.options import FORMATS, NOT_COMPUTED, NOTHING_SHARED, Options, TrecEvalError
+from polars_ir.trec_eval.zscores import as_zscores, read_zscores
+
+#: The formats of preferences.
+PREFERENCES = ("prefs", "qrels_prefs")
 
 
 def lines(options: Options) -> Iterator[str]:
     """The lines of the output."""
-    figures = figures_of(options)
+    figures, form = figures_of(options), Format(zscores=options.zscores is not None)
     qrels = read_qrels(options.files[0], format=FORMATS[options.format])
     with as_file(options.files[1]) as run_file:
         run, tag = read_run(run_file), tag_of(run_file) if "runid" in options.measures else ""
+    zscores = read_zscores(options.zscores) if options.zscores is not None else None
     _check_format(options)
-    per_query = _evaluated(_most(run, options.most), qrels, figures, options)
-    lacking = _lacking(run, qrels) if options.strict and not options.complete else None
+    # Of another topic than -D names nothing is computed, and yet -c divides by the number of all.
+    n_topics = qrels["query_id"].n_unique()
+    judged = qrels.filter(pl.col("query_id") == options.topic) if options.topic is not None else qrels
+    per_query = _of_topics_that_count(run, judged, figures, options)
+    if zscores is not None:
+        per_query = as_zscores(per_query, figures, zscores)
+    lacking = _lacking(run, judged) if options.strict and not options.complete else None
     if options.topics:
-        yield from of_topics(per_query if lacking is None else per_query.filter(pl.col("query_id") < lacking), figures)
+        before = per_query if lacking is None else per_query.filter(pl.col("query_id") < lacking)
+        yield from of_topics(before, figures, form)
     if lacking is not None:
         raise TrecEvalError(
             f"the run has no result for topic {lacking!r}, which trec_eval 10 stops at; -c counts it.", NOT_COMPUTED
@@ -35,8 +50,13 @@ def lines(options: Options) -> Iterator[str]:
     if per_query.is_empty():
         raise TrecEvalError("no topic has both results and judgments.", NOTHING_SHARED)
     if options.summary:
-        yield from (line for line in of_run(per_query, tag) if line.split()[0] in options.measures)
-        yield from of_all(per_query, figures)
+        n_averaged = n_topics if options.strict and options.complete else per_query.height
+        head = of_run(n_averaged, tag, form)
+        yield from (line for line in head if line.split()[0].removeprefix("Z") in options.measures)
+        values = summary_of(_filled(per_query, n_averaged, figures), figures)
+        if options.strict and options.complete and "num_rel" in values:
+            values["num_rel"] = quirks.relevant_at_any_level(qrels)
+        yield from of_all(values, figures, form)
 
 
 def _check_format(options: Options) -> None:
@@ -49,13 +69,33 @@ def _check_format(options: Options) -> None:
             )
 
 
+def _of_topics_that_count(
+    run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure], options: Options
+) -> pl.DataFrame:
+    """The figures of each topic that counts; of geometric means the logarithms."""
+    ranked = run
+    if options.strict and options.complete:
+        ranked = quirks.with_bogus_results(ranked, qrels)
+    if options.strict and options.format in PREFERENCES:
+        ranked, qrels = quirks.with_other_ties(ranked), quirks.with_kinds_of_judges(qrels)
+    topics = qrels.select("query_id").unique().sort("query_id")
+    topics = topics if options.complete else topics.join(run, on="query_id", how="semi", maintain_order="left")
+    if figures and len(topics):
+        per_query = _evaluated(_most(ranked, options.most), qrels, figures, options)
+        topics = topics.join(per_query, on="query_id", how="left", maintain_order="left")
+    else:
+        topics = topics.with_columns(pl.lit(None, pl.Float64).alias(figure.column) for figure in figures)
+    if options.strict and options.complete:
+        topics = quirks.cleared(topics, run, figures)
+    return topics.with_columns(
+        pl.col(figure.column).clip(lower_bound=FLOOR).log() for figure in figures if figure.measure in OF_SUMMARY
+    )
+
+
 def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure], options: Options) -> pl.DataFrame:
-    """The figures of the topics that count, by their names."""
-    if not figures:
-        topics = qrels.select("query_id").unique()
-        return topics if options.complete else topics.join(run, on="query_id", how="semi")
+    """The figures of all judged topics, by the names that are printed."""
     # Preferences are of judged documents anyway.
-    judged_only = options.judged_only and options.format in ("qrels", "qrels_jg")
+    judged_only = options.judged_only and options.format not in PREFERENCES
     of_each_judge = judged_only and options.format == "qrels_jg"
     if judged_only:
         qrels = _judged(qrels)
@@ -65,8 +105,7 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure]
         per_query: pl.DataFrame = evaluate(
             run,
             qrels,
-            {figure.column: figure.expression for figure in figures}.values(),
-            missing="zero" if options.complete else "skip",
+            [figure.expression for figure in figures],
             judged_only=judged_only,
             judges="judge" if options.format == "qrels_jg" and not of_each_judge else None,
         )
@@ -106,3 +145,12 @@ def _most(run: pl.DataFrame, most: int | None) -> pl.DataFrame:
         return run
     rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id")
     return run.filter(rank <= most)
+
+
+def _filled(per_query: pl.DataFrame, n_topics: int, figures: Sequence[Figure]) -> pl.DataFrame:
+    """The figures with those of nothing at all for other topics."""
+    lowest = {
+        f.column: math.log(FLOOR) if f.measure in OF_SUMMARY else 0 for f in figures if f.measure not in OF_TOPICS
+    }
+    others = pl.DataFrame([lowest] * (n_topics - per_query.height), schema={c: per_query.schema[c] for c in lowest})
+    return pl.concat([per_query, others], how="diagonal")

@@ -10,15 +10,27 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, ColumnError, DataError, FileError, OptionError, explain_options
+from polars_ir.errors import (
+    SHOWN,
+    ColumnError,
+    DataError,
+    FileError,
+    Fix,
+    OptionError,
+    Setting,
+    explain_options,
+    renaming,
+)
 from polars_ir.files.locations import File
 from polars_ir.files.sinks import write_lines
 from polars_ir.files.sources import Source, resolve, stem
 from polars_ir.files.unreadable import FAILURES, unreadable
 from polars_ir.files.writers import check_path, each_system
-from polars_ir.schema import Table
-from polars_ir.summary import measures_of
-from polars_ir.trec_eval.lines import DIGITS, Figure, of_all, of_run, of_topics
+from polars_ir.frames.table import Table
+from polars_ir.per_query.columns import measures_of
+from polars_ir.per_query.summary import mean
+from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics
+from polars_ir.trec_eval.measures import COUNTS
 from polars_ir.trec_eval.names import our_name, place, trec_eval_name
 
 #: The fields of a line.
@@ -128,7 +140,7 @@ def write_trec_eval(
     """
     check_path(path)
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
-        raise OptionError(f"digits must be a whole number from 1 to {MOST_DIGITS}; got {digits!r}.")
+        raise OptionError(f"must be a whole number from 1 to {MOST_DIGITS}; got {digits!r}.", about="digits")
     table, measures = measures_of(per_query)
     figures = _figures(measures)
     several = "{run}" in os.fspath(path)
@@ -145,7 +157,11 @@ def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: in
     """What is printed of a system."""
     _check_tag(tag)
     _check_topics(topics)
-    return [*of_topics(topics, figures, digits), *of_run(topics, tag), *of_all(topics, figures, digits)]
+    form = Format(digits)
+    values = mean(topics).row(0, named=True) if figures else {}
+    sums = {figure.column: topics[figure.column].sum() for figure in figures if figure.measure in COUNTS}
+    summary = {column: value if value is None else sums.get(column, value) for column, value in values.items()}
+    return [*of_topics(topics, figures, form), *of_run(topics.height, tag, form), *of_all(summary, figures, form)]
 
 
 def _figures(measures: Sequence[str]) -> list[Figure]:
@@ -157,12 +173,13 @@ def _figures(measures: Sequence[str]) -> list[Figure]:
             continue
         if not printed or re.search(rf"[\s\x00\ufeff]|{TEXTS}", printed):
             raise ColumnError(
-                f"per_query has a measure {printed!r}, which is no name for a line of trec_eval. Rename it, as in "
-                f"per_query.rename({{{column!r}: 'mine'}})."
+                f"has a measure {printed!r}, which is no name for a line of trec_eval.",
+                about="per_query",
+                fix=Fix("Rename it", renaming("per_query", {column: "mine"})),
             )
         if printed in found:
             both = f"{found[printed].column!r} and {column!r}"
-            raise ColumnError(f"per_query has the measure {printed} twice, in {both}. Drop one of them.")
+            raise ColumnError(f"has the measure {printed} twice, in {both}. Drop one of them.", about="per_query")
         found[printed] = Figure(measure, printed, pl.col(column))
     return sorted(found.values(), key=lambda figure: place(figure.measure, figure.printed))
 
@@ -173,19 +190,20 @@ def _only_system(table: Table) -> str:
         return "polars_ir"
     systems = table.select("run").unique().collect().to_series().cast(pl.String).to_list()
     if len(systems) > 1:
-        raise OptionError("trec_eval prints one system; write each to its own file: path='{run}.eval'.")
+        fix = Fix("Write each to its own file", Setting("path", "{run}.eval"))
+        raise OptionError("trec_eval prints one system.", fix=fix)
     return str(systems[0]) if systems else "polars_ir"
 
 
 def _check_tag(tag: str) -> None:
     if not isinstance(tag, str) or re.search(r"[\s\x00]", tag):
-        raise OptionError(f"the runid must be a word; got {tag!r}. Name it: tag='mine'.")
+        raise OptionError(f"the runid must be a word; got {tag!r}.", fix=Fix("Name it", Setting("tag", "mine")))
 
 
 def _check_topics(topics: pl.DataFrame) -> None:
     """Raise a `DataError` for topics that are no fields of a line, or there twice."""
     if topics.is_empty():
-        raise DataError("per_query has no row; trec_eval prints what topics there are.")
+        raise DataError("has no row; trec_eval prints what topics there are.", about="per_query")
     topic = pl.col("query_id").cast(pl.String)
     no_field = topic.is_null() | (topic == "all") | (topic == "") | topic.str.contains(r"[\s\x00]")
     for wrong, problem, remedy in (

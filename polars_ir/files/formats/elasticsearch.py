@@ -14,8 +14,8 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.errors import SHOWN, FileError, warn
-from polars_ir.files.formats import Role
 from polars_ir.files.locations import File
+from polars_ir.files.record import Role
 from polars_ir.files.trees import Numbers, Tree, told
 
 _Row = tuple[str, str | None, int | float | None]

@@ -12,9 +12,9 @@ import re
 import polars as pl
 
 from polars_ir.files.checked import KEEP, TEXT, Checked
-from polars_ir.files.formats import first_line
+from polars_ir.files.lines import TOO_LONG, field, fields, first_line, not_a_grade, rows_of, whole_grades
 from polars_ir.files.locations import File
-from polars_ir.files.trec import TOO_LONG, field, not_a_grade, rows_of, whole_grades
+from polars_ir.files.record import Format, Role, Rows
 
 _DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
 
@@ -47,3 +47,16 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     )
     wanted = "grade qid:query_id" + (" # docid = doc_id" if has_documents else ", without docid") + whole_grades(grade)
     return Checked(file, rows, ["query_id", "doc_id", "relevance"], wanted)
+
+
+def _is_line(line: str, role: Role) -> bool:
+    return role == "qrels" and any(field.startswith("qid:") for field in fields(line)[1:2])
+
+
+LETOR = Format(
+    "letor",
+    {"qrels": "grade qid:query_id feature:value ... # docid = doc_id"},
+    Rows({"qrels": qrels}),
+    examples={"qrels": "2 qid:q1 1:0.5 2:3 # docid = d1\n0 qid:q1 1:0.25 2:1 # docid = d2\n"},
+    told_by_line=_is_line,
+)

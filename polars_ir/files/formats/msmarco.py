@@ -6,26 +6,29 @@ Conventions: a line of a run is `query_id doc_id rank`, or has a score as its fo
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 
-from polars_ir.files import trec
 from polars_ir.files.checked import Checked
-from polars_ir.files.formats import fields, first_line
+from polars_ir.files.formats import trec
+from polars_ir.files.lines import COUNT, field, fields, first_line, not_a_score, rows_of
 from polars_ir.files.locations import File
-from polars_ir.files.trec import COUNT, field, rows_of
+from polars_ir.files.record import Format, Rows, Writer
+from polars_ir.files.writing import ranked, sink_fields
+from polars_ir.frames.table import Table
 
 _RUN_FIELDS = {"query_id": 0, "doc_id": 1, "rank": 2, "score": 3}
-_DTYPES: dict[str, type[pl.DataType]] = {"rank": pl.Int64, "score": pl.Float64}
 
 
-def run(file: File) -> Checked:
+def run(file: File, score: type[pl.DataType]) -> Checked:
     """A ranking, with scores or without."""
     count = 4 if _fields(file) == 4 else 3
     places = {name: place for name, place in _RUN_FIELDS.items() if place < count}
     layout = " ".join(places)
     not_a_number = pl.col("rank").is_null()
     if count == 4:
-        not_a_number |= trec.not_a_score(pl.col("score"))
+        not_a_number |= not_a_score(pl.col("score"))
     problem = (
         pl.when(pl.col(COUNT) != count)
         .then(pl.format(f"a line of this run has {count} fields ({layout}); this one has {{}}.", COUNT))
@@ -33,7 +36,7 @@ def run(file: File) -> Checked:
         .then(pl.format("the rank (field 3) must be an integer; got '{}'.", field(2).str.head(80)))
         .otherwise(pl.format("the score (field 4) must be a number; got '{}'.", field(3).str.head(80)))
     )
-    rows = rows_of(file, places, _DTYPES, (pl.col(COUNT) != count) | not_a_number, problem)
+    rows = rows_of(file, places, {"rank": pl.Int64, "score": score}, (pl.col(COUNT) != count) | not_a_number, problem)
     return Checked(file, rows, list(places), layout)
 
 
@@ -53,3 +56,19 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
 def _fields(file: File) -> int:
     _, line = first_line(file)
     return len(fields(line))
+
+
+def _run_lines(table: Table, tag: str) -> list[pl.LazyFrame]:
+    return [part.select(list(_RUN_FIELDS)) for part in ranked(table, tag)]
+
+
+MSMARCO = Format(
+    "msmarco",
+    {
+        "run": "query_id doc_id rank, and perhaps a score",
+        "qrels": "query_id doc_id, of grade 1, or TREC's fields",
+    },
+    Rows({"run": run, "qrels": qrels}),
+    Writer({"run": _run_lines, "qrels": trec.qrels_lines}, partial(sink_fields, separator="\t")),
+    {"run": "q1\td3\t1\nq1\td1\t2\n", "qrels": "q1\td1\nq1\td2\n"},
+)

@@ -8,17 +8,19 @@ was judged. What search engines answer is JSON as well, see `elasticsearch`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
 from polars_ir.errors import FileError
-from polars_ir.files import elasticsearch
-from polars_ir.files.formats import Role
+from polars_ir.files.formats import elasticsearch, trec
 from polars_ir.files.locations import File
-from polars_ir.files.sources import names
+from polars_ir.files.record import Format, Role, Whole, Writer
 from polars_ir.files.trees import Numbers, Repeated, Tree, load, told
+from polars_ir.files.writing import check_any, check_finite, check_judged_once, check_once, sink_fields
+from polars_ir.frames.table import Table
 
 #: What the levels of objects are keyed by, down to the documents.
 _QUERIES = {"query_id": "query"}
@@ -27,23 +29,14 @@ _MTEB = {"subset": "subset", "split": "split", "query_id": "query"}
 #: Where MTEB describes the model.
 _META = "mteb_model_meta"
 
+#: How JSON begins, in a way that no query id does.
+_JSON = re.compile(r"[\[{]\s*([\[{}\]\"]|$)")
+
 _VALUES: dict[Role, str] = {"run": "score", "qrels": "relevance"}
 
 
-def read(files: list[File], role: Role) -> pl.DataFrame:
-    """The files as one table in memory."""
-    frames = [_of_file(file, role) for file in files]
-    if len(files) > 1 and role == "run":
-        systems = zip(names(files), frames, strict=True)
-        frames = [frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in systems]
-    for file, frame in zip(files, frames, strict=True):
-        if frame.columns != frames[0].columns:
-            had, wanted = ", ".join(frame.columns), ", ".join(frames[0].columns)
-            raise FileError.of_file(file, f"its columns are {had}; those of {files[0]} are {wanted}. Read them apart.")
-    return pl.concat(frames, how="vertical_relaxed")
-
-
-def _of_file(file: File, role: Role) -> pl.DataFrame:
+def read(file: File, role: Role) -> pl.DataFrame:
+    """A file in memory."""
     try:
         return _read(file, role)
     except UnicodeEncodeError as error:
@@ -144,3 +137,55 @@ def _check_finite(file: File, frame: pl.DataFrame, levels: dict[str, str], role:
         raise FileError.of_file(
             file, f"{place}: a {value} must be a finite number; got {json.dumps(row[_VALUES[role]])}."
         )
+
+
+def _sink(frame: pl.LazyFrame, file: IO[bytes], **options: Any) -> None:
+    sink_fields(pl.LazyFrame({"": _lines(frame)}), file, **options)
+
+
+def _lines(frame: pl.LazyFrame) -> Iterator[str]:
+    """The lines of `{query: {document: value}}`, of a frame with these columns; no document is an empty query."""
+    queries = frame.group_by(pl.first(), maintain_order=True).agg(pl.all()).collect(engine="streaming")
+    yield "{"
+    for number, (query, documents, values) in enumerate(queries.iter_rows(), start=1):
+        of_query = {
+            str(document): value for document, value in zip(documents, values, strict=True) if document is not None
+        }
+        comma = "," if number < queries.height else ""
+        yield f"{json.dumps(str(query), ensure_ascii=False)}: {json.dumps(of_query, ensure_ascii=False)}{comma}"
+    yield "}"
+
+
+def _scores(table: Table, _tag: str) -> list[pl.LazyFrame]:
+    check_finite(table)
+    check_any("run", table.select("query_id"))
+    rows = table.select("query_id", "doc_id", "score").sort("query_id", "score", descending=[False, True])
+    check_once("run", rows, ["query_id", "doc_id"], "Keep one of each, or write a table (.parquet, .csv).")
+    return [rows]
+
+
+def _grades(table: Table, _tag: str) -> list[pl.LazyFrame]:
+    check_any("qrels", table.select("query_id"))
+    check_judged_once(table.all_columns(), ["query_id", "doc_id"])
+    return [table.select("query_id", "doc_id", "relevance")]
+
+
+JSON = Format(
+    "json",
+    {
+        "run": (
+            "{query: {document: score}} as of pytrec_eval and ranx, MTEB's predictions, or the _rank_eval response or "
+            "{query: search response} of Elasticsearch and OpenSearch"
+        ),
+        "qrels": (
+            "{query: {document: grade}}, or the _rank_eval request of Elasticsearch and OpenSearch (the response has "
+            "ratings too, but only of what was found)"
+        ),
+    },
+    Whole(read),
+    Writer({"run": _scores, "qrels": _grades}, _sink),
+    {"run": '{"q1": {"d3": 14.5, "d1": 9.25}}\n', "qrels": '{"q1": {"d1": 2, "d2": 0}}\n'},
+    extensions=(".json",),
+    # Also an id can begin as JSON does; then a number stands where TREC has it.
+    told_by_line=lambda line, role: bool(_JSON.match(line)) and not trec.is_line(line, role),
+)

@@ -1,0 +1,12 @@
+"""The commands of the shell, one file each: their names, in the order in which `--help` lists them."""
+
+from polars_ir.cli.commands.compare import COMPARE
+from polars_ir.cli.commands.convert import CONVERT
+from polars_ir.cli.commands.demo import DEMO
+from polars_ir.cli.commands.evaluate import EVALUATE
+from polars_ir.cli.commands.fuse import FUSE
+from polars_ir.cli.commands.gate import GATE
+from polars_ir.cli.commands.measures import MEASURES
+from polars_ir.cli.commands.validate import VALIDATE
+
+COMMANDS = (EVALUATE, COMPARE, GATE, FUSE, VALIDATE, CONVERT, MEASURES, DEMO)

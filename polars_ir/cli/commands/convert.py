@@ -1,0 +1,62 @@
+"""`polars-ir convert`: a run or judgments from one format to another."""
+
+from __future__ import annotations
+
+import argparse
+
+import polars as pl
+
+from polars_ir.cli.command import Command
+from polars_ir.cli.inputs import qrels_of, run_of
+from polars_ir.cli.output import as_target
+from polars_ir.errors import OptionError, known_as
+from polars_ir.files import write_qrels, write_run
+from polars_ir.files.formats import readable, writable
+from polars_ir.files.incoming import as_file, shown_name
+from polars_ir.files.readers import tag_of
+from polars_ir.frames.columns import find
+
+#: What can be written, runs or judgments.
+WRITTEN = sorted({*writable("run"), *writable("qrels")})
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    command.add_argument("source", help="the file to read; - is standard input")
+    target = "the file to write; - is standard output, {run} in it stands for each system"
+    command.add_argument("target", help=target)
+    command.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
+    source = "the format to read, if the file does not tell"
+    command.add_argument("--format", choices=readable("qrels"), metavar="FORMAT", help=source)
+    written = "the format to write, if the ending does not tell"
+    command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=written)
+    command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
+    command.set_defaults(output=None, render=None)
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """Nothing to show: the file is written."""
+    if options.qrels and options.tag is not None:
+        raise OptionError("--tag is of runs; judgments have none.")
+    with as_file(options.source) as source, as_target(options.target) as target:
+        if options.qrels:
+            qrels = qrels_of(source, options.format, option="format")
+            with known_as(format="--to", qrels=shown_name(options.source)):
+                write_qrels(qrels, target, format=options.to)
+        else:
+            rows = run_of(source, options.format)
+            tag = _tag(source, rows, options)
+            with known_as(format="--to", run=shown_name(options.source)):
+                write_run(rows, target, format=options.to, tag=tag)
+    return pl.DataFrame()
+
+
+def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | None:
+    """The tag that was asked for, or what a run is called where it is read; several systems keep their names."""
+    if options.tag is not None or find("run", "run", run.columns):
+        asked: str | None = options.tag
+        return asked
+    return "_".join(tag_of(source, format=options.format).split()) or None
+
+
+CONVERT = Command("convert", "read a run or judgments in one format and write them in another", arguments, run)

@@ -1,0 +1,31 @@
+"""`polars-ir demo`: the bundled test collection, evaluated."""
+
+from __future__ import annotations
+
+import argparse
+
+import polars as pl
+
+from polars_ir import datasets
+from polars_ir.cli.command import Command
+from polars_ir.cli.parser import add_output, add_per_query
+from polars_ir.per_query.summary import mean
+from polars_ir.runs.evaluation import evaluate
+
+MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add_per_query(command)
+    add_output(command)
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """The measures of the bundled collection."""
+    pydocs = datasets.load("pydocs")
+    per_query = evaluate(pydocs.runs, pydocs.qrels, MEASURES)
+    return per_query if options.per_query else mean(per_query)
+
+
+DEMO = Command("demo", "evaluate the three runs of the bundled test collection", arguments, run)

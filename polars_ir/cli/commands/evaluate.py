@@ -1,0 +1,61 @@
+"""`polars-ir evaluate`: runs against judgments."""
+
+from __future__ import annotations
+
+import argparse
+
+import polars as pl
+
+from polars_ir.cli.command import Command
+from polars_ir.cli.evaluation import figures_of
+from polars_ir.cli.inputs import alike, qrels_of, queries_of
+from polars_ir.cli.parser import QRELS, RUNS, add_formats, add_measures, add_options, add_output, add_per_query
+from polars_ir.errors import OptionError
+from polars_ir.frames.columns import find
+from polars_ir.per_query.summary import mean
+from polars_ir.runs.options import Evaluating
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    command.add_argument("qrels", help=QRELS)
+    command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
+    add_measures(command, required=True)
+    add_per_query(command)
+    by = "means per value of a column of --queries; repeat"
+    command.add_argument("--by", action="append", metavar="COLUMN", help=by)
+    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
+    command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
+    add_options(command, Evaluating)
+    add_formats(command)
+    add_output(command)
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """The means of runs, or their figures per query."""
+    # What is wrong with the queries is told now, not after the evaluation.
+    queries = _queries(options)
+    per_query = figures_of(options.runs, qrels_of(options.qrels, options.qrels_format), options)
+    if options.per_query:
+        return per_query
+    if queries is None:
+        return mean(per_query)
+    per_query, queries = alike(per_query, queries)
+    query = find("queries", "query_id", queries.columns)
+    by, weights = (names and queries.select(query, *names) for names in (options.by, options.weights))
+    return mean(per_query, by=by, weights=weights)
+
+
+def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
+    """The table that --by and --weights name columns of; None without them."""
+    wanted = [*(options.by or ()), *(options.weights or ())]
+    if wanted and options.per_query:
+        raise OptionError("--by and --weights are of means; leave out --per-query.")
+    if bool(wanted) != bool(options.queries):
+        raise OptionError("--by and --weights name columns of a table of queries, --queries FILE; give both.")
+    if not wanted:
+        return None
+    return queries_of(options, wanted)
+
+
+EVALUATE = Command("evaluate", "evaluate runs against judgments", arguments, run)

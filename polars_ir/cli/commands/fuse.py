@@ -1,0 +1,87 @@
+"""`polars-ir fuse`: several runs to one, and what tuning it would be worth."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import polars as pl
+
+from polars_ir.cli.command import Command
+from polars_ir.cli.inputs import alike, qrels_of, run_of, systems_of
+from polars_ir.cli.output import as_target
+from polars_ir.cli.parser import RENDERS, RUNS, add_formats, add_measures
+from polars_ir.errors import OptionError, known_as
+from polars_ir.files import write_run
+from polars_ir.files.formats import writable
+from polars_ir.fusion import PRODUCTS, fuse, tune_fusion
+from polars_ir.fusion.methods import BY_NAME as METHODS
+from polars_ir.runs.norms import BY_NAME as NORMS
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    command.add_argument("files", nargs="+", metavar="run", help=RUNS)
+    command.add_argument("--method", choices=METHODS, metavar="METHOD", default="rrf", help=f"{', '.join(METHODS)}")
+    command.add_argument("--norm", choices=NORMS, metavar="NORM", help=f"of the scores: {', '.join(NORMS)}")
+    weight = "the weight of each run, in the order of the files; repeat"
+    command.add_argument("-w", "--weight", type=float, action="append", dest="weights", metavar="W", help=weight)
+    command.add_argument("-k", type=float, help="the constant of RRF (60, for qdrant 2)")
+    command.add_argument("--depth", type=int, metavar="N", help="use the first documents of each run")
+    command.add_argument("--top", type=int, metavar="N", default=1000, help="write the first documents (%(default)s)")
+    command.add_argument("--dialect", choices=PRODUCTS, metavar="PRODUCT", help=f"as in {', '.join(PRODUCTS)}")
+    command.add_argument("-o", "--output", dest="target", metavar="FILE", help="the run to write; - is standard output")
+    command.add_argument("--to", choices=writable("run"), metavar="FORMAT", help="its format, if the ending tells none")
+    tune = "tell what weights chosen on --qrels by -m are worth, out of fold; with -o, write the run by the best ones"
+    command.add_argument("--tune", action="store_true", help=tune)
+    command.add_argument("--qrels", metavar="FILE", help="judgments to tune by")
+    command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="what parts the queries (%(default)s)")
+    add_measures(command, required=False)
+    add_formats(command)
+    shown = command.add_mutually_exclusive_group()
+    for render, what in RENDERS.items():
+        shown.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=f"print {what}")
+    command.set_defaults(output=None)
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """What tuning is worth; or nothing to show, since the fused run is written."""
+    runs = systems_of(options.files, lambda name: run_of(name, options.format))
+    how: dict[str, Any] = {name: getattr(options, name) for name in ("norm", "depth", "top", "dialect")}
+    weights, k, shown = _weights(runs, options), options.k, pl.DataFrame()
+    if options.tune:
+        if options.qrels is None or options.measure is None or len(options.measure) != 1:
+            raise OptionError("--tune needs judgments (--qrels FILE) and one measure to choose by (-m).")
+        if weights is not None:
+            raise OptionError("--tune chooses the weights; leave out --weight.")
+        ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format))
+        grid = {} if k is None else {"k": [k]}
+        chances = {"folds": options.folds, "seed": options.seed}
+        tuned = tune_fusion(ours, qrels, options.method, options.measure, grid=grid, **how, **chances)
+        print(tuned, file=sys.stderr)
+        weights, shown = tuned.weights, tuned.summary
+    if options.target is not None or not options.tune:
+        _write(fuse(runs, options.method, k=k, weights=weights, **how), options)
+    return shown
+
+
+def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float] | None:
+    """The weights by the names of the runs."""
+    if options.weights is None:
+        return None
+    names = runs["run"].unique(maintain_order=True).to_list()
+    if len(names) != len(options.weights):
+        raise OptionError(f"--weight must be given for each run; got {len(options.weights)} for {len(names)} runs.")
+    return dict(zip(names, options.weights, strict=True))
+
+
+def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
+    """The fused run, as a file or on standard output."""
+    target = options.target or "-"
+    with as_target(target) as file, known_as(format="--to"):
+        write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
+
+
+FUSE = Command("fuse", "fuse runs to one, or tell what tuning that would be worth", arguments, run)

@@ -1,0 +1,66 @@
+"""`polars-ir gate`: whether a change may ship."""
+
+from __future__ import annotations
+
+import argparse
+
+import polars as pl
+
+from polars_ir.cli.command import Command
+from polars_ir.cli.evaluation import figures_of
+from polars_ir.cli.inputs import per_query_of, qrels_of
+from polars_ir.cli.parser import add_measures, add_output, add_runs_instead, by_measure, number_of_measure
+from polars_ir.per_query import verdicts
+from polars_ir.per_query.gating import BY, gate
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
+    command.add_argument("old", help="the same for the system as it was")
+    add_measures(command, required=True)
+    missing = "queries that a run lacks score 0 and count, or are left out (%(default)s)"
+    command.add_argument("--missing", choices=["zero", "skip"], default="zero", help=missing)
+    add_runs_instead(command)
+    may_drop = "how much a mean may drop, or a measure's own drop as NAME=DROP; repeat (0.01)"
+    command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
+    alpha = "how often a change that costs so much may pass (%(default)s)"
+    command.add_argument("--alpha", type=float, default=0.05, help=alpha)
+    by = "how the difference is bounded; anytime: however often the gate is asked (%(default)s)"
+    command.add_argument("--interval", choices=BY, default="auto", help=by)
+    its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
+    command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
+    add_output(command)
+
+
+def ends(text: str) -> tuple[str, tuple[float, float]]:
+    """The name of a measure, and between which values it is."""
+    name, _, both = text.rpartition("=")
+    worst, best = map(float, both.split(":"))
+    return name, (worst, best)
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """Whether a change may ship."""
+    files = options.new, options.old
+    if options.qrels is None:
+        new, old = map(per_query_of, files)
+    else:
+        qrels = qrels_of(options.qrels, options.qrels_format)
+        new, old = (figures_of([file], qrels, options) for file in files)
+    verdict: pl.DataFrame = gate(
+        new,
+        old,
+        options.measure,
+        max_drop=by_measure("max_drop", options.max_drop or [0.01]),
+        alpha=options.alpha,
+        interval=options.interval,
+        ranges=dict(options.range or []),
+        missing=options.missing,
+    )
+    return verdict
+
+
+GATE = Command(
+    "gate", "tell whether a change may ship: no measure drops more than it may", arguments, run, verdicts.status
+)

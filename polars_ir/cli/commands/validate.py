@@ -1,0 +1,50 @@
+"""`polars-ir validate`: what is odd about runs and their judgments."""
+
+from __future__ import annotations
+
+import argparse
+
+import polars as pl
+
+from polars_ir.cli.command import Command
+from polars_ir.cli.inputs import alike, qrels_of, run_of, systems_of
+from polars_ir.cli.parser import QRELS, RUNS, add_formats, add_output
+from polars_ir.frames.columns import find
+from polars_ir.runs.validation import validate
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    command.add_argument("qrels", help=QRELS)
+    command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
+    add_formats(command)
+    add_output(command)
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """What is odd about each run."""
+    qrels = qrels_of(options.qrels, options.qrels_format)
+    return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format), qrels)))
+
+
+def status(findings: pl.DataFrame) -> int:
+    """Whether anything is odd."""
+    return int(not findings.is_empty())
+
+
+def _findings(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+    """What is odd about a run, or about each of the systems that it holds."""
+    system = find("run", "run", run.columns)
+    if system is None:
+        of_one: pl.DataFrame = validate(run, qrels)
+        return of_one
+    parts = run.partition_by(system, as_dict=True, include_key=False, maintain_order=True).items()
+    of_each: list[pl.DataFrame] = [
+        validate(part, qrels).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
+    ]
+    return pl.concat(of_each)
+
+
+HELP = "tell what is odd about runs and their judgments; status 1 if anything is"
+
+VALIDATE = Command("validate", HELP, arguments, run, status)

@@ -1,0 +1,28 @@
+"""Runs from files, evaluated: what several commands do first."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.cli.inputs import alike, run_of, systems_of
+from polars_ir.language.names import resolve
+from polars_ir.options import options_of
+from polars_ir.runs.evaluation import evaluate
+from polars_ir.runs.options import Evaluating
+
+
+def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
+    """The figures of runs, each per query; one run after the other, so that only one is in memory."""
+    measures = [measure.expression for measure in resolve(options.measure)]
+    given: Any = {name: value for name, value in vars(options).items() if name in options_of(Evaluating)}
+
+    def figures(name: str) -> pl.DataFrame:
+        run, judged = alike(run_of(name, options.format), qrels)
+        per_query: pl.DataFrame = evaluate(run, judged, measures, **given)
+        return per_query
+
+    return systems_of(runs, figures)

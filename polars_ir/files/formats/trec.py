@@ -1,0 +1,149 @@
+"""TREC runs and judgments, as they really are.
+
+Conventions: a run line has six fields, `query_id Q0 doc_id rank score tag`, and anything after them belongs to the tag.
+A qrels line has exactly four, `query_id iteration doc_id relevance`; what the second is depends on the track: a
+subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have a fifth, the group. What a field is, see
+`lines`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, FileError, option, reading
+from polars_ir.files import clean
+from polars_ir.files.checked import Checked
+from polars_ir.files.lines import (
+    COUNT,
+    NUMERAL,
+    field,
+    fields,
+    last_line,
+    not_a_grade,
+    not_a_score,
+    rows_of,
+    shown,
+    whole_grades,
+)
+from polars_ir.files.locations import File
+from polars_ir.files.record import Format, Role, Rows, Writer
+from polars_ir.files.writing import check_any, check_fields, check_judged_once, ranked, sink_fields
+from polars_ir.frames.table import Table
+
+#: The place in its line of each field that becomes a column, and the number of fields.
+RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
+TAG = 5
+
+_QRELS = {"query_id": 0, "doc_id": 2, "relevance": 3}
+_SUBTOPICS = {"query_id": 0, "subtopic": 1, "doc_id": 2, "relevance": 3}
+_JUDGES = {"query_id": 0, "judge": 1, "doc_id": 2, "relevance": 3}
+_PREFERENCES = {"query_id": 0, "judge": 1, "group": 2, "doc_id": 3, "relevance": 4}
+
+
+def run(path: File, score: type[pl.DataType]) -> Checked:
+    """A TREC run file."""
+    problem = (
+        pl.when(pl.col(COUNT) == 4, field(3).cast(pl.Int64, strict=False).is_not_null())
+        .then(pl.lit(f"4 fields; this looks like qrels; {reading('qrels')}, or {option('format', 'msmarco')}."))
+        .when(pl.col(COUNT) < 6)
+        .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", COUNT))
+        .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", shown(4)))
+    )
+    bad = (pl.col(COUNT) < 6) | not_a_score(pl.col("score"))
+    rows = rows_of(path, RUN_FIELDS, {"rank": pl.Int64, "score": score}, bad, problem)
+    return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
+
+
+def qrels(path: File, grade: type[pl.DataType], places: dict[str, int] = _QRELS) -> Checked:
+    """A TREC qrels file, its grades read as `grade`."""
+    layout = _layout(places)
+    count = places["relevance"] + 1
+    problem = (
+        pl.when(pl.col(COUNT) == count)
+        .then(pl.format(f"the grade (field {count}) must be a number; got '{{}}'.", shown(count - 1)))
+        .when(pl.col(COUNT) >= 6)
+        .then(pl.format(f"{{}} fields; this looks like a run; {reading('run')}.", COUNT))
+        .when(pl.col(COUNT) == 5)
+        .then(pl.lit(f"5 fields, not {count} ({layout}); preferences are read with {option('format', 'preferences')}."))
+        .when(pl.col(COUNT) == 3)
+        .then(pl.lit(f"3 fields, not {count} ({layout}); BEIR's are read with {option('format', 'beir')}."))
+        .otherwise(pl.format(f"a qrels line has {count} fields ({layout}); this one has {{}}.", COUNT))
+    )
+    bad = (pl.col(COUNT) != count) | not_a_grade(pl.col("relevance"), grade)
+    rows = rows_of(path, places, {"relevance": grade}, bad, problem)
+    return Checked(path, rows, list(places), layout + whole_grades(grade))
+
+
+def _layout(places: dict[str, int]) -> str:
+    """What the lines of judgments hold, in words."""
+    return " ".join(places) if 1 in places.values() else "query_id iteration doc_id relevance"
+
+
+def is_line(line: str, role: Role) -> bool:
+    """Whether a line is one of TREC, by the number of its fields and the score or grade among them."""
+    place, count = (4, 6) if role == "run" else (3, 4)
+    parts = fields(line)
+    return len(parts) >= count and NUMERAL.fullmatch(parts[place]) is not None
+
+
+def _tags(file: Checked) -> list[str]:
+    """The tags in the lines of a run, each of them once."""
+    of_lines: list[str] = file.rows.select(field(TAG)).unique().collect().to_series().to_list()
+    return of_lines
+
+
+def last_tag(file: File) -> str:
+    """The tag in the last line, which trec_eval takes."""
+    number, line = last_line(file)
+    parts = fields(line)
+    if len(parts) <= TAG:
+        raise FileError.at_line(file, number, line, f"a run line has 6 fields, the tag last; it has {len(parts)}.")
+    return parts[TAG]
+
+
+def _run_lines(table: Table, tag: str) -> list[pl.LazyFrame]:
+    line = ["query_id", pl.lit("Q0"), "doc_id", "rank", "score", pl.lit(tag).alias("tag")]
+    return [part.select(line) for part in ranked(table, tag)]
+
+
+def qrels_lines(table: Table, _tag: str, places: dict[str, int] = _QRELS) -> list[pl.LazyFrame]:
+    """The lines of judgments, in the order of queries."""
+    rows = table.all_columns()
+    for name in places:
+        if name not in table.dtypes:
+            raise ColumnError.no_per(name, (), list(table.dtypes))
+    check_any("qrels", rows)
+    check_judged_once(rows, [name for name in places if name != "relevance"])
+    line = [pl.col(name) for name in places]
+    if 1 not in places.values():
+        line.insert(1, pl.lit("0").alias("iteration"))
+    check_fields("qrels", rows.select(line[:-1]), table)
+    return [rows.select(line)]
+
+
+def _judged(name: str, holds: str, places: dict[str, int], example: str) -> Format:
+    """A format of judgments with more than TREC's four columns."""
+    return Format(
+        name,
+        {"qrels": f"{holds}: {_layout(places)}"},
+        Rows({"qrels": partial(qrels, places=places)}),
+        Writer({"qrels": partial(qrels_lines, places=places)}, sink_fields),
+        {"qrels": example},
+        per=list(places)[1],
+    )
+
+
+TREC = Format(
+    "trec",
+    {"run": "query_id Q0 doc_id rank score tag", "qrels": _layout(_QRELS)},
+    Rows({"run": run, "qrels": qrels}, partial(clean.read_run, places=RUN_FIELDS, count=TAG + 1), _tags),
+    Writer({"run": _run_lines, "qrels": qrels_lines}, sink_fields),
+    {"run": "q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", "qrels": "q1 0 d1 2\nq1 0 d2 0\n"},
+    extensions=(".run", ".runs", ".trec", ".res", ".qrels", ".qrel"),
+    told_by_line=lambda line, _role: len(fields(line)) >= 4,
+)
+SUBTOPICS = _judged("subtopics", "the judgments of ndeval", _SUBTOPICS, "q1 1 d1 2\nq1 2 d1 0\n")
+JUDGES = _judged("judges", "trec_eval's qrels_jg", _JUDGES, "q1 ann d1 2\nq1 bob d1 0\n")
+PREFERENCES = _judged("preferences", "trec_eval's prefs", _PREFERENCES, "q1 ann 1 d1 2\nq1 ann 1 d2 1\n")
