@@ -15,14 +15,12 @@ require("plot", "polars_ir.plots")
 
 from polars_ir.plots.bars import differences
 from polars_ir.plots.curves import cutoffs, precision_recall
-from polars_ir.plots.namespace import PlotNamespace
 from polars_ir.plots.overview import forest, heatmap
 from polars_ir.plots.points import scatter
 from polars_ir.plots.spread import distribution
 from polars_ir.plots.times import series
 
 __all__ = [
-    "PlotNamespace",
     "cutoffs",
     "differences",
     "distribution",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import polars as pl
 
-from polars_ir.comparison.pairing import scores_of
-from polars_ir.comparison.systems import compare
 from polars_ir.errors import OptionError, explain_options
-from polars_ir.options import tie
+from polars_ir.options import takes
+from polars_ir.per_query.options import Testing
+from polars_ir.per_query.scores import scores_of
+from polars_ir.per_query.systems import compare
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     GREY,
@@ -25,26 +26,21 @@ from polars_ir.plots.style import (
     titled,
     with_direction,
 )
+from polars_ir.values import tie
 
 #: From how many queries on a bar stands for several: more are thinner than a pixel.
 MOST_BARS = 500
 
 
 @explain_options
+@takes(Testing)
 def differences(
     per_query: Any,
     measure: str | pl.Expr,
-    *,
     baseline: str,
+    *,
     run: str | None = None,
-    test: str = "t",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    interval: str | None = None,
-    tolerance: float = 0.0,
-    missing: str = "zero",
-    resamples: int = 10_000,
-    seed: int = 0,
+    **options: Unpack[Testing],
 ) -> Chart:
     """How much better or worse than the baseline a system is on each query: bars, the greatest win first.
 
@@ -63,8 +59,6 @@ def differences(
         The system that the others are compared with.
     run
         The system to show; None shows a panel of each.
-    test, correction, alpha, interval, tolerance, missing, resamples, seed
-        As in `compare`.
 
     Returns
     -------
@@ -93,28 +87,20 @@ def differences(
     """
     frame, names = in_memory(per_query, measure, "differences")
     name = only(names)
-    found = compare(
-        frame,
-        baseline=baseline,
-        measures=name,
-        test=test,
-        correction=correction,
-        alpha=alpha,
-        interval=interval,
-        tolerance=tolerance,
-        missing=missing,
-        resamples=resamples,
-        seed=seed,
-    )
-    scores = scores_of(frame, name, missing=missing, what="ir.plots.differences")
+    found = compare(frame, name, baseline=baseline, **options)
+    test, correction, alpha = options["test"], options["correction"], options["alpha"]
+    scores = scores_of(frame, name, missing=options["missing"], what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
         found = found.filter(pl.col("run") == run)
     if found.is_empty():
-        raise OptionError(f"run must be another system than the baseline; got {run!r} for both.")
+        raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
     rows = found.to_dicts()
     # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
-    pairs = [ranked_pairs(scores, name, row["run"], baseline, tie(tolerance), of_all=test == "tukey") for row in rows]
+    pairs = [
+        ranked_pairs(scores, name, row["run"], baseline, tie(options["tolerance"]), of_all=test == "tukey")
+        for row in rows
+    ]
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*found.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]

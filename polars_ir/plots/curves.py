@@ -9,22 +9,14 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.conversion import to_polars
 from polars_ir.errors import MeasureError, OptionError, explain_options
-from polars_ir.evaluation import evaluate
+from polars_ir.frames.kinds import to_polars
+from polars_ir.language.dialects import is_of_ir_measures
+from polars_ir.language.names import parse
 from polars_ir.measures.interpolated_precision import interpolated_precision
-from polars_ir.naming import parse
-from polars_ir.plots.style import (
-    colour,
-    dash,
-    drawn,
-    shape,
-    systems_of,
-    titled,
-    with_direction,
-    with_run,
-)
-from polars_ir.summary import summarize
+from polars_ir.per_query.summary import summarize
+from polars_ir.plots.style import colour, dash, drawn, shape, systems_of, titled, with_direction, with_run
+from polars_ir.runs.evaluation import evaluate
 
 #: Bands of more systems than this can not be told apart.
 MOST_BANDS = 5
@@ -100,15 +92,19 @@ def _checked(k: int | Iterable[int]) -> list[int]:
     cutoffs = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     wrong = [at for at in cutoffs if not isinstance(at, Integral) or isinstance(at, bool) or at < 1]
     if wrong or not cutoffs:
-        raise OptionError(f"k must be whole numbers from 1 on, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}.")
+        raise OptionError(
+            f"must be whole numbers from 1 on, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}.", about="k"
+        )
     return [int(at) for at in cutoffs]
 
 
 def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
     """The measure with a cutoff."""
-    if isinstance(measure, str):
-        if "@" in measure:
-            raise MeasureError(f"measure must be a name without a cutoff, which k= gives; got {measure!r}.")
+    if isinstance(measure, str) or is_of_ir_measures(measure):
+        if "@" in str(measure):
+            raise MeasureError(
+                f"must be a name without a cutoff, which k= gives; got {str(measure)!r}.", about="measure"
+            )
         return parse(f"{measure}@{k}")
     if not callable(measure):
         raise MeasureError.not_a_measure(measure)

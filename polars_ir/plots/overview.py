@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import polars as pl
 
-from polars_ir.comparison.systems import compare
 from polars_ir.errors import explain_options
-from polars_ir.naming import is_cost
+from polars_ir.language.names import is_cost
+from polars_ir.options import takes
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.options import Testing
+from polars_ir.per_query.summary import mean
+from polars_ir.per_query.systems import compare
 from polars_ir.plots.style import (
     GREY,
     LONGEST_LABEL,
@@ -23,7 +27,6 @@ from polars_ir.plots.style import (
     with_direction,
     with_run,
 )
-from polars_ir.summary import Measures, mean
 
 #: What a comparison can come to, with a colour and a shape.
 VERDICTS = {
@@ -35,25 +38,18 @@ VERDICTS = {
 
 
 @explain_options
+@takes(Testing)
 def forest(
     per_query: Any,
-    *,
     baseline: str,
     measures: Measures = None,
-    test: str = "t",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    interval: str | None = None,
-    tolerance: float = 0.0,
-    missing: str = "zero",
-    resamples: int = 10_000,
-    seed: int = 0,
+    **options: Unpack[Testing],
 ) -> Chart:
     """How every system differs from the baseline, with the interval of the difference: a panel per measure.
 
     Colour and shape tell what is significantly better, significantly worse, and neither. The best system of the first
-    measure stands first. Intervals are those of each comparison by itself, and p is corrected for all: an interval
-    without 0 need not be significant.
+    measure stands first. Thick lines are intervals of each comparison by itself, thin ones hold for all comparisons of
+    a measure together.
 
     Parameters
     ----------
@@ -63,8 +59,6 @@ def forest(
         The system that the others are compared with.
     measures
         The measures to show; by default all.
-    test, correction, alpha, interval, tolerance, missing, resamples, seed
-        As in `compare`.
 
     Returns
     -------
@@ -86,19 +80,8 @@ def forest(
     [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
     """
     frame, names = in_memory(per_query, measures, "forest")
-    found = compare(
-        frame,
-        baseline=baseline,
-        measures=names,
-        test=test,
-        correction=correction,
-        alpha=alpha,
-        interval=interval,
-        tolerance=tolerance,
-        missing=missing,
-        resamples=resamples,
-        seed=seed,
-    )
+    found = compare(frame, names, baseline=baseline, **options)
+    test, correction, alpha = options["test"], options["correction"], options["alpha"]
     first = found.filter(pl.col("measure") == names[0])
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = [
@@ -106,7 +89,8 @@ def forest(
         for name in names
     ]
     method = test if test == "tukey" or correction is None else f"{test}, {correction}"
-    below = f"Lines are intervals of {1 - alpha:.0%}; significant is p up to {alpha:g} ({method})."
+    lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
+    below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference to {baseline}" if len(names) == 1 else f"Differences to {baseline}"
     return side_by_side(panels, titled(title, below), columns=2)
 
@@ -129,7 +113,8 @@ def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
 def _intervals(rows: pl.DataFrame, systems: list[str], measure: str) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
     colours, shapes = ([kinds[i] for kinds in VERDICTS.values()] for i in (0, 1))
-    decimals = ["mean", "baseline_mean", "difference", "low", "high", "p", "p_corrected"]
+    decimals = ["mean", "baseline_mean", "difference", "low", "high", "simultaneous_low", "simultaneous_high"]
+    decimals += ["p", "p_corrected"]
     tooltip = [
         alt.Tooltip("run:N"),
         alt.Tooltip("verdict:N"),
@@ -145,11 +130,13 @@ def _intervals(rows: pl.DataFrame, systems: list[str], measure: str) -> alt.Laye
     x = alt.X("difference:Q", title=f"difference in {with_direction(measure)}", axis=alt.Axis(grid=False, tickCount=5))
     x = x.scale(padding=12)
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#000000", strokeDash=[3, 3]).encode(x="zero:Q")
-    lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
+    lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q")
+    of_all = base.transform_filter("isValid(datum.simultaneous_low)").mark_rule(strokeWidth=1)
+    of_all = of_all.encode(x=alt.X("simultaneous_low:Q"), x2="simultaneous_high:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=x, shape=alt.Shape("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=shapes), title=None)
     )
-    panel = alt.LayerChart(layer=[zero, points, lines])
+    panel = alt.LayerChart(layer=[zero, points, lines, of_all])
     return panel.properties(width=320, height=alt.Step(22), title=titled(measure))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.comparison.pairing import Scores
-from polars_ir.naming import is_cost
+from polars_ir.language.names import is_cost
+from polars_ir.per_query.scores import Scores
 
 
 def ranked_pairs(

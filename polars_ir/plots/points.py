@@ -7,20 +7,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.comparison.pairing import scores_of
 from polars_ir.errors import OptionError, explain_options
-from polars_ir.options import tie
+from polars_ir.per_query.scores import scores_of
 from polars_ir.plots.pairwise import ranked_pairs
-from polars_ir.plots.style import (
-    GREY,
-    LONGEST_LABEL,
-    OUTCOMES,
-    in_memory,
-    of_outcomes,
-    only,
-    titled,
-    with_direction,
-)
+from polars_ir.plots.style import GREY, LONGEST_LABEL, OUTCOMES, in_memory, of_outcomes, only, titled, with_direction
+from polars_ir.values import tie
 
 #: From how many different points on those near each other are drawn as one, and how many cells an axis then has.
 MOST_POINTS, CELLS = 2_000, 40
@@ -30,9 +21,9 @@ MOST_POINTS, CELLS = 2_000, 40
 def scatter(
     per_query: Any,
     measure: str | pl.Expr,
-    *,
     x: str,
     y: str,
+    *,
     tolerance: float = 0.0,
     missing: str = "zero",
 ) -> alt.LayerChart:

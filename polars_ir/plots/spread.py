@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import explain_options
+from polars_ir.per_query.columns import Measures
 from polars_ir.plots.style import (
     LONGEST_LABEL,
     Chart,
@@ -21,7 +22,6 @@ from polars_ir.plots.style import (
     with_direction,
     with_run,
 )
-from polars_ir.summary import Measures
 
 #: How many points a strip has at most, and all strips of a panel.
 MOST_OF_STRIP, MOST_OF_PANEL = 1_000, 4_000

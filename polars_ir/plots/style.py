@@ -9,10 +9,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.comparison.groups import measures_in_memory
 from polars_ir.errors import DataError, OptionError
-from polars_ir.naming import is_cost
-from polars_ir.summary import Measures
+from polars_ir.language.names import is_cost
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.groups import measures_in_memory
 
 #: The colours of Okabe and Ito (2008), which the colour-blind can tell apart, without the yellow that white swallows.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -49,7 +49,9 @@ def in_memory(per_query: Any, measures: Measures, what: str, *, by: Any = None) 
 def only(measures: Sequence[str]) -> str:
     """The measure of a chart that shows one."""
     if len(measures) > 1:
-        raise OptionError(f"measure must be one measure; got {', '.join(map(repr, measures))}. Draw a chart of each.")
+        raise OptionError(
+            f"must be one measure; got {', '.join(map(repr, measures))}. Draw a chart of each.", about="measure"
+        )
     return measures[0]
 
 

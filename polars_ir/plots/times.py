@@ -7,9 +7,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.comparison.drifting import drift
-from polars_ir.errors import MeasureError, explain_options
-from polars_ir.naming import taken_apart
+from polars_ir.errors import explain_options, option
+from polars_ir.language.names import column_of
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.drifting import drift
 from polars_ir.plots.curves import lines, told_of_bands
 from polars_ir.plots.style import (
     LONGEST_LABEL,
@@ -22,28 +23,27 @@ from polars_ir.plots.style import (
     with_direction,
     with_run,
 )
-from polars_ir.summary import Measures
 
 
 @explain_options
 def series(
     per_query: Any,
     by: Any,
+    measures: Measures = None,
     *,
     every: str | None = None,
-    measures: Measures = None,
     reference: Any = None,
-    test: Any = "t",
+    test: Any = "permutation",
     correction: str | None = "holm",
     alpha: float = 0.05,
     min_queries: int = 5,
-    resamples: int = 10_000,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Chart:
     """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure.
 
-    Figures are those of `drift`: a ring marks a stretch of time whose mean differs from the reference (all before it,
-    by default) by more than chance. Bands of more than five systems are left out, and the subtitle says so.
+    Figures are those of `drift`: a ring marks a stretch of time whose mean differs from the reference (the first
+    third, by default) by more than chance. Bands of more than five systems are left out, and the subtitle says so.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def series(
     >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
     >>> chart = plots.series(log, "day", min_queries=3)
     >>> chart.data.select("bucket", "drifted").rows()
-    [(1, None), (2, False), (3, True)]
+    [(1, None), (2, False), (3, False)]
     """
     frame, names = in_memory(per_query, measures, "series", by=by)
     found = with_run(
@@ -122,7 +122,7 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
 def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
     """A panel of a measure, with a ring around each point that has drifted."""
     course = lines(
-        drawn(rows, "Take longer stretches of time, every=."),
+        drawn(rows, f"Take longer stretches of time, {option('every')}="),
         x,
         with_direction(measure),
         systems,
@@ -141,9 +141,9 @@ def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> a
 
 def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
     """The ends of the axis: no value beyond them is possible, though the interval of a few queries may go there."""
-    try:
-        lowest, highest = taken_apart(measure)[0].bounds
-    except MeasureError:
+    known = column_of(measure)
+    if known is None:
         return alt.Undefined
+    lowest, highest = known.spec.bounds
     ends = rows.select("mean", "low", "high").unpivot()["value"].drop_nulls().to_list()
     return [max(lowest, min(ends)), min(highest, max(ends))] if ends else alt.Undefined

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, OptionError, explain_options
-from polars_ir.evaluation import Measures, Missing, resolve
-from polars_ir.evaluation import evaluate as evaluate_locally
-from polars_ir.options import whole
-from polars_ir.ranking import Ties
-from polars_ir.schema import ROLES, find, labelled_table, qrels_table, run_table, same_types
+from polars_ir.errors import ColumnError, MeasureError, OptionError, entered_by, explain_options, option
+from polars_ir.frames.columns import ROLES, find
+from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
+from polars_ir.language.identity import Measured
+from polars_ir.language.names import Measures, resolve
+from polars_ir.options import takes
+from polars_ir.runs.evaluation import evaluate as evaluate_locally
+from polars_ir.runs.options import Evaluating
 from polars_ir.spark.planning import Pair, rows_of
 from polars_ir.spark.stand_ins import Names
-from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, empty, in_tasks, to_spark
-from polars_ir.spark.tasks import QUERY, Evaluation, SentMeasure
+from polars_ir.spark.tables import SPARK, arrow_schema, by_bytes, check_spark, empty, in_tasks, to_spark
+from polars_ir.spark.tasks import QUERY, Evaluation
+from polars_ir.values import whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,24 +29,22 @@ OF_QRELS = ("query_id", "doc_id", "relevance")
 
 
 @explain_options
+@entered_by(SPARK)
+@takes(Evaluating)
 def evaluate(
     run: DataFrame,
     qrels: Any,
     measures: Measures,
     *,
-    missing: Missing = "zero",
-    undefined: float | None = 0.0,
-    judged_only: bool = False,
-    ties: Ties = "doc_id",
-    judges: str | None = None,
-    bounds: bool = False,
     partitions: int | None = None,
     broadcast: bool | None = None,
+    **options: Unpack[Evaluating],
 ) -> DataFrame:
     """Measure a run against its judgments on Spark: one row per judged query, one column per measure.
 
     The figures are those of `polars_ir.evaluate`, to the last bit, and a retried task gives the same again. Columns
-    are recognised by the same names.
+    are recognised by the same names, and the options are the same, but for `ties="input"`: the rows of a Spark frame
+    have no order.
 
     Parameters
     ----------
@@ -55,10 +56,6 @@ def evaluate(
     measures
         Names in any dialect, expressions, or both. They are sent as expressions, so that a measure registered here
         need not be on the executors.
-    missing, undefined, judged_only, judges, bounds
-        As in `polars_ir.evaluate`.
-    ties
-        As in `polars_ir.evaluate`, but for `"input"`: the rows of a Spark frame have no order.
     partitions
         Into how many parts the queries go. Each must fit the memory of a task. None leaves it to Spark.
     broadcast
@@ -84,46 +81,51 @@ def evaluate(
     >>> run.transform(spark.evaluate, qrels, ["nDCG@10", "RR"]).show()  # doctest: +SKIP
     """
     check_spark("run", run)
-    if ties == "input":
-        raise OptionError("ties='input' needs rows in an order, which those of a Spark frame have not. Use another.")
+    if options["ties"] == "input":
+        raise OptionError(
+            "needs rows in an order, which those of a Spark frame have not. Use another.", about=option("ties", "input")
+        )
     if partitions is not None:
         whole("partitions", partitions, 1)
     if broadcast not in (None, True, False):
         raise OptionError.value("broadcast", broadcast, (None, True, False))
     if qrels is not None:
         qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
-    expressions = resolve(measures)
-    options = {
-        "missing": missing,
-        "undefined": undefined,
-        "judged_only": judged_only,
-        "ties": ties,
-        "judges": judges,
-        "bounds": bounds,
-    }
+    measured = resolve(measures)
     run = by_bytes(run)
     pair = Pair(run, qrels, _names(run, qrels))
-    schema = arrow_schema(_empty_result(run, qrels, pair.names, expressions, options))
-    sent = tuple(SentMeasure.of(name, expression) for name, expression in expressions.items())
-    read = {name for expression in expressions.values() for name in expression.meta.root_names()}
-    rows = rows_of(pair, read, bounds=bounds, broadcast=broadcast)
+    schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
+    sent = tuple(map(_serialized, measured))
+    read = {name for measure in measured for name in measure.expression.meta.root_names()}
+    rows = rows_of(pair, read, bounds=options["bounds"], broadcast=broadcast)
     rows = rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
     return in_tasks(rows, Evaluation(sent, options, pair.names, schema))
+
+
+def _serialized(measure: Measured) -> bytes:
+    """A measure, ready to be sent to executors."""
+    try:
+        return bytes(measure.expression.meta.serialize())
+    except pl.exceptions.ComputeError:
+        raise MeasureError(
+            f"measure {measure.name!r} holds a Python function, which can not be sent to executors; write it in Polars "
+            "expressions."
+        ) from None
 
 
 def _empty_result(
     run: DataFrame,
     qrels: DataFrame | None,
     names: Names,
-    expressions: Mapping[str, pl.Expr],
-    options: Mapping[str, Any],
+    measures: Sequence[Measured],
+    options: Evaluating,
 ) -> pl.DataFrame:
     """What the local evaluation of no rows gives; what is wrong with the call is wrong with it, too."""
     no_rows, no_judgments = empty("run", run).lazy(), None if qrels is None else empty("qrels", qrels)
     if no_judgments is not None and names.qrels.keys() == set(OF_QRELS):
         # An empty table in memory may have ids of any type, a plan may not.
         same_types(run_table(no_rows), qrels_table(no_judgments.lazy()))
-    result = evaluate_locally(no_rows, no_judgments, expressions.values(), **options)
+    result = evaluate_locally(no_rows, no_judgments, [measure.expression for measure in measures], **options)
     return pl.DataFrame(schema=result.collect_schema())
 
 

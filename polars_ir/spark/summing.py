@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from polars_ir.errors import InputTypeError, explain_options
-from polars_ir.schema import find
-from polars_ir.spark.tables import arrow_schema, check_spark, column, empty, in_tasks
+from polars_ir.errors import Code, Fix, InputTypeError, entered_by, explain_options
+from polars_ir.frames.columns import find
+from polars_ir.per_query.summary import Interval
+from polars_ir.per_query.summary import mean as mean_locally
+from polars_ir.per_query.summary import summarize as summarize_locally
+from polars_ir.spark.tables import SPARK, arrow_schema, check_spark, column, empty, in_tasks
 from polars_ir.spark.tasks import Summary
-from polars_ir.summary import Interval
-from polars_ir.summary import mean as mean_locally
-from polars_ir.summary import summarize as summarize_locally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,6 +25,7 @@ Columns = str | list[str] | tuple[str, ...] | None
 
 
 @explain_options
+@entered_by(SPARK)
 def mean(
     per_query: DataFrame,
     *,
@@ -63,11 +64,12 @@ def mean(
 
 
 @explain_options
+@entered_by(SPARK)
 def summarize(
     per_query: DataFrame,
     *,
     confidence: float = 0.95,
-    interval: Interval = "normal",
+    interval: Interval = "auto",
     by: Columns = None,
     weights: str | None = None,
     resamples: int = 10_000,
@@ -83,7 +85,7 @@ def summarize(
     by, weights
         As in `polars_ir.summarize`, but columns of `per_query` only; join others to it.
     confidence, interval, resamples, seed
-        As in `polars_ir.summarize`; all intervals but `"normal"` need SciPy on the executors and here.
+        As in `polars_ir.summarize`; all intervals but `"auto"` and `"normal"` need SciPy on the executors and here.
 
     Returns
     -------
@@ -116,9 +118,11 @@ def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[st
     check_spark("per_query", per_query)
     for option in ("by", "weights"):
         if not isinstance(options[option], str | list | tuple | None):
+            query = find("per_query", "query_id", per_query.columns) or "query_id"
             raise InputTypeError(
-                f"{option} must name columns of per_query here; got {type(options[option]).__name__}. Join it first: "
-                f"per_query.join({option}, 'query_id')."
+                f"must name columns of per_query here; got {type(options[option]).__name__}.",
+                about=option,
+                fix=Fix("Join it first", Code(f"per_query.join({option}, {query!r})")),
             )
     schema = arrow_schema(function(empty("per_query", per_query), **options))
     system = find("per_query", "run", per_query.columns)

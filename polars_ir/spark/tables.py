@@ -15,11 +15,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.conversion import to_polars
-from polars_ir.errors import ColumnError, DtypeError, ExtraError, InputTypeError, OptionError
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    Door,
+    DtypeError,
+    ExtraError,
+    Fix,
+    InputTypeError,
+    OptionError,
+    Setting,
+    dropping,
+    option,
+    quoted,
+)
+from polars_ir.frames.kinds import to_polars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -42,6 +55,9 @@ LARGEST_BROADCAST = 8 << 30
 #: What Spark takes for the size of a table that it knows nothing of, and larger.
 UNKNOWN = 1 << 62
 
+#: How a caller with Spark frames came in.
+SPARK = Door("spark")
+
 #: Settings by which Spark leaves out the rows of a file without a word.
 LOSSY = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
 
@@ -55,8 +71,9 @@ def check_spark(role: str, frame: object) -> None:
         raise ExtraError.missing("polars_ir.spark", "spark") from None
     if not is_spark(frame):
         raise InputTypeError(
-            f"{role} must be a Spark frame; got {type(frame).__name__}. For a table in memory there is "
-            f"polars_ir.evaluate; or make it a Spark frame: session.createDataFrame(table).{_without_java()}"
+            f"must be a Spark frame; got {type(frame).__name__}. For a table in memory there is polars_ir.evaluate.",
+            about=role,
+            fix=Fix("Or make it a Spark frame", Code(f"session.createDataFrame({role})"), _without_java()),
         )
     check_whole(role, frame)
 
@@ -66,8 +83,8 @@ def _without_java() -> str:
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return ""
     return (
-        " A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt install "
-        "openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME."
+        ". A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt install "
+        "openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME"
     )
 
 
@@ -75,23 +92,35 @@ def check_whole(table: str, frame: Any) -> None:
     """Raise an error for a frame of which rows or columns could be lost without a word."""
     if frame.isStreaming:
         raise InputTypeError(
-            f"{table} is a stream, and a query can be evaluated when all of its rows are there. Read it as a table, or "
-            "evaluate batches that hold whole queries: writeStream.foreachBatch(...)."
+            "is a stream, and a query can be evaluated when all of its rows are there. Read it as a table, or "
+            "evaluate batches that hold whole queries: writeStream.foreachBatch(...).",
+            about=table,
         )
     settings = frame.sparkSession.conf
     for setting in LOSSY:
         if settings.get(setting) == "true":
             raise OptionError(
                 f"{setting} must be 'false' to evaluate: the rows of a lost part would be missing from the figures "
-                f"without a word. Set it: session.conf.set({setting!r}, 'false')."
+                "without a word.",
+                fix=Fix("Set it", Code(f"session.conf.set({setting!r}, 'false')")),
             )
     folded = [name if settings.get("spark.sql.caseSensitive") == "true" else name.lower() for name in frame.columns]
     alike = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
     if alike:
         raise ColumnError(
-            f"{table} has columns that Spark does not tell apart: {', '.join(map(repr, alike))}. Give each a name of "
-            f"its own: {table}.toDF(...)."
+            f"has columns that Spark does not tell apart: {quoted(alike)}.",
+            about=table,
+            fix=Fix(
+                "Give each a name of its own", Code(f"{table}.toDF({', '.join(map(repr, _apart(frame.columns)))})")
+            ),
         )
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, those that Spark does not tell apart with the number of the column."""
+    folded = [name.lower() for name in names]
+    numbered = enumerate(zip(names, folded, strict=True), 1)
+    return [f"{name}_{number}" if folded.count(key) > 1 else name for number, (name, key) in numbered]
 
 
 def is_spark(value: object) -> bool:
@@ -144,7 +173,8 @@ def empty(table: str, frame: DataFrame) -> pl.DataFrame:
         except PySparkTypeError:
             raise DtypeError(
                 f"{table} column {field.name!r} is of a type that Spark does not send to Python: "
-                f"{field.dataType.simpleString()}. Drop it: {table}.drop({field.name!r})."
+                f"{field.dataType.simpleString()}.",
+                fix=Fix("Drop it", dropping(table, [field.name])),
             ) from None
     return pl.DataFrame(pa.schema(fields).empty_table())
 
@@ -217,8 +247,9 @@ def check_broadcast(frame: DataFrame) -> None:
     size = _estimated_bytes(frame)
     if size is not None and LARGEST_BROADCAST <= size < UNKNOWN:
         raise OptionError(
-            f"broadcast=True needs judged queries of less than {LARGEST_BROADCAST:,} bytes, Spark's limit; Spark "
-            f"estimates {size:,}. Leave them where they are: broadcast=False."
+            f"needs judged queries of less than {LARGEST_BROADCAST:,} bytes, Spark's limit; Spark estimates {size:,}.",
+            about=option("broadcast", True),
+            fix=Fix("Leave them where they are", Setting("broadcast", False)),
         )
 
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.errors import DataError, IRError, IRWarning, MeasureError
-from polars_ir.evaluation import evaluate
-from polars_ir.registry import Call, call_of, remember
+from polars_ir.errors import DataError, IRError, IRWarning, entered_by
+from polars_ir.runs.evaluation import evaluate
 from polars_ir.spark.stand_ins import Names, with_stand_in
-from polars_ir.spark.tables import plain
+from polars_ir.spark.tables import SPARK, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,40 +38,10 @@ OF_FILES = (
 
 
 @dataclass(frozen=True)
-class SentMeasure:
-    """A measure on its way: its expression, and the call that made it, which only the driver's registry knows."""
-
-    expression: bytes
-    call: Call | None
-
-    @classmethod
-    def of(cls, name: str, expression: pl.Expr) -> SentMeasure:
-        """A measure, ready to be sent."""
-        try:
-            sent = expression.meta.serialize()
-        except pl.exceptions.ComputeError:
-            raise MeasureError(
-                f"measure {name!r} holds a Python function, which can not be sent to executors; write it in Polars "
-                "expressions."
-            ) from None
-        call = call_of(expression)
-        # The functions of a measure stay where they are: those of a user's need not be on the executors.
-        functions: dict[str, Any] = {"own": {}, **dict.fromkeys(("function", "out_of", "gain", "discount"))}
-        return cls(sent, call and Call(replace(call.spec, **functions), call.arguments))
-
-    def received(self) -> pl.Expr:
-        """The measure, known to the registry here as it was where it came from."""
-        expression = pl.Expr.deserialize(self.expression)
-        if self.call:
-            remember(expression, self.call)
-        return expression
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """A call of `evaluate`, as a function of the batches of a partition."""
 
-    measures: tuple[SentMeasure, ...]
+    measures: tuple[bytes, ...]
     options: Mapping[str, Any]
     names: Names
     schema: pa.Schema
@@ -89,13 +58,14 @@ class Evaluation:
         qrels = _part(rows, JUDGMENT) if JUDGMENT in rows.columns else None
         del rows  # both tables are copies of it
         run, qrels, stand_in = with_stand_in(run, qrels, self.names, shared, pooled)
-        with warnings.catch_warnings():
+        with entered_by(SPARK), warnings.catch_warnings():
             # Ids that never meet are a matter of all queries, and a partition has few.
             warnings.simplefilter("ignore", IRWarning)
             try:
-                result = evaluate(run, qrels, [measure.received() for measure in self.measures], **self.options)
+                result = evaluate(run, qrels, map(pl.Expr.deserialize, self.measures), **self.options)
             except DataError as error:
-                raise DataError(f"{error}\n{OF_FILES}") from None
+                error.add_note(OF_FILES)
+                raise
         if stand_in is not None:
             result = result.filter(pl.col(self.names.run["query_id"]) != stand_in)
         yield from _sent(result, self.schema)
@@ -114,7 +84,9 @@ class Summary:
         """The rows of the result for some systems."""
         rows = _received(batches, self.versions)
         if rows is not None:
-            yield from _sent(self.function(rows, **self.options), self.schema)
+            with entered_by(SPARK):
+                result = self.function(rows, **self.options)
+            yield from _sent(result, self.schema)
 
 
 def _received(batches: Iterable[pa.RecordBatch], versions: Mapping[str, str]) -> pl.DataFrame | None:

@@ -12,8 +12,8 @@ from string import ascii_lowercase
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, MeasureError
-from polars_ir.naming import is_cost, taken_apart
+from polars_ir.errors import SHOWN
+from polars_ir.language.names import column_of, is_cost
 
 #: As wide as a digit, so that numbers of different length have their points one below the other.
 FIGURE_SPACE = "\N{FIGURE SPACE}"
@@ -83,11 +83,8 @@ def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) ->
 
 def _bounded(measure: str) -> bool:
     """Whether percent of a measure mean something: not if the catalogue has no upper bound for it."""
-    try:
-        spec, _ = taken_apart(measure)
-    except MeasureError:
-        return True
-    return math.isfinite(spec.bounds[1])
+    known = column_of(measure)
+    return known is None or math.isfinite(known.spec.bounds[1])
 
 
 def _best(values: Sequence[float | None], texts: Sequence[str], *, cost: bool) -> str | None:

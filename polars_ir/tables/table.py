@@ -12,15 +12,16 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.checks import check_duplicates, check_values
-from polars_ir.comparison.systems import compare
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options, nearest
 from polars_ir.extras import require
-from polars_ir.naming import is_cost
-from polars_ir.options import MISSING, one_of
-from polars_ir.summary import Measures, mean, measures_of
+from polars_ir.frames.checks import check_duplicates, check_values
+from polars_ir.language.names import is_cost, is_one
+from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.summary import mean
+from polars_ir.per_query.systems import compare
 from polars_ir.tables import typesetting
 from polars_ir.tables.cells import TESTS, cells_of, note_on_best, note_on_marks, note_on_queries
+from polars_ir.values import MISSING, one_of
 
 FORMATS = ("gt", "html", "latex", "markdown")
 
@@ -28,8 +29,8 @@ FORMATS = ("gt", "html", "latex", "markdown")
 @explain_options
 def table(
     per_query: Any,
-    *,
     measures: Measures = None,
+    *,
     baseline: str | None = None,
     test: str | None = "t",
     correction: str | None = "holm",
@@ -40,7 +41,7 @@ def table(
     percent: bool = False,
     title: str | None = None,
     format: str = "gt",
-    resamples: int = 10_000,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Any:
     r"""A publication table: a row per system, a column per measure, the best mean in bold, significance marked.
@@ -100,7 +101,7 @@ def table(
     one_of("missing", missing, MISSING)
     one_of("format", format, FORMATS)
     if title is not None and not isinstance(title, str):
-        raise OptionError(f"title must be a text; got {title!r:.80}.")
+        raise OptionError(f"must be a text; got {title!r:.80}.", about="title")
     places = _places(digits, percent)
     if format in ("gt", "html"):
         require("table", "ir.table")
@@ -140,11 +141,11 @@ def _compared(
 def _places(digits: object, percent: object) -> int:
     """How many decimal places to print."""
     if not isinstance(percent, bool):
-        raise OptionError(f"percent must be True or False; got {percent!r}.")
+        raise OptionError(f"must be True or False; got {percent!r}.", about="percent")
     if digits is None:
         return 2 if percent else 4
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
-        raise OptionError(f"digits must be a whole number from 0 to 15; got {digits!r}.")
+        raise OptionError(f"must be a whole number from 0 to 15; got {digits!r}.", about="digits")
     return digits
 
 
@@ -152,7 +153,7 @@ def _check_alone(baseline: str | None, system: str) -> None:
     """Raise an `OptionError` for a baseline that is not the one system there is."""
     if baseline is not None and baseline != system:
         near = nearest(baseline, [system])
-        raise OptionError(f"baseline must be one of the systems, {system!r}; got {baseline!r}.{near}")
+        raise OptionError(f"must be one of the systems, {system!r}; got {baseline!r}.{near}", about="baseline")
 
 
 def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
@@ -188,10 +189,10 @@ def _means(rows: pl.DataFrame, names: Sequence[str], order: Any, missing: str) -
 
 def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) -> str:
     """The measure of the table that sorts it, which may be given by any of its names."""
-    if isinstance(order, (str, pl.Expr)):
+    if is_one(order):
         with suppress(ColumnError):
             return measures_of(rows, order)[1][0]
     raise OptionError(
-        f"order must be one of the measures, {', '.join(map(repr, names))}; got {order!r:.80}."
-        f"{nearest(str(order), names)}"
+        f"must be one of the measures, {', '.join(map(repr, names))}; got {order!r:.80}.{nearest(str(order), names)}",
+        about="order",
     )

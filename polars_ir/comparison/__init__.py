@@ -1,1 +1,0 @@
-"""Per-query frames compared: systems, slices, periods, orders of systems."""
