@@ -6,9 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tuned import tune
 
 import polars_ir as ir
-from polars_ir import judging
+from polars_ir.engine import planned
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
@@ -41,21 +42,22 @@ WHOLE_MESSAGES = {
         evaluating(RUN.rename({"doc_id": "document"})),
         (
             "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, item_id); "
-            "it has 'query_id', 'document', 'score'. Rename the one that is meant: run.rename({'...': 'doc_id'})."
+            "it has 'query_id', 'document', 'score'. Rename the one that is meant: run.rename({'document': 'doc_id'})."
         ),
     ),
     "a run without scores": (
         evaluating(RUN.drop("score")),
         (
             "run has no 'score' column (recognised names: score, sim, similarity, _score, prediction, rank); it has "
-            "'query_id', 'doc_id'. Rename the one that is meant: run.rename({'...': 'score'})."
+            "'query_id', 'doc_id'. Give it one."
         ),
     ),
     "qrels without grades": (
         evaluating(qrels=QRELS.drop("relevance")),
         (
             "qrels has no 'relevance' column (recognised names: relevance, rel, label, rating, grade, gain, score); "
-            "it has 'query_id', 'doc_id'. Rename the one that is meant: qrels.rename({'...': 'relevance'})."
+            "it has 'query_id', 'doc_id'. If every row is relevant, as clicks and purchases are, say so: "
+            "qrels.with_columns(relevance=1); else rename the column of grades to 'relevance'."
         ),
     ),
     "two candidates for the query": (
@@ -89,8 +91,8 @@ WHOLE_MESSAGES = {
     "ids with a decimal point": (
         evaluating(RUN.with_columns(doc_id=pl.Series([1.0, 2.0, 1.0]))),
         (
-            "run column 'doc_id' must be strings or integers; it is Float64. Cast it: "
-            "run.with_columns(pl.col('doc_id').cast(pl.String))."
+            "run column 'doc_id' must be strings or integers; it is Float64. Cast it to whole numbers: "
+            "run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
         ),
     ),
     "scores that are text": (
@@ -110,8 +112,9 @@ WHOLE_MESSAGES = {
     "a duplicate in the run": (
         evaluating(pl.concat([RUN, RUN[:1]])),
         with_rows(
-            "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each: "
-            "run.unique(['query_id', 'doc_id'], keep='first'). The first:",
+            "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep the best score of each document, "
+            "which is MaxP where rows are passages: run.group_by('query_id', 'doc_id').agg(pl.col('score').max()), "
+            "as run.ir.deduplicate() does. The first:",
             "| row | query_id | doc_id | score |",
             "| 0   | q1       | d1     | 0.9   |",
             "| 3   | q1       | d1     | 0.9   |",
@@ -120,8 +123,9 @@ WHOLE_MESSAGES = {
     "a document with two scores": (
         evaluating(pl.concat([RUN, RUN[:1].with_columns(score=0.1)]).rename({"query_id": "qid"})),
         with_rows(
-            "run has 2 rows that repeat the ids of another (qid, doc_id). Keep one of each: "
-            "run.unique(['qid', 'doc_id'], keep='first'). The first:",
+            "run has 2 rows that repeat the ids of another (qid, doc_id). Keep the best score of each document, "
+            "which is MaxP where rows are passages: run.group_by('qid', 'doc_id').agg(pl.col('score').max()), "
+            "as run.ir.deduplicate() does. The first:",
             "| row | qid | doc_id | score |",
             "| 0   | q1  | d1     | 0.9   |",
             "| 3   | q1  | d1     | 0.1   |",
@@ -130,8 +134,8 @@ WHOLE_MESSAGES = {
     "a duplicate in the qrels": (
         evaluating(qrels=pl.concat([QRELS, QRELS[1:]])),
         with_rows(
-            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each: "
-            "qrels.unique(['query_id', 'doc_id'], keep='first'). The first:",
+            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep the highest grade of each "
+            "document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
             "| row | query_id | doc_id | relevance |",
             "| 1   | q2       | d1     | 2         |",
             "| 2   | q2       | d1     | 2         |",
@@ -140,8 +144,8 @@ WHOLE_MESSAGES = {
     "a document with two grades": (
         evaluating(qrels=pl.concat([QRELS, QRELS[1:].with_columns(relevance=pl.lit(0, pl.Int64))])),
         with_rows(
-            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep one of each: "
-            "qrels.unique(['query_id', 'doc_id'], keep='first'). The first:",
+            "qrels has 2 rows that repeat the ids of another (query_id, doc_id). Keep the highest grade of each "
+            "document: qrels.group_by('query_id', 'doc_id').agg(pl.col('relevance').max()). The first:",
             "| row | query_id | doc_id | relevance |",
             "| 1   | q2       | d1     | 2         |",
             "| 2   | q2       | d1     | 0         |",
@@ -197,7 +201,7 @@ WHOLE_MESSAGES = {
     ),
     "two measures of one name": (
         evaluating(measures=["nDCG@10", "ndcg_cut_10"]),
-        "two measures are named 'nDCG@10'. Leave one out, or give it another name: .alias('...').",
+        "two measures are named 'nDCG@10'. Leave one out, or give it another name: .alias('my nDCG@10').",
     ),
     "a misspelt option of a function": (
         evaluating(mising="skip"),
@@ -222,7 +226,7 @@ WHOLE_MESSAGES = {
     ),
     "a misspelt option in a name": (
         evaluating(measures="P(rell=2)@5"),
-        "precision(): got an unexpected keyword argument 'rell'. Did you mean 'rel'? It takes k, rel.",
+        "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel.",
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
@@ -237,7 +241,7 @@ WHOLE_MESSAGES = {
     ),
     "a bad value of a parameter": (
         lambda: ir.ndcg(dcg="exp"),
-        "nDCG: dcg must be one of 'log2', 'exp-log2'; got 'exp'.",
+        "nDCG: dcg must be one of 'log2', 'exp-log2', 'binary'; got 'exp'.",
     ),
     "a run that is a path": (
         evaluating("bm25.run"),
@@ -269,7 +273,7 @@ WHOLE_MESSAGES = {
     ),
     "a measure named like a key": (
         evaluating(measures=ir.rank.min().alias("query_id")),
-        "a measure is named 'query_id', like a key column of the result. Give it another: .alias('...').",
+        "a measure is named 'query_id', like a key column of the result. Give it another: .alias('my_query_id').",
     ),
     "a run without qrels and grades": (
         lambda: RUN.ir.ndcg(k=10),
@@ -301,7 +305,7 @@ def test_a_message_says_what_where_and_what_to_do(call, message):
 PARTS = {
     "an expression of several columns": (
         evaluating(measures=pl.all().sum()),
-        ["stands for several columns. Give it one name: .alias('...')."],
+        ["stands for several columns. Give it one name: .alias('mine')."],
     ),
     "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ndcg()."]),
     "a value that is code": (evaluating(measures="P(k=__import__('os'))"), ["plain values"]),
@@ -354,7 +358,7 @@ def test_a_spark_frame_is_not_collected_behind_the_users_back():
         raise AssertionError
 
     spark_frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic", "__arrow_c_stream__": refuse})()
-    wanted = "run is a Spark frame: polars_ir.spark.evaluate keeps it on the cluster; .toArrow() brings it here."
+    wanted = "run is a Spark frame. polars_ir.spark.evaluate keeps it on the cluster; bring it here: run.toArrow()."
     assert message_of(evaluating(spark_frame)) == wanted
 
 
@@ -379,31 +383,31 @@ def test_inputs_are_unchanged(run, qrels):
 # A LazyFrame's data are seen when it is collected.
 
 LAZILY_WRONG = {
-    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), judging.BAD_RUN),
-    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), judging.BAD_RUN),
-    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), judging.BAD_RUN),
-    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), judging.BAD_RUN),
-    "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), judging.DUPLICATES),
-    "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), judging.DUPLICATES),
+    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), planned.BAD_RUN),
+    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), planned.BAD_RUN),
+    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), planned.BAD_RUN),
+    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), planned.BAD_RUN),
+    "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), planned.DUPLICATES),
+    "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), planned.DUPLICATES),
 }
 
 LAZILY_WRONG_QRELS = {
-    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), judging.BAD_QRELS),
-    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), judging.BAD_QRELS),
-    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), judging.BAD_QRELS),
-    "a document twice": (pl.concat([QRELS, QRELS[:1]]), judging.DUPLICATE_JUDGMENTS),
+    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), planned.BAD_QRELS),
+    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), planned.BAD_QRELS),
+    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), planned.BAD_QRELS),
+    "a document twice": (pl.concat([QRELS, QRELS[:1]]), planned.DUPLICATE_JUDGMENTS),
     "an unretrieved document twice": (
         pl.concat([QRELS, *[QRELS[:1].with_columns(doc_id=pl.lit("elsewhere"))] * 2]),
-        judging.DUPLICATE_JUDGMENTS,
+        planned.DUPLICATE_JUDGMENTS,
     ),
 }
 
 LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
 
 LAZILY_WRONG_LABELLED = {
-    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), judging.BAD_RUN),
-    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), judging.BAD_RUN),
-    "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), judging.DUPLICATES),
+    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), planned.BAD_RUN),
+    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), planned.BAD_RUN),
+    "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), planned.DUPLICATES),
 }
 
 
@@ -412,7 +416,7 @@ LAZILY_WRONG_LABELLED = {
 @pytest.mark.parametrize("deep", [0, 10**9])
 @pytest.mark.parametrize("measure", ["nDCG@10", "NumRel", "NumRet"])
 def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engine, deep, measure, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     plan = run.lazy().ir.evaluate(QRELS, measure)
     with pytest.raises(pl.exceptions.PolarsError) as error:
         plan.collect(engine=engine)

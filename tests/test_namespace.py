@@ -65,9 +65,67 @@ def test_the_signature_of_a_measures_method_is_whole():
     assert names == ["qrels", *parameters, "missing", "undefined", "judged_only", "ties", "judges", "bounds"]
 
 
-def test_the_docstring_of_a_measures_method_is_that_of_the_measure():
-    assert RUN.ir.ndcg.__doc__ == ir.ndcg.__doc__
-    assert RUN.ir.ndcg.__name__ == "ndcg"
+@pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
+def test_the_docstring_of_a_measures_method_tells_what_the_method_takes_and_gives_back(spec):
+    run, _ = collection_of(spec.kind)
+    method = getattr(run.ir, spec.function.__name__)
+    assert method.__name__ == spec.function.__name__
+    written = inspect.getdoc(method)
+    assert written.startswith(spec.meaning)
+    assert spec.source in written
+    assert [name for name in inspect.signature(method).parameters if f"\n{name} : default " not in written] == []
+    assert "\nReturns\n-------\nThe kind of the run" in written
+    assert "pl.Expr" not in written.partition("Returns\n")[2].partition("Raises\n")[0]
+
+
+def test_a_namespace_says_what_it_is_and_what_it_can_do():
+    text = repr(RUN.ir)
+    assert text.startswith(".ir: evaluation of this DataFrame")
+    assert [name for name in dir(RUN.ir) if name not in text and name != "plot"] == []
+    assert "LazyFrame" in repr(RUN.lazy().ir)
+
+
+def test_only_what_is_public_is_listed():
+    assert set(dir(ir)) == set(ir.__all__)
+    assert [name for name in dir(ir) if not hasattr(ir, name)] == []
+    assert [name for name in dir(RUN.ir) if name.startswith("_")] == []
+
+
+def test_charts_are_listed_and_the_nearest_is_named():
+    plots = pytest.importorskip("polars_ir.plots", exc_type=ImportError)
+    assert dir(PER_QUERY.ir.plot) == plots.__all__
+    assert all(name in repr(PER_QUERY.ir.plot) for name in plots.__all__)
+    with pytest.raises(AttributeError, match=r"\.ir\.plot has no chart 'forrest'\. Did you mean 'forest'"):
+        _ = PER_QUERY.ir.plot.forrest
+
+
+#: What may be given by position besides what a call can not do without.
+TABLES_AND_MEASURES = {"qrels", "per_query", "other", "measure", "measures"}
+
+#: What is asked for first where runs are put together.
+METHODS = {"fuse": "method", "tune_fusion": "method", "contribution": "method", "normalize": "norm"}
+
+#: The words that measures are written in, which are no calls on tables.
+WORDS = {"gain", "hits", "if_relevant", "n_relevant", "relevant", "top", "measure"}
+
+
+def public_functions():
+    plots = pytest.importorskip("polars_ir.plots", exc_type=ImportError)
+    for name in plots.__all__:
+        yield pytest.param(getattr(plots, name), id=f"plots.{name}")
+    measures = {spec.function.__name__ for spec in ir.CATALOG.values()}
+    for name in sorted(set(ir.__all__) - measures - WORDS):
+        function = getattr(ir, name)
+        if inspect.isfunction(function):
+            yield pytest.param(function, id=name)
+
+
+@pytest.mark.parametrize("function", list(public_functions()))
+def test_tables_measures_and_what_is_needed_may_be_given_by_position_and_options_by_name(function):
+    parameters = inspect.signature(function).parameters.values()
+    named = {*TABLES_AND_MEASURES, METHODS.get(function.__name__)}
+    wanted = {p.name for p in parameters if p.default is p.empty or p.name in named}
+    assert {p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD} == wanted
 
 
 def test_the_docstring_of_a_method_is_that_of_the_function():
@@ -111,3 +169,19 @@ def test_a_frame_is_released_when_it_is_deleted(use, lazy):
         assert alive() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("mrr", "reciprocal_rank"),
+        ("map", "average_precision"),
+        ("hit_rate", "success"),
+        ("HR", "success"),
+        ("summarise", "summarize"),
+    ],
+)
+def test_a_method_that_is_not_there_is_named_by_what_it_means(name, meant):
+    with pytest.raises(AttributeError) as error:
+        getattr(RUN.ir, name)
+    assert str(error.value).endswith(f"Did you mean '{meant}'?")

@@ -87,3 +87,36 @@ def test_without_pandas_its_import_fails_as_ever():
         "try:\n    import pandas\nexcept ModuleNotFoundError as error:\n    print(error)"
     )
     assert in_a_new_interpreter(program) == "No module named 'pandas'"
+
+
+def test_whoever_only_asks_for_pandas_before_its_import_does_not_lose_the_accessor():
+    asked = "importlib.util.find_spec('pandas'); " * 2
+    program = f"import importlib.util, polars_ir; {asked}import pandas; print(hasattr(pandas.DataFrame, 'ir'))"
+    assert in_a_new_interpreter(program) == "True"
+
+
+def test_a_module_of_the_name_pandas_without_frames_breaks_nothing():
+    program = (
+        "import sys, types; sys.modules['pandas'] = types.ModuleType('pandas'); import polars_ir as ir; "
+        "print(ir.evaluate({'q': ['d']}, {'q': ['d']}, 'RR').item(0, 1))"
+    )
+    assert in_a_new_interpreter(program) == "1.0"
+
+
+TAKEN = {
+    "pandas": "import pandas; taking = pandas.api.extensions.register_dataframe_accessor('ir')",
+    "Polars": "import polars; taking = polars.api.register_dataframe_namespace('ir')",
+}
+
+
+@pytest.mark.parametrize("library", TAKEN)
+def test_another_package_that_took_the_name_is_told_of_once(library):
+    program = (
+        f"{TAKEN[library]}; taking(type('Theirs', (), {{'__init__': lambda self, frame: None}})); import warnings\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    import polars_ir\n"
+        "print(*[warning.message for warning in caught], sep='; ')"
+    )
+    wanted = f".ir on frames of {library} was taken by another package, and stays its own. The functions do the same: "
+    assert in_a_new_interpreter(program) == f"{wanted}ir.evaluate(run, qrels, [...])."

@@ -8,7 +8,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.schema import ROLES
+from polars_ir.frames.columns import ROLES
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,17 +7,17 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir import options
+from polars_ir import values
 
 
 @pytest.mark.parametrize(
     ("found", "value"),
     [
-        (options.chance("alpha", np.float32(0.5)), 0.5),
-        (options.chance("alpha", Fraction(1, 4)), 0.25),
-        (options.not_negative("tolerance", 0), 0.0),
-        (options.positive("std", np.int64(2)), 2.0),
-        (options.whole("seed", np.uint8(7), 0), 7),
+        (values.chance("alpha", np.float32(0.5)), 0.5),
+        (values.chance("alpha", Fraction(1, 4)), 0.25),
+        (values.not_negative("tolerance", 0), 0.0),
+        (values.positive("std", np.int64(2)), 2.0),
+        (values.whole("seed", np.uint8(7), 0), 7),
     ],
 )
 def test_a_number_of_any_kind_is_made_pythons(found, value):
@@ -29,11 +29,11 @@ def test_a_number_of_any_kind_is_made_pythons(found, value):
 @pytest.mark.parametrize(
     "check",
     [
-        lambda value: options.chance("it", value),
-        lambda value: options.not_negative("it", value),
-        lambda value: options.positive("it", value),
-        lambda value: options.whole("it", value, 0),
-        lambda value: options.one_of("it", value, ("a", "b")),
+        lambda value: values.chance("it", value),
+        lambda value: values.not_negative("it", value),
+        lambda value: values.positive("it", value),
+        lambda value: values.whole("it", value, 0),
+        lambda value: values.one_of("it", value, ("a", "b")),
     ],
 )
 def test_what_is_none_is_an_error_that_shows_it(check, value):
@@ -45,6 +45,6 @@ def test_what_is_none_is_an_error_that_shows_it(check, value):
 
 def test_a_range_is_told():
     with pytest.raises(ir.IRError, match="n must be a whole number from 2 to 1,000; got 1001"):
-        options.whole("n", 1001, 2, 1000)
+        values.whole("n", 1001, 2, 1000)
     with pytest.raises(ir.IRError, match=r"alpha must be between 0 and 0.5, both excluded; got 0.5\."):
-        options.chance("alpha", 0.5, below=0.5)
+        values.chance("alpha", 0.5, below=0.5)

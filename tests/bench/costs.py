@@ -1,7 +1,9 @@
 """What parts of polars_ir cost: `python tests/bench/costs.py [part ...]`; `scale.py` compares the whole with its peers.
 
 `call`: the steps of a call on a small run. `catalogue`: all measures, ties and bounds against five measures. `reading`:
-TREC files to tables, against pytrec_eval's parser. `paired`: randomisation tests, against SciPy's.
+TREC files to tables, against pytrec_eval's parser. `paired`: randomisation tests, against SciPy's. `systems`: several
+on the judgments of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one
+evaluator and plain Polars. `prepared`: calls in a loop, against the same without `ir.judgments`.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from generate import collection, shallow, write_text
-from measure import best, machine, peak_memory, race, shown_memory, shown_ratio, shown_time
+from generate import Collection, Shape, collection, robust, robust_systems, shallow, write_text
+from measure import Figures, best, machine, peak_memory, race, shown_memory, shown_ratio, shown_time
 from scipy import stats
-from tools import MEASURES
+from tools import MEASURES, TOOLS
 
 import polars_ir as ir
 
@@ -130,7 +132,50 @@ def paired(_: int) -> Iterator[Line]:
         yield [name, shown_time(alone), "peak memory", shown_memory(peak[0]), ""]
 
 
-PARTS = {"call": call, "catalogue": catalogue, "reading": reading, "paired": paired}
+def systems(_: int) -> Iterator[Line]:
+    """One call for several systems, whose judgments are deep."""
+    for number in (1, 4, 17):
+        yield from beside_peers(f"{number} systems", robust_systems(number))
+
+
+def depth(_: int) -> Iterator[Line]:
+    """A hundred queries of a thousand documents, in rank order, of which more and more are judged."""
+    for judged in (1, 10, 100, 1000):
+        shape = Shape(100, 1000, judged=judged, found=judged / 2, grades=2, shuffled=False)
+        yield from beside_peers(f"{judged} judgments a query", collection(shape))
+
+
+def prepared(_: int) -> Iterator[Line]:
+    """A hundred calls with other scores, as a loop that tunes makes them, with the judgments of the Robust track."""
+    data = robust(1)
+    queries = data.run["query_id"].unique(maintain_order=True)[:30]
+    run = data.run.filter(pl.col("query_id").is_in(queries.implode())).group_by("query_id").head(100)
+    runs = [run.with_columns(score=pl.col("score") * (1 + number / 100)) for number in range(100)]
+
+    def loop(qrels: Any) -> Figures:
+        judgments = qrels()
+        frames = [ir.evaluate(some, judgments, FIVE) for some in runs]
+        return {"nDCG@10": float(sum(frame["nDCG@10"].sum() for frame in frames))}
+
+    times = race({"ours": lambda: loop(lambda: ir.judgments(data.qrels)), "anew": lambda: loop(lambda: data.qrels)})
+    yield line("100 calls of 3,000 rows, prepared", times["ours"], "qrels as a frame", times["anew"])
+
+
+def beside_peers(name: str, data: Collection) -> Iterator[Line]:
+    """Five measures of a collection in memory, against the tools that are fastest there."""
+    tools: dict[str, Any] = {tool: TOOLS[tool] for tool in ("polars_ir", "plain Polars", "pytrec_eval")}
+    times = race({tool: partial(from_frames, tools[tool], data) for tool in tools})
+    for peer in ("plain Polars", "pytrec_eval"):
+        yield line(name, times["polars_ir"], peer, times[peer])
+
+
+def from_frames(tool: Any, data: Collection) -> Figures:
+    """The figures of a tool, whatever it has to make of frames first."""
+    figures: Figures = tool.evaluate(tool.frames(data), FIVE)
+    return figures
+
+
+PARTS = {part.__name__: part for part in (call, catalogue, reading, paired, systems, depth, prepared)}
 
 
 def build() -> list[pl.Expr]:

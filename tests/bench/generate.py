@@ -116,6 +116,21 @@ def robust(systems: int) -> Collection:
     return Collection(run.with_columns(pl.col("score").cast(pl.Float32).cast(pl.Float64)), qrels)
 
 
+def robust_systems(systems: int) -> Collection:
+    """Any number of systems on the judgments of the Robust track: its runs with noise, in rank order."""
+    data, random = robust(4), np.random.default_rng(SEED)
+    runs = [run for run in data.runs.values() if run.height > data.run.height / 8]  # one of the four is short
+    rank = pl.col("score").rank("ordinal", descending=True).over("query_id")
+    made = []
+    for number in range(systems):
+        run = runs[number % len(runs)]
+        score = 1e4 / (60 + rank) * pl.Series(random.lognormal(0, 0.5, run.height))
+        run = run.with_columns(score=score.cast(pl.Float32).cast(pl.Float64))
+        run = run.sort("query_id", "score", descending=[False, True])
+        made.append(run.select(pl.lit(f"system {number:03}").alias("run"), "query_id", "doc_id", "score"))
+    return Collection(pl.concat(made, rechunk=True), data.qrels)
+
+
 def write_parquet(folder: Path, data: Collection) -> None:
     """A collection as `run.parquet` and `qrels.parquet`."""
     data.run.write_parquet(folder / "run.parquet")

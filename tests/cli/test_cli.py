@@ -12,10 +12,10 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.cli.commands import DEMO_MEASURES
-from polars_ir.comparison.gate import gate
-from polars_ir.comparison.systems import compare
+from polars_ir.cli.commands.demo import MEASURES as DEMO_MEASURES
 from polars_ir.files.writers import TABLES as WRITERS
+from polars_ir.per_query.gating import gate
+from polars_ir.per_query.systems import compare
 
 QRELS = "q1 0 d2 1\nq2 0 d1 2\nq3 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.5 a\nq2 Q0 d1 1 0.7 a\n"
@@ -141,7 +141,7 @@ def gating(folder) -> list[str]:
 
 
 def test_a_change_that_does_no_harm_passes_the_gate(gating, capsys):
-    assert main(gating) == 0
+    assert main([*gating, "--interval", "t"]) == 0
     # The differences 0.25, 0.5, 0.25, 0.5: 0.375 -/+ 2.3534 * 0.1443 / 2.
     assert capsys.readouterr() == (
         (
@@ -154,7 +154,7 @@ def test_a_change_that_does_no_harm_passes_the_gate(gating, capsys):
 
 def test_a_change_for_the_worse_has_status_1(gating, capsys):
     gating[1:3] = reversed(gating[1:3])
-    assert main([*gating, "--max-drop", "0.2"]) == 1
+    assert main([*gating, "--max-drop", "map=0.2", "--interval", "t"]) == 1
     assert capsys.readouterr() == (
         (
             "AP: worse: 0.5000 against 0.8750 on 4 queries, difference -0.3750, between -0.5448 and -0.2052; "
@@ -164,14 +164,27 @@ def test_a_change_for_the_worse_has_status_1(gating, capsys):
     )
 
 
+def test_a_gate_that_too_few_queries_pass_has_status_3(gating, capsys):
+    assert main(gating) == 3
+    assert "AP: inconclusive" in capsys.readouterr().out
+
+
+def test_a_column_of_ones_own_has_its_range_in_the_shell(gating, folder, capsys):
+    for name, value in (("new", 90.0), ("old", 100.0)):
+        pl.DataFrame({"query_id": range(400), "ms": [value] * 400}).write_csv(folder / f"{name}.csv")
+    arguments = [*gating[:4], "ms", "--max-drop", "20"]
+    assert "is no measure of the catalogue" in failing(arguments, capsys)
+    assert main([*arguments, "--range", "ms=1000:0"]) == 0
+
+
 def test_the_gate_speaks_json(gating, capsys):
-    assert main([*gating, "--json", "--alpha", "0.1"]) == 0
+    assert main([*gating, "--json", "--alpha", "0.1"]) == 3
     wanted = gate(NEW, OLD, "AP", alpha=0.1)
-    assert json.loads(capsys.readouterr().out) == {"ships": True, "measures": wanted.to_dicts()}
+    assert json.loads(capsys.readouterr().out) == {"ships": False, "measures": wanted.to_dicts()}
 
 
 def test_the_gate_speaks_markdown(gating, capsys):
-    assert main([*gating, "--markdown"]) == 0
+    assert main([*gating, "--markdown", "--interval", "t"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "**ships: 1 of 1 measures passed**",
         "",
@@ -186,13 +199,13 @@ def test_the_gate_reads_what_evaluate_writes(folder, ending, capsys):
     output = str(folder / f"figures{ending}")
     run = ["evaluate", str(folder / "qrels.txt"), str(folder / "first.run"), "-m", "RR"]
     assert main([*run, "--per-query", "-o", output]) == 0
-    assert main(["gate", output, output, "-m", "RR"]) == 0
+    assert main(["gate", output, output, "-m", "RR", "--max-drop", "0.9"]) == 0
     assert capsys.readouterr().out.endswith("ships: 1 of 1 measures passed\n")
 
 
 def test_the_gate_evaluates_runs_if_judgments_are_given(folder, capsys):
     files = [str(folder / name) for name in ("second.run", "first.run")]
-    assert main(["gate", *files, "--qrels", str(folder / "qrels.txt"), "-m", "RR", "--json"]) == 1
+    assert main(["gate", *files, "--qrels", str(folder / "qrels.txt"), "-m", "RR", "--json"]) == 3
     row = json.loads(capsys.readouterr().out)["measures"][0]
     # RR of the second run is 1, 0 and 0, of the first one 1/2, 1 and 0.
     assert (row["mean"], row["old_mean"], row["n_queries"]) == (pytest.approx(1 / 3), 0.5, 3)
@@ -200,7 +213,7 @@ def test_the_gate_evaluates_runs_if_judgments_are_given(folder, capsys):
 
 def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
     NEW.with_columns(query_id=pl.Series(["1", "02", "03", "04"])).write_csv(folder / "new.csv")
-    assert main([*gating, "--missing", "skip", "--json"]) == 0
+    assert main([*gating, "--missing", "skip", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_missing"] == 2
 
 
@@ -213,7 +226,7 @@ def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
             "first.run, line 1: a line of trec_eval has three fields",
         ),
         ({1: "*.csv"}, "a table is in one file here; this stands for 2."),
-        ({4: "RR"}, "new: per_query has no measure 'RR'"),
+        ({4: "RR"}, "new.csv has no measure 'RR'"),
         ({5: "--alpha=0.7"}, "polars-ir: --alpha must be between 0 and 0.5, both excluded; got 0.7."),
         ({5: "--max-drop=nan"}, "polars-ir: --max-drop must be 0 or more"),
     ],
@@ -264,7 +277,7 @@ def test_runs_are_compared_if_judgments_are_given(folder, capsys):
         (["--baseline", "c"], "baseline must be one of the systems"),
         (["--correction", "holms"], "correction must be one of"),
         (["--qrels", "qrels.txt"], "compare needs a measure to evaluate runs by (-m)"),
-        (["-m", "RR"], "per_query has no measure 'RR'"),
+        (["-m", "RR"], "the table of figures has no measure 'RR'"),
     ],
 )
 def test_wrong_input_of_compare_has_status_2(gating, changes, words, capsys):
@@ -291,7 +304,10 @@ def test_trec_eval_has_the_options_output_and_status_of_that_program(folder, cap
 def test_programs_advise_no_python(folder, capsys, program, measures, status):
     (folder / "first.run").write_text("q1 Q0 d1 1 3 a\nq1 Q0 d1 2 1 a\n")
     assert main([program, str(folder / "qrels.txt"), str(folder / "first.run"), *measures]) == status
-    assert " Keep one of each. The first:" in capsys.readouterr().err
+    assert (
+        " Keep the best score of each document, which is MaxP where rows are passages. The first:"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_help_lists_every_command(capsys):
@@ -394,9 +410,9 @@ def test_means_can_be_taken_by_a_column_of_queries(folder, capsys):
         (["--by", "language"], "--by and --weights name columns of a table of queries, --queries FILE; give both."),
         (["--queries", "queries.csv"], "--by and --weights name columns of a table of queries, --queries FILE; give"),
         (["--by", "language", "--per-query"], "--by and --weights are of means; leave out --per-query."),
-        (["--queries", "none.csv", "--by", "language"], "queries has no 'query_id' column"),
+        (["--queries", "none.csv", "--by", "language"], "none.csv has no 'query_id' column"),
         (["--queries", "queries.csv", "--weights", "language"], "weights column 'language' must be numbers"),
-        (["--queries", "queries.csv", "--by", "langage"], "queries have no column 'langage'"),
+        (["--queries", "queries.csv", "--by", "langage"], "queries.csv has no column 'langage'"),
         (["--queries", "queries.txt", "--by", "language"], "queries.txt: there is no such file"),
     ],
 )

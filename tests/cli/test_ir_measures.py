@@ -1,6 +1,8 @@
 """`polars-ir ir_measures` against ir_measures."""
 
+import importlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,3 +91,84 @@ def test_places_are_of_text(capsys):
 def test_a_call_without_measures_is_an_error(capsys):
     assert main(["ir_measures", "qrels.txt", "bm25.run", " "]) == 2
     assert "measures must name at least one measure" in capsys.readouterr().err
+
+
+#: Documents tied, in single precision too; queries without a relevant document, unjudged, and not in the run.
+SMALL_QRELS = "2 0 d1 1\n2 0 d3 0\n2 0 d4 1\n10 0 d2 2\n10 0 d1 0\n1 0 d9 1\n5 0 d1 0\n"
+SMALL_RUN = (
+    "2 Q0 d3 1 1 t\n2 Q0 d1 2 1 t\n2 Q0 d4 3 .5 t\n2 Q0 d7 4 .50000000001 t\n10 Q0 d7 1 3 t\n10 Q0 d2 2 2 t\n"
+    "5 Q0 d1 1 1 t\n5 Q0 d2 2 0.5 t\n77 Q0 d1 1 1 t\n"
+)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch) -> None:
+    (tmp_path / "qrels").write_text(SMALL_QRELS)
+    (tmp_path / "run").write_text(SMALL_RUN)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("options", [["-q"], ["-q", "-n"], ["-p", "9"]], ids=" ".join)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    "measures",
+    [
+        # Each of these is one set of measures of one provider, which it keeps in an order of its own.
+        "nDCG@10 AP RR P@5 P@1 R@2 Bpref Rprec NumRet NumQ NumRel SetP SetR SetF SetAP Success@1 IPrec@0.5 infAP",
+        "Accuracy",
+        "AP Accuracy",
+        "RR@1 AP",
+        "Judged@2 AP",
+        "Compat(p=0.9)",
+        "SetF(beta=2.0)",
+        "SetP(relative=True)",
+        "NumRet(rel=1)",
+        "SetRelP MAP MRR NumRelRet RPrec Precision@5 Recall@5 BPref NDCG@3",
+        "P(rel=2)@5 AP(rel=2,judged_only=False)",
+        "P(judged_only=True,rel=2)@5",
+        "nDCG(gains={0:0,1:2,2:2})@3",
+        "IPrec(recall=0.5) P(cutoff=3)",
+        "INST(T=2.0,max_rel=1)",
+        "RBP(p=0.8,rel=1)",
+    ],
+)
+def test_the_output_is_that_of_ir_measures(measures, options, capsys, monkeypatch):
+    arguments = ["qrels", "run", measures, *options]
+    assert main(["ir_measures", *arguments]) == 0
+    found = capsys.readouterr().out.splitlines()
+    pytest.importorskip("ir_measures")
+    monkeypatch.setattr(sys, "argv", ["ir_measures", *arguments])
+    importlib.import_module("ir_measures.__main__").main_cli()
+    assert found == capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.usefixtures("small")
+def test_an_object_of_json_is_that_of_ir_measures(capsys):
+    arguments = ["qrels", "run", "AP", "RR", "NumRet", "-q", "-o", "jsonl"]
+    assert main(["ir_measures", *arguments]) == 0
+    assert capsys.readouterr().out.splitlines() == there(*arguments)
+
+
+@pytest.mark.usefixtures("small")
+def test_gdeval_has_five_decimals(capsys):
+    if shutil.which("perl") is None:
+        pytest.skip("ir_measures runs gdeval by perl")
+    arguments = ["qrels", "run", "nDCG(dcg='exp-log2')@10", "ERR@10", "-q", "-p", "9"]
+    assert main(["ir_measures", *arguments]) == 0
+    assert capsys.readouterr().out.splitlines() == there(*arguments)
+
+
+@pytest.mark.usefixtures("small")
+def test_accuracy_leaves_out_what_it_does_not_tell(capsys):
+    # In the order d3 d1 d7 d4 one pair of four is right, and none for the second query; two others have no value.
+    for measures, mean in (["Accuracy"], 0.125), (["Accuracy", "RR"], 0.0625):
+        assert main(["ir_measures", "qrels", "run", *measures]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == f"Accuracy\t{mean:.4f}"
+
+
+@pytest.mark.usefixtures("small")
+def test_an_argument_may_stand_for_several_measures(capsys):
+    assert main(["ir_measures", "qrels", "run", "P@1,5", "official"]) == 0
+    names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
+    assert names[:7] == ["P@1", "P@5", "NumQ", "NumRet", "NumRel", "NumRet(rel=1)", "AP"]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from polars_ir.progress import progress
+from polars_ir.cli.progress import progress
 
 FILES = ["a.run", "b.run", "c.run"]
 
@@ -41,5 +41,5 @@ def test_one_thing_needs_no_bar(monkeypatch):
 
 
 def test_the_bar_is_left_out_without_tqdm(monkeypatch):
-    monkeypatch.setattr("polars_ir.progress.find_spec", lambda _: None)
+    monkeypatch.setattr("polars_ir.cli.progress.find_spec", lambda _: None)
     assert taken(monkeypatch, FILES, terminal=True) == ""

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.conversion import to_polars
+from polars_ir.frames.kinds import to_polars
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_a_dataset_has_the_scalar_fields_of_its_records():
 
 @pytest.mark.usefixtures("sources")
 def test_many_records_are_read_in_batches(monkeypatch):
-    monkeypatch.setattr("polars_ir.datasets._BATCH", 1)
+    monkeypatch.setattr("polars_ir.datasets.collections._BATCH", 1)
     assert ir.datasets.from_ir_datasets("polars_ir_test/all").qrels.height == 2
 
 

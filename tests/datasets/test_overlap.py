@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.analysis.overlap import normalised, overlap
+from polars_ir.datasets.overlap import normalised, overlap
 
 TRAIN = {"t1": "How do I sort a list?", "t2": "Merge two dicts", "t3": "Read a file"}
 COLUMNS = ["query_id", "train_query_id", "shared", "text", "train_text", "note"]

@@ -165,6 +165,22 @@ def test_bounds_of_a_plan_and_of_several_systems_are_those_of_a_frame():
     assert_frame_equal(together.filter(pl.col("run") == "a").drop("run"), wanted, check_exact=True)
 
 
+def test_that_nothing_was_judged_for_a_query_is_no_unjudged_document():
+    found = ir.evaluate({"q": ["a"]}, {"q": []}, ["NumRel", "R@1"], bounds=True)
+    assert found.rows() == [("q", 0, 0, 1, 0.0, 0.0, 1.0)]
+
+
+def test_bounds_add_no_query_that_nobody_judged():
+    labelled = pl.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", "b"], "score": 1.0, "relevance": [1, None]})
+    assert ir.evaluate(labelled, None, "P@1", bounds=True)["query_id"].to_list() == ["q"]
+    assert labelled.lazy().pipe(ir.evaluate, None, "P@1", bounds=True).collect()["query_id"].to_list() == ["q"]
+
+
+def test_the_highest_grade_is_one_that_a_map_of_gains_has():
+    run, qrels = {"q": ["a", "b"]}, {"q": {"b": -1}}
+    assert ir.evaluate(run, qrels, ir.dcg(gains={-1: 3}, discount="none"), bounds=True).row(0) == ("q", 3.0, 3.0, 6.0)
+
+
 def test_a_text_has_no_bounds():
     found = ir.evaluate({"q": ["a", "b"]}, {"q": ["b"]}, [ir.relevance_string(), "P@1"], bounds=True)
     assert found.rows() == [("q", "-1", 0.0, 0.0, 1.0)]

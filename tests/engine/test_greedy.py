@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.greedy import DEEPEST, Cover, greedy_rank, is_greedy, parameters_of, with_greedy_rank
+from polars_ir.engine.greedy import DEEPEST, with_greedy_rank
+from polars_ir.language.cover import Cover, greedy_rank, is_greedy, parameters_of
 
 COVERS = [
     Cover(0.5, 1, None, None),
@@ -100,7 +101,8 @@ def test_of_equals_the_larger_id_comes_first():
     as_text = ranked(pl.DataFrame(rows | {"doc_id": ["9", "10", "é"]}), COVERS[0], 3)
     assert dict(as_text.select("doc_id", "place").iter_rows()) == {"é": 1, "9": 2, "10": 3}
     as_numbers = ranked(pl.DataFrame(rows | {"doc_id": [9, 10, 1]}), COVERS[0], 3)
-    assert dict(as_numbers.select("doc_id", "place").iter_rows()) == {10: 1, 9: 2, 1: 3}
+    # Numbers as their digits, as ids are compared everywhere.
+    assert dict(as_numbers.select("doc_id", "place").iter_rows()) == {9: 1, 10: 2, 1: 3}
 
 
 def test_sums_that_rounding_sets_apart_are_equal():
@@ -192,6 +194,6 @@ def test_a_plan_needs_a_cutoff_and_takes_the_highest_it_says():
         ):
             ir.evaluate(run, qrels, measure)
     name = f"alpha_nDCG@{DEEPEST}"
-    deep = ir.evaluate(run, qrels, name).collect()
-    assert deep.equals(ir.evaluate(run.collect(), qrels.collect(), name))
-    assert ir.evaluate(run, qrels.collect(), "alpha_nDCG").collect()["alpha_nDCG"].max() > 0
+    deep = ir.evaluate(run, qrels, name, missing="skip").collect()
+    assert deep.equals(ir.evaluate(run.collect(), qrels.collect(), name, missing="skip"))
+    assert ir.evaluate(run, qrels.collect(), "alpha_nDCG", missing="skip").collect()["alpha_nDCG"].max() > 0

@@ -9,9 +9,10 @@ from generated import STEADY, collections, qrels_frame, run_frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from tuned import tune
 
 import polars_ir as ir
-from polars_ir import judging, ranking
+from polars_ir.engine import planned
 
 QRELS = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d2"], "relevance": [1, 2]})
 
@@ -34,7 +35,7 @@ def test_what_the_passes_over_a_scanned_run_share_is_the_scan_and_the_hits(scann
 
 @pytest.mark.parametrize("deep", [0, 10**9])
 def test_a_plan_holds_no_python_function_and_can_be_sent_elsewhere(scanned, deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     plan = scanned.ir.evaluate(QRELS, [spec.function() for spec in ir.CATALOG.values() if spec.kind == "documents"])
     # A Python function would be pickled into the serialized plan.
     sent = plan.serialize()
@@ -44,34 +45,29 @@ def test_a_plan_holds_no_python_function_and_can_be_sent_elsewhere(scanned, deep
 
 @settings(STEADY, max_examples=100)
 @given(collections(), collections(), st.sampled_from([0, 10**9]))
-def test_a_large_run_is_judged_as_a_small_one(one, other, slots):
+def test_a_large_run_is_judged_as_a_small_one(one, other, sparse):
     (run, qrels), (second, _) = one, other
     runs = pl.concat([run_frame(run).with_columns(run=pl.lit("a")), run_frame(second).with_columns(run=pl.lit("b"))])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "DEEP", 10**9)
+        tune(patch, deep=10**9)
         small = ir.judge(runs, qrels_frame(qrels))
-        patch.setattr(ranking, "STREAMING_ROWS", 0)
-        patch.setattr(ranking, "SLOTS", slots)
+        tune(patch, streaming_rows=0, sparse=sparse)
         large = ir.judge(runs, qrels_frame(qrels))
     assert_frame_equal(large, small, check_row_order=False)
 
 
-@pytest.mark.parametrize("slots", [0, 10**9])
+@pytest.mark.parametrize("sparse", [0, 10**9])
 @pytest.mark.parametrize("scores", [[3.0, 2.0, 2.0], [3.0, 3.0, 2.0], [2.0, 3.0, 2.0]])
-def test_a_judged_document_twice_in_a_large_run_is_an_error(scores, slots, monkeypatch):
-    monkeypatch.setattr(judging, "SEARCHED_ROWS", 0)
-    monkeypatch.setattr(judging, "DEEP", 10**9)
-    monkeypatch.setattr(ranking, "STREAMING_ROWS", 0)
-    monkeypatch.setattr(ranking, "SLOTS", slots)
+def test_a_judged_document_twice_in_a_large_run_is_an_error(scores, sparse, monkeypatch):
+    tune(monkeypatch, searched_rows=0, deep=10**9, streaming_rows=0, sparse=sparse)
     run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d1", "d9", "d1"], "score": scores})
     with pytest.raises(ir.IRError, match="repeat the ids of another"):
         run.ir.evaluate(QRELS, "AP")
 
 
-@pytest.mark.parametrize("slots", [0, 10**9])
-def test_a_large_run_may_hold_no_judged_document(slots, monkeypatch):
-    monkeypatch.setattr(ranking, "STREAMING_ROWS", 0)
-    monkeypatch.setattr(ranking, "SLOTS", slots)
+@pytest.mark.parametrize("sparse", [0, 10**9])
+def test_a_large_run_may_hold_no_judged_document(sparse, monkeypatch):
+    tune(monkeypatch, streaming_rows=0, sparse=sparse)
     run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["x1", "x2"], "score": [2.0, 1.0]})
     for some in (run, run.clear()):
         assert ir.judge(some, QRELS)["rank"].to_list() == [None, None]
@@ -79,10 +75,11 @@ def test_a_large_run_may_hold_no_judged_document(slots, monkeypatch):
 
 @pytest.mark.parametrize("deep", [1, 2, 10])  # all queries are deep, one is, none is
 def test_a_document_judged_for_a_query_of_another_depth_is_no_hole(deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run = pl.LazyFrame({"query_id": ["a", "a", "b"], "doc_id": ["d1", "d9", "d0"], "score": [2.0, 1.0, 1.0]})
     qrels = pl.LazyFrame({"query_id": ["a", "b", "b"], "doc_id": ["d0", "d1", "d2"], "relevance": [1, 1, 0]})
-    holes = ir.evaluate(run, qrels, "Hole").collect().sort("query_id")
+    with pytest.warns(ir.IRWarning, match="no retrieved document is judged for its query"):
+        holes = ir.evaluate(run, qrels, "Hole").collect().sort("query_id")
     assert holes.rows() == [("a", 0.5), ("b", 0.0)]
 
 
@@ -91,7 +88,7 @@ def test_a_document_judged_for_a_query_of_another_depth_is_no_hole(deep, monkeyp
 def test_a_scanned_run_of_a_system_without_a_name_is_refused(engine, labelled):
     run = pl.LazyFrame({"run": ["s", None], "query_id": ["q", "q"], "doc_id": ["d1", "d2"], "score": [1.0, 2.0]})
     plan = ir.judge(run.with_columns(relevance=1)) if labelled else ir.judge(run, {"q": {"d1": 1}})
-    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(f"polars_ir: {judging.BAD_RUN}")):
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(f"polars_ir: {planned.BAD_RUN}")):
         plan.collect(engine=engine)
 
 

@@ -80,7 +80,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
             lambda: ir.evaluate(RUN, JUDGES, "AP"),
             (
                 "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name "
-                "their column: evaluate(..., judges='...')."
+                "their column: judges='judge'."
             ),
         ),
         (
@@ -92,7 +92,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         ),
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP", judges=2),
-            "judges must be the name of a column of the qrels; got 2.",
+            "judges must be the name of a column of the qrels, or None where there is one judge; got 2.",
         ),
         (
             lambda: ir.evaluate(
@@ -127,7 +127,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         ),
         (
             lambda: ir.evaluate(RUN, JUDGES, "relstring@3", judges="judge"),
-            "the measure 'relstring@3' is a text, and judges= makes means of numbers. Evaluate it in another call.",
+            "the measure 'relstring@3' is a text, and judges makes means of numbers. Evaluate it in another call.",
         ),
         (
             lambda: ir.evaluate(RUN, JUDGES, "prefs_simp", judged_only=True),
@@ -135,7 +135,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         ),
         (
             lambda: ir.evaluate(run_frame(RUN).with_columns(relevance=1, subtopic=1), None, "StRecall@2"),
-            "judgments per 'subtopic' need qrels of their own: run.ir.evaluate(qrels, [...]); got none.",
+            "need qrels of their own; got none. Pass them: run.ir.evaluate(qrels, ['nDCG@10']).",
         ),
         (
             lambda: ir.judge(RUN, SUBTOPICS, per="subtopics"),
@@ -203,12 +203,23 @@ def test_unjudged_documents_and_negative_gains_are_worth_nothing():
 
 
 @pytest.mark.parametrize(
-    "name", ["nDCG(gains={1:2})@3", "DCG(gains={1:2,3:1})", "ERR(gains={1:1})", "RBP(gains={1:1})"]
+    ("partial", "whole"),
+    [
+        ("nDCG(gains={1:2})@3", "nDCG(gains={1:2,2:2})@3"),
+        ("nDCG(gains={0:1})@3", "nDCG(gains={0:1,1:1,2:2})@3"),
+        ("DCG(gains={1:3,3:1})", "DCG(gains={1:3,2:2})"),
+        ("ERR(gains={1:2})", "ERR(gains={1:2,2:2})"),
+        # What a relevant document is worth to RBP by itself is 1.
+        ("RBP(gains={1:0.5})", "RBP(gains={1:0.5,2:1})"),
+    ],
 )
-def test_a_map_without_a_grade_that_occurs_is_an_error(name):
-    for run in (run_frame(RUN), run_frame(RUN).lazy()):
-        with pytest.raises(ir.IRError, match=r"has no gain for the grades 2, which the qrels hold"):
-            ir.evaluate(run, {"q": {"d1": 1, "d2": 2, "d3": 0, "d4": -1}}, name)
+def test_a_grade_that_a_map_of_gains_does_not_name_keeps_its_own(partial, whole):
+    qrels = {"q": {"d1": 1, "d2": 2, "d3": 0, "d4": -1}}
+    found, wanted, without = (
+        ir.evaluate(run_frame(RUN), qrels, name).item(0, 1) for name in (partial, whole, partial.partition("(")[0])
+    )
+    assert found == wanted != without
+    assert ir.evaluate(run_frame(RUN).lazy(), qrels, partial).collect().item(0, 1) == wanted
 
 
 def test_a_gain_that_is_computed_has_a_name_of_its_own():

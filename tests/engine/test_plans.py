@@ -5,10 +5,9 @@ import io
 import polars as pl
 import pytest
 from generated import collection, collection_of, every_measure
+from tuned import tune
 
 import polars_ir as ir
-from polars_ir import judging
-from polars_ir.expected import EXPECTED
 
 #: What the plan of a Python function looks like, in its text and in its serialised form.
 CALLBACKS = ("python", "map_batches", "map_elements", "PYTHON SCAN", "anonymous")
@@ -35,7 +34,7 @@ def systems(run: pl.DataFrame) -> pl.DataFrame:
 
 @each_plan
 def test_the_plan_of_every_measure_of_documents(monkeypatch, deep):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(1)
     assert_survives(ir.evaluate(run.lazy(), qrels, every_measure()))
 
@@ -61,9 +60,11 @@ def test_the_plan_of_every_measure_of_subtopics_and_of_preferences():
     ids=str,
 )
 def test_the_plans_of_options(monkeypatch, deep, options):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(3, queries=20)
-    measures = list(EXPECTED) if options.get("ties") == "expected" else MEASURES
+    measures = (
+        [name for name, spec in ir.CATALOG.items() if spec.expected] if options.get("ties") == "expected" else MEASURES
+    )
     assert_survives(ir.evaluate(systems(run).lazy(), qrels.lazy(), measures, **options))
 
 
@@ -75,7 +76,7 @@ def test_the_plan_of_several_judges():
 
 @each_plan
 def test_the_plan_of_a_scan(monkeypatch, tmp_path, deep):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(5, queries=20)
     run.write_parquet(tmp_path / "run.parquet")
     qrels.write_parquet(tmp_path / "qrels.parquet")

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from preferences_by_hand import ContradictionError, judgments_frame, levels_of, preferred, relevant
 
 import polars_ir as ir
-from polars_ir.preferences import RELATION, preference_table, preferences_of, relate_pairs
+from polars_ir.engine.preferences import RELATION, preference_table, preferences_of, relate_pairs
 
 
 def relation_of(judgments: object) -> pl.DataFrame:
@@ -155,21 +155,19 @@ def test_a_document_that_is_relevant_and_not_to_one_judge_is_an_error():
     [
         (
             judged(("u", "s", "a", 2)).lazy(),
-            "qrels must be in memory where they are preferences; got a LazyFrame. Collect it first.",
+            "qrels must be in memory where they are preferences; got a LazyFrame. Collect it first: qrels.collect().",
         ),
         (
             pl.DataFrame({"query_id": "q", "doc_id": ["a"]}),
             (
                 "qrels has no 'relevance' column (recognised names: relevance, rel, label, rating, grade, gain, "
-                "score); it has 'query_id', 'doc_id'. Rename the one that is meant: qrels.rename({'...': 'relevance'})."
+                "score); it has 'query_id', 'doc_id'. If every row is relevant, as clicks and purchases are, say so: "
+                "qrels.with_columns(relevance=1); else rename the column of grades to 'relevance'."
             ),
         ),
         (
             pl.DataFrame({"query_id": "q", "preferred": ["a"]}),
-            (
-                "qrels has no 'other' column (recognised names: other); it has 'query_id', 'preferred'. Rename the one "
-                "that is meant: qrels.rename({'...': 'other'})."
-            ),
+            ("qrels has no 'other' column (recognised names: other); it has 'query_id', 'preferred'. Give it one."),
         ),
         (
             pl.DataFrame({"query_id": "q", "preferred": ["a"], "other": ["b"], "relevance": [1]}),
@@ -297,3 +295,15 @@ def test_a_judge_without_preferences_keeps_a_row_for_every_system():
         ("x", None, 2, 2),
         ("y", None, 2, 1),
     ]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int64, pl.UInt64])
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_ids_of_the_run_may_be_of_another_type_or_those_of_no_judgment(dtype, missing):
+    run = pl.DataFrame({"query_id": [1, 1], "doc_id": [2, 3], "score": [2.0, 1.0]})
+    run = run.cast({"query_id": dtype, "doc_id": dtype})
+    qrels = pl.DataFrame({"query_id": [1, 1], "doc_id": [2, 3], "relevance": [1, 0]})
+    assert ir.evaluate(run, qrels, "prefs_simp", missing=missing).rows() == [(1, 1.0)]
+    none = qrels.clear().cast({"query_id": pl.String, "doc_id": pl.String})
+    with pytest.warns(ir.IRWarning, match="share no query"):
+        assert ir.evaluate(run, none, "prefs_simp", missing=missing).rows() == []

@@ -2,9 +2,9 @@
 
 import polars as pl
 import pytest
+from tuned import tune
 
-from polars_ir import prefilter
-from polars_ir.prefilter import among, reaches
+from polars_ir.engine.prefilter import among, reaches
 
 NUMBERS = pl.int_range(100_000, eager=True)
 
@@ -35,9 +35,9 @@ def test_without_entries_nothing_passes():
     assert rows.filter(among(["doc_id"], rows.clear())).is_empty()
 
 
-@pytest.mark.parametrize("slots", [0, 1, prefilter.SLOTS])
+@pytest.mark.parametrize("slots", [0, 1, 16])
 def test_rows_reach_the_lowest_entry_they_can_meet(slots, monkeypatch):
-    monkeypatch.setattr(prefilter, "SLOTS", slots)
+    tune(monkeypatch, slots=slots)
     rows = pl.DataFrame({"query_id": [str(number % 50) for number in NUMBERS], "score": NUMBERS - 50_000})
     entries = rows.sample(200, seed=1).filter(pl.col("query_id") != "7")
     passed = rows.filter(reaches(["query_id"], "score", entries))

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 from generated import collection, every_measure
+from tuned import tune
 
 import polars_ir as ir
-from polars_ir import judging, ranking
+from polars_ir.engine import tuning
 
 ENGINES = ["in-memory", "streaming"]
 PLANS = [0, 10**9]
@@ -61,7 +63,8 @@ def digest() -> str:
     """A digest of what each engine and each plan computes of one run, of several, and of their means."""
     run, qrels = large()
     found = []
-    for judging.DEEP in PLANS:
+    for deep in PLANS:
+        tuning.TUNING = replace(tuning.TUNING, deep=deep)
         for engine in ENGINES:
             one = collected(engine, run, qrels)
             several = ir.evaluate({name: r.lazy() for name, r in systems().items()}, qrels, ["nDCG@10", "RBP", "ERR"])
@@ -79,13 +82,14 @@ def test_the_order_of_the_rows_changes_nothing(seed):
 @with_each_engine
 @with_each_plan
 def test_the_engine_changes_nothing(engine, deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     assert bits(collected(engine, *large())) == bits(evaluated())
 
 
 @with_each_plan
-def test_the_plan_changes_nothing(deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+@pytest.mark.parametrize("numbered", PLANS, ids=["by number", "planned"])
+def test_the_plan_changes_nothing(deep, numbered, monkeypatch):
+    tune(monkeypatch, deep=deep, numbered=numbered)
     assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
 
 
@@ -104,11 +108,9 @@ def in_rank_order(run: pl.DataFrame) -> pl.DataFrame:
     ],
     ids=["ranked", "in chunks", "in pieces", "as it is"],
 )
-@pytest.mark.parametrize("slots", [0, 10**9])
-def test_a_large_run_has_the_same_bits_in_any_order(order, slots, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", 10**9)
-    monkeypatch.setattr(ranking, "STREAMING_ROWS", 0)
-    monkeypatch.setattr(ranking, "SLOTS", slots)
+@pytest.mark.parametrize("sparse", [0, 10**9])
+def test_a_large_run_has_the_same_bits_in_any_order(order, sparse, monkeypatch):
+    tune(monkeypatch, deep=10**9, streaming_rows=0, sparse=sparse)
     run, qrels = large()
     assert bits(ir.evaluate(order(run), qrels, every_measure())) == bits(evaluated())
 
@@ -116,8 +118,8 @@ def test_a_large_run_has_the_same_bits_in_any_order(order, slots, monkeypatch):
 def test_queries_judged_to_several_depths_in_one_plan_change_nothing(monkeypatch):
     run, qrels = large()
     judged = qrels.group_by("query_id").len()["len"]
-    monkeypatch.setattr(judging, "DEEP", judged.median())
-    assert judged.min() < judging.DEEP <= judged.max()
+    tune(monkeypatch, deep=judged.median())
+    assert judged.min() < tuning.TUNING.deep <= judged.max()
     assert bits(ir.evaluate(run.lazy(), qrels.lazy(), every_measure()).collect()) == bits(evaluated())
 
 
@@ -145,6 +147,7 @@ def test_a_query_alone_has_the_bits_it_has_among_others(query):
     assert bits(alone.drop(asks_of_others)) == bits(among_others.drop(asks_of_others))
 
 
+@pytest.mark.filterwarnings("ignore:.*fewer than half of the judged queries")
 @pytest.mark.parametrize("name", ["a", "b", "c"])
 def test_a_system_alone_has_the_bits_it_has_among_others(name):
     _, qrels = large()
@@ -182,7 +185,7 @@ def test_the_number_of_threads_changes_nothing():
         return subprocess.run(  # noqa: S603  # this file, in a process of its own
             [sys.executable, "-c", code],
             cwd=Path(__file__).parent,
-            env={**os.environ, **variables},
+            env={**os.environ, **variables, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=True,
             text=True,

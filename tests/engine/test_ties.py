@@ -7,9 +7,9 @@ import pytest
 from generated import STEADY, collection, collections, every_measure, qrels_frame, run_frame
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
+from tuned import tune
 
 import polars_ir as ir
-from polars_ir import judging
 
 #: Measures that no order serves better than the relevant documents first, the highest grade leading.
 GRADED = ["P@1", "P@3", "R@3", "Success@2", "RR", "AP", "AP@3", "nDCG", "nDCG@3", "DCG(dcg='exp-log2')@3", "bpref"]
@@ -60,7 +60,7 @@ def test_best_and_worst_by_hand():
 @plans
 @pytest.mark.parametrize("ties", ["best", "worst", "doc_id"])
 def test_unjudged_documents_in_the_relation_change_no_rank(ties, deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(3)
     without, within = (ir.judge(run, qrels, ties=ties, unjudged=unjudged) for unjudged in (False, True))
     judged = within.filter(pl.col("relevance").is_not_null()).drop("score")
@@ -106,7 +106,7 @@ def test_a_frame_with_grades_has_the_ties_of_a_run_with_qrels():
 @plans
 @pytest.mark.parametrize("ties", ["input", "best", "worst"])
 def test_without_ties_every_rule_gives_the_same(ties, deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(6)
     run = run.with_columns(score=pl.int_range(pl.len()).cast(pl.Float64).shuffle(seed=1))
     wanted = ir.evaluate(run, qrels, every_measure())
@@ -116,7 +116,7 @@ def test_without_ties_every_rule_gives_the_same(ties, deep, monkeypatch):
 @plans
 @pytest.mark.parametrize("ties", ["input", "best", "worst", "expected"])
 def test_a_plan_gives_what_a_frame_does(ties, deep, monkeypatch):
-    monkeypatch.setattr(judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(7)
     wanted = ir.evaluate(run, qrels, ["P@3", "AP", "nDCG@5"], ties=ties)
     found = ir.evaluate(run.lazy(), qrels.lazy(), ["P@3", "AP", "nDCG@5"], ties=ties).collect()
@@ -162,3 +162,15 @@ def test_a_measure_without_a_known_expectation_is_an_error():
     for measure in ("bpref", ir.rank.min().alias("first")):
         with pytest.raises(ir.IRError, match="over all orders of tied documents is not known"):
             ir.evaluate({"q": ["a"]}, {"q": ["a"]}, measure, ties="expected")
+
+
+@pytest.mark.parametrize("dtype", [pl.UInt8, pl.UInt64, pl.Int128])
+def test_grades_of_any_whole_type_are_ordered_alike(dtype):
+    qrels = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0]}, schema_overrides={"relevance": dtype}
+    )
+    run = {"q": {"a": 1.0, "b": 1.0}}
+    subtopics = qrels.with_columns(subtopic=pl.lit("s"))
+    assert ir.evaluate(run, qrels, ["RR", "Compat"], ties="best").row(0) == ("q", 1.0, 1.0)
+    assert ir.evaluate(run, qrels, ["RR", "Compat"], ties="worst").row(0)[1] == 0.5
+    assert ir.evaluate(run, subtopics, "StRecall@1", ties="best").row(0) == ("q", 1.0)

@@ -13,7 +13,7 @@ import pytest
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
-from polars_ir.files.trec import LONGEST
+from polars_ir.files.lines import LONGEST
 
 Write = Callable[..., Path]
 Reader = Callable[..., Any]

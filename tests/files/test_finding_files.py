@@ -178,7 +178,7 @@ def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reader", [read_run, scan_run])
 def test_an_unknown_format_names_those_there_are(write: Write, reader: Any) -> None:
     with pytest.raises(
-        OptionError, match=r"format must be one of 'trec', 'parquet', .*; got 'parkett'\. Did you mean 'parquet'"
+        OptionError, match=r"format must be one of 'trec', 'msmarco', .*; got 'parkett'\. Did you mean 'parquet'"
     ):
         reader(write(LINE), format="parkett")
 

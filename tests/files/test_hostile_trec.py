@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_ir.errors import FileError
-from polars_ir.files import clean, read_run, scan_run
+from polars_ir.files import read_run, scan_run
+from polars_ir.files.formats.trec import TREC
 
 LINE = "q1 Q0 d1 1 0.5 tag\n"
 
@@ -53,7 +54,7 @@ def test_the_short_way_gives_what_the_long_way_gives_or_nothing(lines: list[str]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.run")
         path.write_bytes((LINE * before + "".join(lines)).encode())
-        short, read = clean.read_run(path), refused_or_read(lambda: read_run(path, format="trec"))
+        short, read = TREC.reader.quick(path), refused_or_read(lambda: read_run(path, format="trec"))
         scanned = refused_or_read(lambda: scan_run(path, format="trec").collect())
     assert (read is None) == (scanned is None)
     if read is not None and scanned is not None:

@@ -135,18 +135,19 @@ def test_a_late_wrong_line_is_never_scanned_over(write: Write) -> None:
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a"])
 def test_a_run_that_tells_no_format_is_an_error_that_says_how_to_tell(write: Write, reader: Reader, name: str) -> None:
     assert message(reader, write("# a comment\n1\t12\t1\n", name)) == (
-        f"{name}, line 2: neither the name nor the first line tells the format; tried JSON, a table with a header, "
-        "TREC. Say it: format='msmarco' for lines of 'query_id doc_id rank', or one of 'trec', 'parquet', 'csv', "
-        "'tsv', 'ipc', 'ndjson', 'json', 'msmarco'.\n    '1\\t12\\t1'"
+        f"{name}, line 2: neither the name nor the first line tells the format; tried trec, csv, tsv, json. Say it: "
+        "format='msmarco' for lines of query_id doc_id rank, and perhaps a score; all are 'trec', 'msmarco', "
+        "'parquet', 'ipc', 'csv', 'tsv', 'ndjson', 'json'.\n    '1\\t12\\t1'"
     )
 
 
 @qrels_readers
 def test_judgments_that_tell_no_format_are_an_error_that_says_how_to_tell(write: Write, reader: Reader) -> None:
     assert message(reader, write("1 12\n", "a.txt")) == (
-        "a.txt, line 1: neither the name nor the first line tells the format; tried JSON, a table with a header, "
-        "TREC, LETOR. Say it: format='msmarco' for lines of 'query_id doc_id', or one of 'trec', 'subtopics', "
-        "'judges', 'preferences', 'beir', 'parquet', 'csv', 'tsv', 'ipc', 'ndjson', 'json', 'msmarco', 'letor'.\n"
+        "a.txt, line 1: neither the name nor the first line tells the format; tried trec, letor, csv, tsv, beir, "
+        "json. Say it: format='msmarco' for lines of query_id doc_id, of grade 1, or TREC's fields; all are 'trec', "
+        "'subtopics', 'judges', 'preferences', 'msmarco', 'letor', 'parquet', 'ipc', 'csv', 'tsv', 'beir', 'ndjson', "
+        "'json'.\n"
         "    '1 12'"
     )
 

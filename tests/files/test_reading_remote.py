@@ -6,7 +6,9 @@ import gzip
 import json
 import re
 import threading
+import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -138,6 +140,20 @@ def test_a_missing_remote_file_is_an_error_with_the_reason(server: str, name: st
         read_run(f"{server}/{name}")
 
 
+@pytest.mark.parametrize(
+    "name", ["no.run", "no.txt", "no.csv", "no.parquet", "no.arrow", "no.ndjson", "no.json", "wrong.run"]
+)
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_no_message_has_a_secret_of_a_url(server: str, reader: Any, name: str) -> None:
+    url = f"{server.replace('://', '://user:pw1@')}/{name}?token=abc1"
+    with pytest.raises(FileError) as caught:
+        reader(url)
+    text = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
+    messages = [line for line in text.splitlines() if "Error" in line]
+    assert messages
+    assert not any(secret in line for line in messages for secret in ("pw1", "abc1"))
+
+
 def test_a_url_that_polars_does_not_read_is_an_error() -> None:
     with pytest.raises(FileError) as error:
         read_run("ftp://example.org/a.run")
@@ -172,14 +188,15 @@ def test_a_url_reaches_polars_as_it_is(
 ) -> None:
     url = f"{scheme}://runs/x y/{name}?versionId=1"
     seen = []
-    of_polars = getattr(pl, function)
 
-    def instead(source: Any, **options: Any) -> pl.LazyFrame:
+    def of_folder(of_polars: Any, source: Any, **options: Any) -> pl.LazyFrame:
         seen.extend(source if isinstance(source, list) else [source])
         lazy: pl.LazyFrame = of_polars(folder / name.replace("*", "a"), **options)
         return lazy
 
-    monkeypatch.setattr(pl, function, instead)
+    # The lines of a CSV are looked at, too.
+    for each in {function, "scan_lines"}:
+        monkeypatch.setattr(pl, each, partial(of_folder, getattr(pl, each)))
     assert_frame_equal(read_run(url).select(FRAME.columns), FRAME)
     assert_frame_equal(scan_run(url).collect().select(FRAME.columns), FRAME)
     assert set(seen) == {url}

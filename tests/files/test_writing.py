@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.files import writers
+from polars_ir.files import writers, writing
+from polars_ir.files.formats import FORMATS
 
 RUN = pl.DataFrame(
     {"query_id": ["q2", "q1", "q1"], "doc_id": ["d1", "d1", 'd"2'], "score": [1e-7, 0.1 + 0.2, float("inf")]}
@@ -171,14 +172,14 @@ def test_a_run_written_in_parts_is_the_run_written_at_once(at_once, lazy, ending
         doc_id=pl.format("d{}", pl.int_range(pl.len())), score=pl.int_range(pl.len()).hash(0) % 3
     )
     ir.write_run(run, tmp_path / "whole.run")
-    monkeypatch.setattr(writers, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(writing, "ROWS_AT_ONCE", at_once)
     ir.write_run(run.lazy() if lazy else run, tmp_path / f"parts{ending}")
     parts, whole = (ir.read_run(tmp_path / name) for name in (f"parts{ending}", "whole.run"))
     assert parts.equals(whole)
 
 
 def test_integer_queries_are_written_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(writers, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(writing, "ROWS_AT_ONCE", 1)
     ir.write_run(pl.LazyFrame({"query_id": [10, 9], "doc_id": ["a", "b"], "score": [1, 2]}), tmp_path / "a.run")
     assert (tmp_path / "a.run").read_text() == "9 Q0 b 1 2 polars_ir\n10 Q0 a 1 1 polars_ir\n"
 
@@ -272,3 +273,59 @@ def test_a_pipe_is_written_into(format, tmp_path):
         ir.write_run({"q": {"d": 1}}, pipe, format=format)
         assert read.result(timeout=60).splitlines()[-1].startswith("q")
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("path", ["a\0b.run", "a\ud800.run"])
+def test_a_name_that_no_file_can_have_is_an_error(path):
+    with pytest.raises(ir.IRError, match=r"no file can have this name: it has a NUL, or is no text\.$"):
+        ir.write_run(RUN, path)
+    with pytest.raises(ir.IRError, match="no file can have this name"):
+        ir.write_trec_eval(pl.DataFrame({"query_id": "q", "AP": 0.5}), path)
+
+
+def test_a_name_that_is_too_long_is_an_error(tmp_path):
+    path = tmp_path / ("x" * 300 + ".run")
+    with pytest.raises(ir.IRError, match=r": can not be written: File name too long\.$"):
+        ir.write_run(RUN, path)
+    for read in (ir.read_run, ir.scan_run, ir.read_qrels, ir.read_trec_eval, ir.read_beir):
+        with pytest.raises(ir.IRError, match=r"no path that can be read|no such folder"):
+            read(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 252, "é" * 126])
+def test_a_system_of_which_no_file_can_be_named_is_told_before_any_is_written(name, tmp_path):
+    run = pl.DataFrame({"run": ["a", name], "query_id": "q", "doc_id": "d", "score": 1.0})
+    with pytest.raises(ir.IRError, match="no part of a file's name"):
+        ir.write_run(run, tmp_path / "{run}.run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_system_of_the_longest_name_has_a_file(tmp_path):
+    run = pl.DataFrame({"run": ["x" * 251], "query_id": "q", "doc_id": "d", "score": 1.0})
+    ir.write_run(run, tmp_path / "{run}.run")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [255]
+
+
+def test_a_tag_that_is_no_text_is_an_error(tmp_path):
+    with pytest.raises(ir.IRError, match="tag is no text, "):
+        ir.write_run(RUN, tmp_path / "a.run", tag="a\ud800")
+
+
+EMPTY = [(format.name, role) for format in FORMATS for role in format.writer.frames]
+
+
+@pytest.mark.parametrize(("format", "role"), EMPTY)
+def test_a_table_without_rows_is_written_so_that_it_can_be_read_or_not_at_all(format, role, tmp_path):
+    table, path = (RUN if role == "run" else QRELS).clear(), tmp_path / "a"
+    table = table.with_columns(pl.lit("").alias(name) for name in ("subtopic", "judge", "group"))
+    write, read = (ir.write_run, ir.read_run) if role == "run" else (ir.write_qrels, ir.read_qrels)
+    try:
+        write(table, path, format=format)
+    except ir.IRError as error:
+        assert str(error) == (  # noqa: PT017  # an error is one of two ways
+            f"{role} has no row, and a file of this format without one can not be read. Write a table (.parquet, .csv)."
+        )
+        assert not path.exists()
+    else:
+        assert read(path, format=format).is_empty()
+        assert format in ("parquet", "ipc", "csv", "tsv", "beir")

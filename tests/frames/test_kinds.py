@@ -89,7 +89,8 @@ def test_a_dict_of_lazy_systems_stays_lazy():
 
 
 def test_a_system_whose_run_is_empty_is_still_one():
-    found = ir.evaluate({"a": RUN, "b": RUN.clear()}, QRELS, "RR")
+    with pytest.warns(ir.IRWarning, match="the run of 'b' and the qrels share no query"):
+        found = ir.evaluate({"a": RUN, "b": RUN.clear()}, QRELS, "RR")
     assert found.rows() == [("a", "q1", 0.5), ("a", "q2", 1.0), ("b", "q1", 0.0), ("b", "q2", 0.0)]
 
 
@@ -209,118 +210,6 @@ def test_inputs_of_other_kinds_are_unchanged():
     ir.evaluate(frame, QRELS, MEASURES)
     assert table.equals(before[0])
     pd.testing.assert_frame_equal(frame, before[1])
-
-
-# One row per query, documents in lists.
-
-LOG = pl.DataFrame(
-    {
-        "query_id": ["q1", "q2", "q3", "q4"],
-        "retrieved": [["d1", "d2"], ["d1"], [], ["d4"]],
-        "scores": [[0.1, 0.2], [0.5], [], [0.3]],
-        "relevant": [["d2", "d3"], ["d1"], ["d1"], []],
-        "grades": [[1, 2], [3], [1], []],
-    }
-)
-
-
-def test_the_order_of_a_list_is_the_ranking():
-    run, qrels = ir.from_lists(LOG.drop("scores", "grades"))
-    assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
-
-
-@pytest.mark.parametrize("options", [{}, {"scores": "scores"}])
-def test_scores_in_a_list_rank_instead_of_its_order(options):
-    run, qrels = ir.from_lists(LOG, **options)
-    assert run.schema["score"] == pl.Float64
-    assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 1.0), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
-
-
-def test_grades_in_a_list_are_the_grades():
-    _, qrels = ir.from_lists(LOG, grades="grades")
-    assert qrels.rows() == [("q1", "d2", 1), ("q1", "d3", 2), ("q2", "d1", 3), ("q3", "d1", 1), ("q4", None, None)]
-
-
-def test_a_query_with_an_empty_list_of_relevant_documents_is_undefined():
-    run, qrels = ir.from_lists(LOG.drop("scores", "grades"))
-    assert ir.evaluate(run, qrels, "RR", undefined=None)["RR"].to_list() == [0.5, 1.0, 0.0, None]
-
-
-@pytest.mark.parametrize(
-    ("kind", "wanted"), [("lazy", pl.LazyFrame), ("to_pandas", pd.DataFrame), ("to_arrow", pl.DataFrame)]
-)
-def test_lists_of_every_kind_of_table(kind, wanted):
-    run, qrels = ir.from_lists(getattr(LOG[:2].drop("scores", "grades"), kind)())
-    assert (type(run), type(qrels)) == (wanted, wanted)
-    assert ir.mean(evaluated_rr(run, qrels)).item() == 0.75
-
-
-def evaluated_rr(run: object, qrels: object) -> pl.DataFrame:
-    """RR as a Polars DataFrame."""
-    found = ir.evaluate(run, qrels, "RR")
-    return pl.from_pandas(found) if isinstance(found, pd.DataFrame) else found.lazy().collect()
-
-
-def test_lists_under_other_names():
-    log = LOG.rename({"query_id": "qid", "retrieved": "found", "relevant": "truth"})
-    run, qrels = ir.from_lists(log, query="qid", retrieved="found", relevant="truth")
-    assert (run.columns, qrels.columns) == (["query_id", "doc_id", "score"], ["query_id", "doc_id", "relevance"])
-
-
-@pytest.mark.parametrize(
-    ("log", "options", "message"),
-    [
-        (LOG.drop("relevant"), {}, "frame has no column 'relevant'"),
-        (LOG.with_columns(retrieved=pl.lit("d1,d2")), {}, "frame column 'retrieved' must be a list; it is String"),
-        (
-            LOG.with_columns(scores=pl.lit([0.5])),
-            {"scores": "scores"},
-            "frame has 2 rows whose 'retrieved' and 'scores' differ in length",
-        ),
-        (pl.concat([LOG, LOG[:1]]), {}, "frame has 2 rows with the 'query_id' of another row"),
-    ],
-)
-def test_lists_that_can_not_be_read(log, options, message):
-    with pytest.raises(ir.IRError, match=message):
-        ir.from_lists(log, **options)
-
-
-# Scores and grades side by side.
-
-LABELLED = pl.DataFrame(
-    {
-        "query_id": ["q1", "q1", "q1", "q2"],
-        "doc_id": ["d1", "d2", "d3", "d1"],
-        "score": [0.9, 0.5, 0.2, 0.7],
-        "label": [0, 1, 1, 2],
-    }
-)
-
-
-def test_a_labelled_frame_needs_no_qrels():
-    assert LABELLED.ir.evaluate(None, ["RR", "R@2"]).rows() == [("q1", 0.5, 0.5), ("q2", 1.0, 1.0)]
-
-
-@pytest.mark.parametrize("measure", ["nDCG@2", "AP", "Judged@2", "bpref"])
-def test_a_labelled_frame_has_the_figures_of_the_run_and_the_qrels_in_it(measure):
-    alone = ir.evaluate(LABELLED, None, measure)
-    assert alone.equals(ir.evaluate(LABELLED.drop("label"), LABELLED.drop("score"), measure))
-
-
-def test_a_labelled_frame_without_documents_keeps_its_order_in_ties():
-    frame = pl.DataFrame({"query_id": ["q"] * 3, "score": [1.0, 1.0, 1.0], "label": [0, 1, 0]})
-    assert frame.ir.reciprocal_rank().item(0, 1) == 0.5
-
-
-def test_a_null_grade_in_a_labelled_frame_is_a_document_nobody_judged():
-    frame = LABELLED.with_columns(label=pl.Series([None, 1, 1, 2]))
-    assert frame.ir.judged(k=2)["Judged@2"].to_list() == [0.5, 1.0]
-
-
-def test_a_lazy_labelled_frame_stays_lazy():
-    found = LABELLED.lazy().ir.reciprocal_rank()
-    assert isinstance(found, pl.LazyFrame)
-    assert found.collect().rows() == [("q1", 0.5), ("q2", 1.0)]
 
 
 @pytest.mark.parametrize("lazy", [False, True])

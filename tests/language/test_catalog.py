@@ -7,7 +7,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir import measures
-from polars_ir.registry import PARAMETERS
+from polars_ir.language.catalog import PARAMETERS
 
 GAINS = (
     "{}: gains must be a map from grades to numbers of 0 or more, as in {{1: 1, 2: 3}}, a column, or a Polars "
@@ -87,11 +87,11 @@ def test_no_two_measures_share_a_name():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ir.precision(rel=0), "P: rel must be a grade above 0; got 0."),
-        (lambda: ir.precision(rel=True), "P: rel must be a grade above 0; got True."),
-        (lambda: ir.precision(rel=None), "P: rel must be a grade above 0; got None."),
-        (lambda: ir.f_measure(beta=0), "F: beta must be a number above 0; got 0."),
-        (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number above 0; got nan."),
+        (lambda: ir.precision(rel=-1), "P: rel must be a grade of 0 or more; got -1."),
+        (lambda: ir.precision(rel=True), "P: rel must be a grade of 0 or more; got True."),
+        (lambda: ir.precision(rel=None), "P: rel must be a grade of 0 or more; got None."),
+        (lambda: ir.f_measure(beta=-1), "F: beta must be a number from 0 to 1e+09; got -1."),
+        (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number from 0 to 1e+09; got nan."),
         (lambda: ir.rank_biased_precision(p=1), "RBP: p must be a number between 0 and 1, both excluded; got 1."),
         (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
         (

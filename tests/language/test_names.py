@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
+from polars_ir.language.names import average_of, is_cost
 
 TREC_EVAL = {
     # The measures of `-m official`, `set` and `all_trec`, as they are asked for and as they are printed.
@@ -32,6 +33,7 @@ TREC_EVAL = {
     "P": "P",
     "P_5": "P@5",
     "P.5": "P@5",
+    "P.5.": "P@5",
     "P_1000": "P@1000",
     "recall": "R",
     "recall_100": "R@100",
@@ -51,6 +53,8 @@ TREC_EVAL = {
     "ndcg": "nDCG",
     "ndcg_cut_10": "nDCG@10",
     "ndcg_cut.10": "nDCG@10",
+    # A cutoff is the whole part of a number there.
+    "ndcg_cut.23.4": "nDCG@23",
     "ndcg_p": "nDCG(discount='jarvelin')",
     "ndcg_1=3,2=9": "nDCG(gains={1:3,2:9})",
     "ndcg.1=3,2=9": "nDCG(gains={1:3,2:9})",
@@ -275,11 +279,12 @@ OTHERS = {
         "precision_at_k": "P@10",
         "precision_at_k(k=5)": "P@5",
         "recall_at_k": "R@10",
-        "ndcg_at_k": "nDCG@10",
+        "ndcg_at_k": "nDCG(dcg='binary')@10",
         "map": "AP",
         "map_at_k": "AP(denominator='min(k,R)')@10",
         "map_at_k(k=3)": "AP(denominator='min(k,R)')@3",
-        "r_precision_at_k": "Rprec",
+        "r_precision_at_k": "Rprec@10",
+        "r_precision_at_k(k=3)": "Rprec@3",
     },
     "trectools": {
         "get_precision": "P@1000",
@@ -483,11 +488,14 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
     ("name", "words"),
     [
         ("recal@5", ["no measure is called 'recal@5'", "Did you mean 'Recall'"]),
-        ("P.5,10", ["stands for 2 measures", "'P_5', 'P_10'"]),
-        ("iprec_at_recall..10,.20", ["stands for 2 measures"]),
-        ("rbp@95", ["stands for 2 measures", "'RBP(p=0.95)', 'RBP@95'"]),
+        ("HR@10", ["no measure is called 'HR@10'. Did you mean 'hit_rate' or 'HitRate'"]),
+        ("nDCG@5,5", ["two measures are named 'nDCG@5'"]),
+        ("P@5,five", ["P: k must be", "'5,five'"]),
+        ("utility.1,2", ["utility: coefficients must be a tuple of four numbers", "got (1, 2)"]),
+        ("RBP(foo=1)", ["RBP has no parameter 'foo'; got 'RBP(foo=1)'. It takes k, rel, p, gains."]),
+        ("rbp@95", ["can mean 2 measures", "'RBP(p=0.95)', 'RBP@95'"]),
         ("iprec_at_recall", ["needs a number", "iprec_at_recall_{number}"]),
-        ("P(judged_only=True)@5", ["ir.evaluate(run, qrels, [...], judged_only=True)"]),
+        ("P(judged_only=True)@5", ["say it of the call: judged_only=True"]),
         ("SetP(relative=True,judged_only=True)", ["judged_only=True)"]),
         ("P(k=5)@10", ["says twice what k is"]),
         ("P(cutoff=5)@10", ["says twice what k is"]),
@@ -502,8 +510,8 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
         ("P@-3", ["P: k must be"]),
         ("IPrec@nan", ["IPrec: recall must be"]),
         ("IPrec@inf", ["IPrec: recall must be"]),
-        ("Rprec@5", ["k"]),
-        ("Judged@5-l2", ["rel"]),
+        ("bpref@5", ["bpref has no parameter 'k'"]),
+        ("Judged@5-l2", ["Judged has no parameter 'rel'"]),
         ("P(rel=2", ["its brackets or its @"]),
         ("P@5@6", ["its brackets or its @"]),
         ("@5", ["its brackets or its @"]),
@@ -534,7 +542,7 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
         ("P_" * 240, ["no measure is called"]),
         ("0." * 240, ["no measure is called"]),
         ("ndcg_" + "1" * 490, ["k must be a whole number"]),
-        ("F(beta=1e300)", ["beta must be a number above 0"]),
+        ("F(beta=1e300)", ["beta must be a number from 0 to 1e+09"]),
         ("rbp." + "9" * 400, ["RBP: p must be"]),
         ("set_F." + "9" * 450, ["SetF"]),
         ("P\0@5", ["no measure is called"]),
@@ -563,3 +571,170 @@ def test_a_huge_number_is_refused(name, digits):
 def test_a_name_is_a_string(value):
     with pytest.raises(ir.IRError, match="not a string"):
         ir.parse(value)
+
+
+def names_of(measures):
+    """The columns of a call with these measures."""
+    return ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 2}}, measures).columns[1:]
+
+
+SEVERAL = {
+    "nDCG@5,10": ["nDCG@5", "nDCG@10"],
+    "P(rel=2)@1,2": ["P(rel=2)@1", "P(rel=2)@2"],
+    "P_5,10": ["P@5", "P@10"],
+    "P.5,10": ["P@5", "P@10"],
+    "ndcg_cut.10,23.4": ["nDCG@10", "nDCG@23"],
+    "precision_at_1,3": ["P@1", "P@3"],
+    "recall@5,10-l2": ["R(rel=2)@5", "R(rel=2)@10"],
+    "iprec_at_recall..10,.20": ["IPrec@0.1", "IPrec@0.2"],
+    "Rprec_mult.0.5,2": ["Rprec(multiple=0.5)", "Rprec(multiple=2)"],
+}
+
+
+@pytest.mark.parametrize(("name", "names"), SEVERAL.items(), ids=SEVERAL)
+def test_a_name_with_several_numbers_stands_for_a_measure_each(name, names):
+    assert names_of(name) == names_of([name]) == names
+
+
+@pytest.mark.parametrize(
+    "cutoffs", [[1, 2], (1, 2), range(1, 3), pl.Series([1, 2])], ids=["list", "tuple", "range", "series"]
+)
+def test_a_function_takes_several_cutoffs(cutoffs):
+    run, qrels = {"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 2}}
+    wanted = ir.evaluate(run, qrels, ["nDCG@1", "nDCG@2", "AP"])
+    assert ir.evaluate(run, qrels, [ir.ndcg(k=cutoffs), "AP"]).equals(wanted)
+    # It is an expression like any other.
+    by_hand = ir.judge(run, qrels).group_by("query_id").agg(ir.ndcg(k=cutoffs), ir.average_precision())
+    assert by_hand.equals(wanted)
+
+
+def test_a_method_takes_several_cutoffs():
+    frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["d1"], "score": [1.0]})
+    assert frame.ir.ndcg({"q": ["d1"]}, k=[1, 2]).columns == ["query_id", "nDCG@1", "nDCG@2"]
+
+
+@pytest.mark.parametrize(
+    ("cutoffs", "words"), [([5, 0], "got 0"), ([], "got []"), ([5, 5], "two measures are named 'nDCG@5'")]
+)
+def test_cutoffs_that_are_none_are_an_error(cutoffs, words):
+    with pytest.raises(ir.IRError) as error:
+        ir.ndcg(k=cutoffs)
+    assert words in str(error.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    np = pytest.importorskip("numpy")
+    assert names_of([ir.precision(k=np.int64(5)), ir.f_measure(beta=np.float32(2), k=np.array([1, 3]))]) == [
+        "P@5",
+        "F(beta=2)@1",
+        "F(beta=2)@3",
+    ]
+
+
+def test_sets_of_trec_eval_have_its_measures_but_those_that_are_no_numbers():
+    of_official = names_of("official")
+    assert of_official[:9] == ["NumQ", "NumRet", "NumRel", "NumRelRet", "AP", "GMAP", "Rprec", "bpref", "RR"]
+    assert of_official[9:] == [f"IPrec@{i / 10:g}" for i in range(11)] + [
+        f"P@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+    ]
+    assert names_of("set") == [
+        "NumQ",
+        "NumRet",
+        "NumRel",
+        "NumRelRet",
+        "utility",
+        "SetP",
+        "R_cap",
+        "SetR",
+        "SetAP",
+        "SetF",
+    ]
+    # It prints 99 lines of a summary: one is the run's name, and Rprec is Rprec_mult_1.00, too.
+    assert len(names_of("all_trec")) == 97
+
+
+def test_sets_of_beir_and_mteb_are_what_they_report():
+    assert names_of("beir") == [f"{m}@{k}" for m in ("nDCG", "AP", "R", "P") for k in (1, 3, 5, 10, 100, 1000)]
+    assert names_of("MTEB") == [
+        f"{m}@{k}" for m in ("nDCG", "AP", "R", "P", "RR") for k in (1, 3, 5, 10, 20, 100, 1000)
+    ]
+
+
+def test_a_measure_of_a_set_can_be_asked_for_beside_it():
+    assert names_of(["nDCG@10", "BEIR"])[:2] == ["nDCG@10", "nDCG@1"]
+    assert names_of(["BEIR", "nDCG@10"]) == names_of("BEIR")
+    with pytest.raises(ir.IRError, match="two measures are named"):
+        names_of(["nDCG@10", "ndcg_cut_10"])
+
+
+def test_a_set_and_several_cutoffs_name_columns_of_a_per_query_frame():
+    per_query = ir.evaluate({"q1": ["d1"], "q2": ["d9"]}, {"q1": ["d1"], "q2": ["d1"]}, ["P@1", "P@2", "RR"])
+    assert [row["measure"] for row in ir.compare({"a": per_query, "b": per_query}, measures="P@1,2").to_dicts()] == [
+        "P@1",
+        "P@2",
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:ast:DeprecationWarning")
+def test_measures_of_ir_measures_mean_what_they_mean_there():
+    measures = pytest.importorskip("ir_measures")
+    asked = [measures.nDCG @ 10, measures.AP, measures.P(rel=2) @ 5, measures.SetF(beta=4), measures.IPrec @ 0.5]
+    wanted = ["nDCG@10", "AP", "P(rel=2)@5", "SetF(beta=2)", "IPrec(rounding='up')@0.5"]
+    assert names_of(asked) == wanted
+    assert names_of(measures.nDCG @ 10) == ["nDCG@10"]
+    per_query = ir.evaluate({"q1": ["d1"]}, {"q1": {"d1": 2}}, asked)
+    assert ir.summarize(per_query)["measure"].to_list() == wanted
+    assert ir.hardest(per_query, measures.nDCG @ 10).height == 1
+    with pytest.raises(ir.IRError, match="judged_only=True"):
+        names_of(measures.P(judged_only=True) @ 5)
+
+
+def test_a_measure_of_ir_measures_needs_no_ir_measures(monkeypatch):
+    class Measure:
+        NAME = "nDCG"
+
+        def __str__(self):
+            return "nDCG@10"
+
+    monkeypatch.setattr(Measure, "__module__", "ir_measures.measures.ndcg")
+    assert names_of([Measure()]) == ["nDCG@10"]
+
+
+FUNCTIONS = {spec.function.__name__: spec for spec in ir.CATALOG.values()}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_name_of_a_function_is_a_name_of_its_measure(function):
+    spec = FUNCTIONS[function]
+    number = "@0.5" if spec.at == "recall" else "@7" if "k" in spec.parameters else ""
+    given = {spec.at: 0.5 if spec.at == "recall" else 7} if number else {}
+    assert ir.parse(function + number).meta.output_name() == spec.function(**given).meta.output_name()
+
+
+def test_a_map_of_gains_has_one_name_in_whatever_order_it_is_given():
+    assert ir.ndcg(gains={1: 2, 0: 1}).meta.output_name() == ir.ndcg(gains={0: 1, 1: 2}).meta.output_name()
+
+
+COLUMNS = {
+    "AP": ("arithmetic", False),
+    "GMAP": ("geometric", False),
+    "gm_map": ("geometric", False),
+    "GMAP(rel=2) low": ("geometric", False),
+    "num_q": ("sum", False),
+    "Hole@10 high": ("arithmetic", True),
+    "unj_10": ("arithmetic", True),
+    "mine": ("arithmetic", False),
+    "GMAPs": ("arithmetic", False),
+}
+
+
+@pytest.mark.parametrize(("name", "known"), COLUMNS.items(), ids=COLUMNS)
+def test_the_name_of_a_column_tells_its_average_and_whether_it_is_a_cost(name, known):
+    assert (average_of(name), is_cost(name)) == known
+
+
+def test_what_a_column_is_called_elsewhere_is_averaged_as_what_it_is():
+    per_query = pl.DataFrame({"query_id": ["q1", "q2"], "gm_map": [0.25, 1.0], "R_5": [0.5, 1.0], "NumRel": [2, 6]})
+    assert ir.mean(per_query.select("query_id", "gm_map")).item() == pytest.approx(0.5)
+    # (1 + 6) of 8 relevant documents.
+    assert ir.mean(per_query.drop("gm_map"), average="micro").item() == pytest.approx(7 / 8)

@@ -1,6 +1,7 @@
 """Expectations over the orders of tied documents: by hand, over all orders, over many orders, and by other tools."""
 
 import inspect
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, permutations, product
 from math import comb, log2
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.expected import EXPECTED
 
-ROBUST03 = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
+
+#: The expectation of every measure that has one.
+EXPECTED = {name: spec.expected for name, spec in ir.CATALOG.items() if spec.expected}
 
 #: Sums of a few terms in another order.
 TOLERANCE = 1e-12
@@ -61,8 +64,53 @@ def test_an_expectation_has_the_parameters_of_its_measure(name):
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_an_expectation_has_no_name_of_its_own(name):
-    assert EXPECTED[name]().meta.undo_aliases().meta.eq(EXPECTED[name]())
+def test_an_expectation_takes_the_name_and_the_place_of_its_measure(name):
+    measure, expectation = both(name)
+    run, qrels = collection(3)
+    tied = run.with_columns(pl.col("score") // 6)
+    wanted = ir.evaluate(tied, qrels, expectation)
+    assert wanted.columns == ["query_id", measure.meta.output_name()]
+    assert_frame_equal(ir.evaluate(tied, qrels, measure, ties="expected"), wanted, check_exact=True)
+
+
+def of_one_place(*, rel: float = 1) -> pl.Expr:
+    """The mean of `first_is_relevant` over all orders: the share of relevant documents among those tied for the top."""
+    first = ir.rank.is_not_null() & (pl.col("n_higher") == 0)
+    return (first & ir.relevant(rel)).sum() / pl.col("n_tied").filter(first).first()
+
+
+def first_is_relevant(*, rel: float = 1) -> pl.Expr:
+    """Whether the first document is relevant."""
+    return ((ir.rank == 1) & ir.relevant(rel)).sum().cast(pl.Float64)
+
+
+@pytest.fixture
+def scratch_catalog() -> Iterator[None]:
+    """Take out again what a test adds to the catalogue."""
+    ours = set(ir.CATALOG)
+    yield
+    for name in ir.CATALOG.keys() - ours:
+        del ir.CATALOG[name]
+
+
+@pytest.mark.usefixtures("scratch_catalog")
+def test_a_measure_of_your_own_can_have_an_expectation():
+    mine = ir.measure("First", source="here", expected=of_one_place)(first_is_relevant)
+    found = ir.evaluate({"q": THREE}, {"q": {"a": 2, "b": 1}}, [mine(), mine(rel=2).alias("2")], ties="expected")
+    assert found.row(0) == ("q", 2 / 3, 1 / 3)
+    certain = ir.measure("Counted", source="here", expected="itself")(lambda: ir.relevant().sum())
+    assert ir.evaluate({"q": THREE}, {"q": TWO_OF_THREE}, certain(), ties="expected").row(0) == ("q", 2)
+    without = ir.measure("Unknown", source="here")(first_is_relevant)
+    with pytest.raises(
+        ir.IRError, match=r"mean of 'Unknown' over all orders .* ties='expected' goes with AP, Counted, DCG, F, First,"
+    ):
+        ir.evaluate({"q": THREE}, {"q": TWO_OF_THREE}, without(), ties="expected")
+
+
+def test_an_expectation_that_lacks_a_parameter_of_its_measure_is_an_error():
+    with pytest.raises(ir.IRError, match="First: expected must take the parameters of the measure by name, rel;"):
+        ir.measure("First", source="here", expected=pl.len)(first_is_relevant)
+    assert "First" not in ir.CATALOG
 
 
 # By hand.
@@ -108,6 +156,18 @@ def test_an_expectation_has_the_value_found_by_hand(name, arguments, run, judgme
 def test_an_expected_count_is_a_whole_number_only_where_it_is_certain():
     counts = [EXPECTED["NumRelRet"]().alias("all"), EXPECTED["NumRelRet"](k=1).alias("one")]
     assert ir.evaluate({"q": THREE}, {"q": TWO_OF_THREE}, counts).dtypes[1:] == [pl.Int64, pl.Float64]
+
+
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_a_run_that_shares_no_document_has_expectations_of_0(judged_only):
+    # Nothing is known then of any judgment but that it was not retrieved; many are ranked by sorting.
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {f"d{i}": i for i in range(30)}}
+    names = [f"{name}@2" for name, spec in ir.CATALOG.items() if name in EXPECTED and "k" in spec.parameters]
+    with pytest.warns(ir.IRWarning, match="no retrieved document is judged"):
+        found = ir.evaluate(run_frame(run), qrels_frame(qrels), names, ties="expected", judged_only=judged_only)
+    zero = [name for name in names if not name.startswith(("IDCG", "RBP_residual", "Hole", "unj"))]
+    assert len(zero) > 8
+    assert set(found.select(zero).row(0)) == {0.0}
 
 
 def test_chances_of_documents_that_fill_a_score_add_up_to_one():

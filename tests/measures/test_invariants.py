@@ -3,7 +3,9 @@
 A measure enters these tests by being in the catalogue; where it is left out of one, its name and the reason stand here.
 """
 
+import inspect
 import math
+import re
 
 import polars as pl
 import pytest
@@ -19,6 +21,7 @@ from generated import (
 )
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
+from tuned import tune
 
 import polars_ir as ir
 
@@ -54,6 +57,8 @@ NO_FLOOR = {
     "utility": "what is not relevant or not retrieved has its worth too",
     "yaap": "is -log(1 + R)",
     "RBP_residual": "is 1: all is open",
+    "CWL_cost": "is what reading costs, whatever was retrieved",
+    "CWL_total_cost": "is what reading costs, whatever was retrieved",
 }
 
 #: Measures for which another ranking can be better than that of the relevant documents alone.
@@ -69,6 +74,9 @@ BEST_OUT_OF_REACH = {
     "yaap": "has no upper bound",
     "utility": "has no upper bound",
     "RBP_residual": "p^R for R relevant documents",
+    "CWL_total": "has no upper bound",
+    "CWL_cost": "to read costs",
+    "CWL_total_cost": "to read costs",
     "CWL": "its reader goes on below the relevant documents",
     "SDCG": "needs as many documents of the highest grade as there are positions",
     "INSQ": "its reader goes on below the relevant documents",
@@ -78,6 +86,8 @@ BEST_OUT_OF_REACH = {
 
 #: Measures that a cutoff k keeps from their best value, and where.
 OUT_OF_REACH_AT_K = {
+    "MCC": "where R > k not all of them fit in",
+    "Rprec": "where R > k not all of them fit in",
     "P": "where R < k the list can not be filled with relevant documents",
     "F": "needs R = k",
     "R": "where R > k not all of them fit in",
@@ -172,7 +182,7 @@ def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(name
     run, qrels = collection_of(KIND[name], 3)
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
     values = ir.evaluate(unjudged, qrels, expressions(name)).drop("query_id", "NumRet", strict=False)
-    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj", "Hole", "Fallout"})
+    assert (set(values.to_numpy().ravel()) == {0.0}) is (name not in {*NO_FLOOR, "unj", "Hole", "Fallout", "MCC"})
 
 
 @of_documents
@@ -246,7 +256,10 @@ def test_a_measure_is_undefined_where_no_document_is_relevant(name):
 def test_the_catalogue_explains_a_measure(name):
     row = ir.catalog().row(by_predicate=pl.col("name") == name, named=True)
     assert row["meaning"].endswith(".")
-    assert row["source"]
+    assert "https://" in row["source"]
+    documentation = inspect.getdoc(getattr(ir, row["function"]))
+    assert re.search(r"\n\n::\n\n    \S.* = ", documentation), f"{name} has no formula"
+    assert f"References\n----------\n{row['source']}" in documentation
     assert row["low"] <= row["best"] <= row["high"]
     assert ">>> " in getattr(ir, row["function"]).__doc__.partition("Examples")[2]
 
@@ -285,7 +298,7 @@ def test_the_judged_relation_holds_what_it_promises(run_and_qrels):
 
 @pytest.mark.parametrize("deep", [0, 10**9])
 def test_each_system_has_every_judged_query(deep, monkeypatch):
-    monkeypatch.setattr(ir.judging, "DEEP", deep)
+    tune(monkeypatch, deep=deep)
     run, qrels = collection(8)
     other, _ = collection(9)
     relation = ir.judge({"a": run, "b": other, "none": run.clear()}, qrels)

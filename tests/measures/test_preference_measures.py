@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from preferences_by_hand import ContradictionError, Levels, judgments_frame, levels_of, measures
 
 import polars_ir as ir
-from polars_ir.preferences import PREFERENCE, preference_table, preferences_of, relate_pairs
+from polars_ir.engine.preferences import PREFERENCE, preference_table, preferences_of, relate_pairs
 
 NAMES = [
     "prefs_num_prefs_poss",

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from generated import as_dicts
 from polars.testing import assert_frame_equal
+from tuned import tune
 
 import polars_ir as ir
-from polars_ir import judging
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 RUNS = ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"]
 #: trec_eval wrote 12 significant digits; counts go to 1000.
 TOLERANCE = 1e-9
@@ -132,7 +132,7 @@ def test_four_runs_in_one_call_are_the_four_single_calls(runs, qrels, per_query)
 def test_sorting_and_counting_give_the_same_figures(name, runs, qrels, monkeypatch):
     figures = []
     for deep in (0, 10**9):
-        monkeypatch.setattr(judging, "DEEP", deep)
+        tune(monkeypatch, deep=deep)
         figures.append(ir.evaluate(runs[name], qrels, measures()))
     assert_frame_equal(*figures, check_exact=True)
 

@@ -9,7 +9,7 @@ from generated import STEADY, as_dicts, collection, collections, qrels_frame, ru
 from hypothesis import given, settings
 
 import polars_ir as ir
-from polars_ir.measures.user_models import cumulated, gained, place
+from polars_ir.measures.continuations import cumulated, gained, place
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 

@@ -268,3 +268,10 @@ def test_a_plan_over_a_score_that_is_no_number_fails(column):
     run = pl.LazyFrame({"query_id": ["q", "q"], "doc_id": ["d", "e"], "score": [1.0, float("nan")]})
     with pytest.raises(pl.exceptions.InvalidOperationError, match="scores that are NaN"):
         ir.confidence(run).select(column).collect()
+
+
+def test_confidences_that_differ_in_their_last_bits_are_equal():
+    values = pl.DataFrame({"query_id": ["a", "b", "c", "d"], "AP": [0.1, 0.9, 0.4, 0.6]})
+    equal = pl.DataFrame({"query_id": ["a", "b", "c", "d"], "max": [0.3, 0.3, 0.3, 0.9]})
+    nearly = equal.with_columns(max=pl.Series([0.1 + 0.2, 0.3, 0.3, 0.9]))
+    assert ir.abstention(values, nearly).equals(ir.abstention(values, equal))

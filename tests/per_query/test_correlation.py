@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_ir as ir
-from polars_ir.comparison.correlation import rank_correlation
+from polars_ir.per_query.correlation import rank_correlation
 
 np = pytest.importorskip("numpy")
 stats = pytest.importorskip("scipy.stats")
@@ -126,9 +126,9 @@ def test_ties_are_taken_in_all_orders(both):
 def test_kendall_spearman_and_pearson_are_those_of_scipy(n, decimals):
     source = np.random.default_rng(n)
     x, y = source.random(n).round(decimals), source.random(n).round(decimals)
-    found = {m: rank_correlation(per_query(a=x, b=y), method=m).row(0) for m in ("kendall", "spearman", "pearson")}
+    found = {m: rank_correlation(per_query(a=x, b=y), method=m) for m in ("kendall", "spearman", "pearson")}
     for method, oracle in [("kendall", stats.kendalltau), ("spearman", stats.spearmanr), ("pearson", stats.pearsonr)]:
-        assert found[method][3:5] == pytest.approx(tuple(oracle(x, y)), abs=1e-12)
+        assert found[method].select("coefficient", "p").row(0) == pytest.approx(tuple(oracle(x, y)), abs=1e-12)
 
 
 @pytest.mark.parametrize("method", rank_order.METHODS)
@@ -190,7 +190,7 @@ def test_a_query_that_a_system_lacks_counts_as_0_or_not_at_all():
 
 
 def test_other_judgments_are_compared_measure_by_measure():
-    here = per_query(AP=[0.1, 0.2, 0.3], RR=[0.1, 0.2, 0.3], mine=[1.0, 2.0, 3.0])
+    here = per_query(AP=[0.1, 0.2, 0.3], RR=[0.1, 0.2, 0.3], mine=[0.1, 0.2, 0.3])
     there = per_query(RR=[0.2, 0.1, 0.3], AP=[0.5, 0.6, 0.7]).reverse().with_columns(query_id=pl.lit("another"))
     found = rank_correlation(here, there)
     assert found.select("measure", "other_measure").rows() == [("AP", "AP"), ("RR", "RR")]
@@ -232,6 +232,8 @@ def test_the_columns_are_always_the_same(method):
         ("other_measure", pl.String),
         ("method", pl.String),
         ("coefficient", pl.Float64),
+        ("low", pl.Float64),
+        ("high", pl.Float64),
         ("p", pl.Float64),
         ("n_systems", pl.UInt32),
         ("n_left_out", pl.UInt32),
@@ -275,3 +277,29 @@ def test_what_can_not_be_compared_is_an_error_that_says_so(arguments, options, w
         rank_correlation(*arguments, **options)
     for word in words:
         assert word in str(error.value)
+
+
+def test_the_interval_of_pearson_is_that_of_scipy():
+    source = np.random.default_rng(5)
+    here, there = source.normal(size=(2, 12))
+    there += here
+    sides = [
+        pl.DataFrame({"run": [f"s{i:02}" for i in range(12)], "query_id": "q", "AP": values})
+        for values in (here, there)
+    ]
+    row = rank_correlation(*sides, method="pearson", confidence=0.9).row(0, named=True)
+    wanted = stats.pearsonr(here, there).confidence_interval(0.9)
+    assert (row["low"], row["high"]) == pytest.approx(tuple(wanted), rel=1e-10)
+
+
+@pytest.mark.parametrize("method", ["kendall", "spearman"])
+def test_intervals_of_an_order_cover_the_coefficient_of_all_systems(method):
+    # Of two normal scores whose correlation is .8, tau is 2 / pi * arcsin(.8), and Spearman's r 6 / pi * arcsin(.4).
+    truth = {"kendall": 2 / np.pi * np.arcsin(0.8), "spearman": 6 / np.pi * np.arcsin(0.4)}[method]
+    source, covered = np.random.default_rng(6), 0
+    for _ in range(400):
+        here, noise = source.normal(size=(2, 20))
+        coefficient = rank_order.COEFFICIENTS[method](here, 0.8 * here + 0.6 * noise)[0]
+        low, high = rank_order.interval(method, coefficient, 20, 0.95)
+        covered += low <= truth <= high
+    assert covered >= stats.binom.ppf(0.001, 400, 0.94)

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.analysis.difficulty import hardest, unanswered
+from polars_ir.per_query.difficulty import hardest, unanswered
 
 #: Three systems, three queries; q3 is undefined for b, and q4 for all.
 PER_QUERY = pl.DataFrame(

@@ -10,7 +10,7 @@ import polars_ir as ir
 
 stats = pytest.importorskip("scipy.stats")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
-from polars_ir.comparison.drifting import drift  # noqa: E402  # its tests need SciPy
+from polars_ir.per_query.drifting import drift  # noqa: E402  # its tests need SciPy
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 DRAWN = np.random.default_rng(8)
@@ -25,7 +25,7 @@ def weeks(values=LOG["RR"]):
 
 
 def test_a_bucket_is_compared_with_all_earlier_ones():
-    found = drift(LOG, "day", every="1w")
+    found = drift(LOG, "day", every="1w", reference="earlier", test="t")
     assert found["bucket"].to_list() == WEEKS
     for i, (row, values) in enumerate(zip(found.iter_rows(named=True), weeks(), strict=True)):
         low, high = stats.t.interval(0.95, 34, values.mean(), stats.sem(values))
@@ -41,20 +41,20 @@ def test_a_bucket_is_compared_with_all_earlier_ones():
 
 
 def test_the_first_bucket_has_none_before_it():
-    first = drift(LOG, "day", every="1w").row(0, named=True)
+    first = drift(LOG, "day", every="1w", reference="earlier").row(0, named=True)
     assert (first["p"], first["drifted"], first["note"]) == (None, None, "no earlier bucket")
 
 
 @pytest.mark.parametrize("reference", [date(2026, 1, 12), "2026-01-12"])
 def test_the_reference_can_be_one_bucket(reference):
-    found = drift(LOG, "day", every="1w", reference=reference)
+    found = drift(LOG, "day", every="1w", reference=reference, test="t")
     assert found["note"].to_list() == [None, "part of the reference", None, None]
     wanted = stats.ttest_ind(weeks()[0], weeks()[1], equal_var=False)
     assert found["p"][0] == pytest.approx(wanted.pvalue, **EXACT)
 
 
 def test_the_reference_can_be_the_first_buckets():
-    found = drift(LOG, "day", every="1w", reference=2)
+    found = drift(LOG, "day", every="1w", reference=2, test="t")
     assert found["n_reference"].to_list() == [0, 0, 70, 70]
     wanted = stats.ttest_ind(weeks()[3], np.concatenate(weeks()[:2]), equal_var=False)
     assert found["p"][3] == pytest.approx(wanted.pvalue, **EXACT)
@@ -64,7 +64,7 @@ def test_the_reference_can_be_the_first_buckets():
 def test_a_planted_change_is_marked_and_no_other(test):
     planted = LOG.with_columns(RR=pl.when(pl.col("day") >= WEEKS[3]).then(pl.col("RR") * 0.4).otherwise("RR"))
     found = drift(planted, "day", every="1w", test=test, resamples=2000)
-    assert found["drifted"].to_list() == [None, False, False, True]
+    assert found["drifted"].to_list() == [None, None, False, True]
     assert found["difference"][3] < 0
 
 
@@ -72,9 +72,37 @@ def test_chance_alone_is_marked_as_often_as_alpha_says():
     # 300 measures without any change: so many last weeks may be marked by their binomial interval.
     names = [f"m{i}" for i in range(300)]
     null = LOG.select("query_id", "day").hstack(pl.DataFrame(DRAWN.random((140, 300)), schema=names))
-    marked = drift(null, "day", every="1w", correction=None).filter(bucket=WEEKS[3])["drifted"].sum()
+    marked = drift(null, "day", every="1w", correction=None, test="t").filter(bucket=WEEKS[3])["drifted"].sum()
     low, high = stats.binom.interval(0.999, 300, 0.05)
     assert low <= marked <= high
+
+
+def test_a_lasting_change_stays_marked():
+    # Ten buckets of 40, the last seven lower by .25: a reference that grows takes the change in.
+    source = np.random.default_rng(1)
+    days = np.repeat(np.arange(10), 40)
+    values = source.normal(0.6, 0.2, 400) - 0.25 * (days >= 3)
+    log = pl.DataFrame({"query_id": range(400), "day": days, "AP": values})
+    assert drift(log, "day", reference=3)["drifted"].to_list() == [None] * 3 + [True] * 7
+    assert drift(log, "day", reference="earlier")["drifted"].to_list()[-1] is False
+
+
+def test_the_default_reference_are_the_first_buckets_with_a_third_of_the_queries():
+    found = drift(LOG, "day", every="1w")
+    assert found["note"].to_list() == ["part of the reference"] * 2 + [None] * 2
+    one = LOG.with_columns(day=pl.lit(1))
+    assert drift(one, "day")["note"].to_list() == ["part of the reference"]
+
+
+def test_success_of_small_buckets_is_marked_no_more_often_than_alpha():
+    # Twelve buckets of 20 queries, nine in ten of which succeed, always.
+    source = np.random.default_rng(2)
+    days = np.repeat(np.arange(12), 20)
+    marked = 0
+    for _ in range(25):
+        log = pl.DataFrame({"query_id": range(240), "day": days, "Success@10": (source.random(240) < 0.9) * 1.0})
+        marked += bool(drift(log, "day", resamples=199, correction="bonferroni")["drifted"].any())
+    assert marked <= stats.binom.ppf(0.999, 25, 0.05)
 
 
 def test_each_system_has_a_course_of_its_own():
@@ -140,7 +168,7 @@ def test_columns_and_types_are_always_the_same():
             {"every": "1w", "reference": 4},
             "reference must be from 1 to one less than the 4 buckets, or a bucket; got 4",
         ),
-        ({"every": "1w", "reference": "2026-01-13"}, "reference must be one of .*; got '2026-01-13'"),
+        ({"every": "1w", "reference": "2026-01-13"}, "reference must be one of 'earlier', .*; got '2026-01-13'"),
         ({"per_query": LOG.lazy()}, "ir.drift reads the values of all queries; got a LazyFrame"),
         ({"test": "ks"}, "test must be one of"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import polars_ir as ir
-from polars_ir.comparison.risk import geo_risk, risk
+from polars_ir.per_query.risks import geo_risk, risk
 
 QUERIES = ["q1", "q2", "q3", "q4"]
 OLD = pl.DataFrame({"query_id": QUERIES, "AP": [0.5, 0.5, 0.5, 0.5]})

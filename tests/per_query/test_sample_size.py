@@ -9,7 +9,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import polars_ir as ir
-from polars_ir.comparison.power import power, power_of, queries_needed
+from polars_ir.per_query.sample_size import power
+from polars_ir.statistics.planning import power_of, queries_needed
 
 QUERIES = ["q1", "q2", "q3", "q4"]
 OLD = pl.DataFrame({"query_id": QUERIES, "AP": [0.5, 0.5, 0.5, 0.5]})

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.comparison.pairing import scores_of
+from polars_ir.per_query.scores import scores_of
 
 PER_QUERY = pl.DataFrame(
     {

@@ -8,7 +8,7 @@ import polars_ir as ir
 
 stats = pytest.importorskip("scipy.stats")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
-from polars_ir.comparison.slices import worst_slices  # noqa: E402  # its tests need SciPy
+from polars_ir.per_query.slices import worst_slices  # noqa: E402  # its tests need SciPy
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 IDS = [f"q{i:03}" for i in range(120)]
@@ -28,7 +28,7 @@ SYSTEMS = pl.concat(
 
 
 def test_a_slice_is_compared_with_all_other_queries():
-    found = worst_slices(PER_QUERY, QUERIES, measures="RR", correction=None)
+    found = worst_slices(PER_QUERY, QUERIES, measures="RR", correction=None, test="t")
     values = PER_QUERY["RR"].to_numpy()
     for row in found.iter_rows(named=True):
         inside = (QUERIES[row["attribute"]].cast(pl.String) == row["value"]).to_numpy()
@@ -87,7 +87,7 @@ def test_a_loss_against_the_baseline_is_found_where_the_values_hide_it():
     old = np.where(easy, 0.8, 0.3) + 0.1 * DRAWN.random(120)
     new = old + np.where(easy, 0.0, 0.1) + 0.01 * DRAWN.random(120)
     both = {name: pl.DataFrame({"query_id": IDS, "RR": values}) for name, values in [("old", old), ("new", new)]}
-    found = worst_slices(both, QUERIES, baseline="old")
+    found = worst_slices(both, QUERIES, baseline="old", test="t")
     assert found.select("run", "baseline", "attribute", "value", "significant").row(0) == (
         "new",
         "old",
@@ -109,6 +109,18 @@ def test_chance_alone_is_significant_as_often_as_alpha_says():
     assert low <= found["significant"].sum() <= high
 
 
+@pytest.mark.parametrize("measure", ["Success@10", "AP"])
+def test_twenty_small_slices_that_are_all_alike_are_marked_no_more_often_than_alpha(measure):
+    source = np.random.default_rng(7)
+    slices = pl.DataFrame({"query_id": range(100), "topic": [str(i // 5) for i in range(100)]})
+    marked = 0
+    for _ in range(25):
+        values = source.beta(0.5, 1.5, 100) if measure == "AP" else (source.random(100) < 0.9) * 1.0
+        found = worst_slices(slices.select("query_id", pl.Series(measure, values)), slices, resamples=999)
+        marked += bool(found["significant"].any())
+    assert marked <= stats.binom.ppf(0.999, 25, 0.05)
+
+
 def test_a_slice_that_can_not_be_tested_is_last_and_says_why():
     attributes = QUERIES.select("query_id", one=pl.Series(["a", *["b"] * 119]), all=pl.lit("x"), language="language")
     found = worst_slices(PER_QUERY, attributes, measures="RR")
@@ -125,7 +137,7 @@ def test_a_slice_that_can_not_be_tested_is_last_and_says_why():
 
 def test_many_slices_permuted_at_once_are_as_each_alone():
     found = worst_slices(PER_QUERY, QUERIES, measures="RR", test="permutation", resamples=3000, correction=None)
-    plain = worst_slices(PER_QUERY, QUERIES, measures="RR", correction=None)
+    plain = worst_slices(PER_QUERY, QUERIES, measures="RR", correction=None, test="t")
     joined = found.join(plain, on=["attribute", "value"])
     assert joined["p"].to_list() == pytest.approx(joined["p_right"].to_list(), abs=0.06)
 

@@ -8,8 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polars_ir as ir
+from polars_ir.language.names import taken_apart
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
+#: How often a query is asked is no measure, as a warning says where it is not named as a weight.
+pytestmark = pytest.mark.filterwarnings("ignore:per_query has numbers beyond 0 to 1 .* 'asked'")
+
 PER_QUERY = pl.DataFrame(
     {
         "query_id": ["q1", "q2", "q3", "q4"],
@@ -79,7 +83,7 @@ def test_a_query_without_a_slice_is_an_error(function):
 
 
 def test_a_slice_that_is_called_like_a_column_of_the_result_is_an_error():
-    with pytest.raises(ir.IRError, match=r"may not be called 'mean', .* \.rename\(\{'mean': '...'\}\)"):
+    with pytest.raises(ir.IRError, match=r"may not be called 'mean', .*: \.rename\(\{'mean': 'my_mean'\}\)"):
         ir.summarize(PER_QUERY, by=PER_QUERY.select("query_id", mean="language"))
 
 
@@ -93,7 +97,7 @@ def test_a_weighted_mean_by_hand():
 
 
 def test_a_weighted_summary_by_hand():
-    row = ir.summarize(PER_QUERY, weights="asked").filter(measure="RR").row(0, named=True)
+    row = ir.summarize(PER_QUERY, weights="asked", interval="normal").filter(measure="RR").row(0, named=True)
     mean = 2.75 / 6
     apart = [1 * (1 - mean), 2 * (0.5 - mean), 3 * (0.25 - mean)]
     spread = sum(w * (x - mean) ** 2 for w, x in [(1, 1.0), (2, 0.5), (3, 0.25)])
@@ -103,9 +107,9 @@ def test_a_weighted_summary_by_hand():
     assert (row["low"], row["high"]) == pytest.approx((mean - half, mean + half), **EXACT)
 
 
-@pytest.mark.parametrize("interval", ["normal", "t", "percentile", "BCa"])
+@pytest.mark.parametrize("interval", ["auto", "normal", "t", "percentile", "BCa", "bootstrap-t"])
 def test_equal_weights_are_no_weights(interval):
-    if interval != "normal":
+    if interval not in ("auto", "normal"):
         pytest.importorskip("scipy")
     per_query = pydocs("nDCG@10", "GMAP")
     plain = ir.summarize(per_query, interval=interval, resamples=200)
@@ -119,6 +123,7 @@ def test_equal_weights_are_no_weights(interval):
 def test_whole_weights_repeat_queries():
     per_query = PER_QUERY.select("query_id", "RR", "asked")
     repeated = per_query.select(pl.all().repeat_by("asked")).explode(pl.all(), empty_as_null=False).drop("asked")
+    repeated = repeated.with_columns(query_id=pl.int_range(pl.len()))
     assert ir.mean(per_query, weights="asked").item() == pytest.approx(ir.mean(repeated).item(), **EXACT)
 
 
@@ -283,7 +288,7 @@ def test_why_there_is_no_normal_interval_is_told(lazy):
 @pytest.mark.parametrize("interval", ["normal", "t"])
 @pytest.mark.parametrize("unit", [1e-200, 1e-300, 1e99])
 def test_neither_tiny_nor_huge_weights_lose_the_interval(interval, unit):
-    if interval != "normal":
+    if interval not in ("auto", "normal"):
         pytest.importorskip("scipy")
     weights = [PER_QUERY.select("query_id", w=pl.Series([1.0, 2.0, 3.0, 4.0]) * u) for u in (1.0, unit)]
     found = [ir.summarize(PER_QUERY, weights=w, interval=interval).select("low", "high").to_numpy() for w in weights]
@@ -308,7 +313,10 @@ def test_a_measure_that_is_text_is_told_with_its_cast():
 
 
 def test_an_unknown_interval_is_an_error():
-    with pytest.raises(ir.IRError, match="interval must be one of 'normal', 't', 'percentile', 'BCa'; got 'bca'"):
+    with pytest.raises(
+        ir.IRError,
+        match="interval must be one of 'auto', 'bounded', 'normal', 't', 'percentile', 'BCa', 'bootstrap-t'; got 'bca'",
+    ):
         ir.summarize(PER_QUERY, interval="bca")
 
 
@@ -355,7 +363,7 @@ def test_what_a_query_gives_to_a_micro_average_is_a_whole_number():
     per_query = pydocs(*SHARES, *COUNTS)
     for share in SHARES:
         name = share.meta.output_name()
-        spec, given = ir.naming.taken_apart(name)
+        spec, given = taken_apart(name)
         hits = per_query.select(pl.col(name) * spec.out_of(**{**spec.parameters, **given})).to_series()
         assert hits.to_list() == pytest.approx(hits.round().to_list(), abs=1e-9)
         assert hits.max() > 0 or spec.best == 0
@@ -384,10 +392,59 @@ def test_a_count_that_is_missing_is_named_with_the_call_that_makes_it():
 
 
 def test_what_is_no_ratio_of_counts_has_no_micro_average():
-    with pytest.raises(ir.IRError, match=r"got 'nDCG@10', 'AP'\. .*per_query\.drop\(\['nDCG@10', 'AP'\]\)"):
+    with pytest.raises(ir.IRError, match=r"got 'nDCG@10', 'AP'\. .*per_query\.drop\('nDCG@10', 'AP'\)"):
         ir.mean(pydocs("P@5", "nDCG@10", "AP"), average="micro")
 
 
 def test_an_average_is_macro_or_micro():
     with pytest.raises(ir.IRError, match="average must be one of 'macro', 'micro'; got 'mikro'"):
         ir.mean(PER_QUERY, average="mikro")
+
+
+def test_the_interval_by_default_is_that_of_wilson_of_so_many_queries_as_the_spread_makes_them():
+    values = [0.0, 0.5, 0.5, 1.0, 1.0]
+    row = ir.summarize(pl.DataFrame({"query_id": range(5), "RR": values})).row(0, named=True)
+    m, variance = 0.6, 0.175  # the sum of squares is 0.36 + 0.01 * 2 + 0.16 * 2 = 0.7
+    r = variance / 5 / (m * (1 - m)) + 2 / 20
+    z = 1.959963984540054
+    half = z * math.sqrt(m * (1 - m) * r + (z * r / 2) ** 2)
+    ends = ((m + z * z * r / 2 - half) / (1 + z * z * r), (m + z * z * r / 2 + half) / (1 + z * z * r))
+    assert (row["low"], row["high"]) == pytest.approx(ends, **EXACT)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_the_interval_by_default_does_not_close_nor_leave_the_range(value):
+    row = ir.summarize(pl.DataFrame({"query_id": range(5), "Success@10": [value] * 5})).row(0, named=True)
+    assert 0 <= row["low"] <= value <= row["high"] <= 1
+    assert row["high"] - row["low"] > 0.3
+
+
+def test_the_interval_by_default_covers_the_mean_of_success():
+    # Exactly: over all numbers of queries that succeed.
+    np, stats = pytest.importorskip("numpy"), pytest.importorskip("scipy.stats")
+    for n in (10, 15, 50, 100):
+        counts = np.arange(n + 1)
+        frame = pl.DataFrame({"query_id": np.tile(counts[:-1], n + 1), "won": np.repeat(counts, n)}).with_columns(
+            pl.col("won").cast(pl.String), (pl.col("query_id") < pl.col("won")).cast(float).alias("Success")
+        )
+        ends = ir.summarize(frame.with_columns(run="won").drop("won")).sort(pl.col("run").cast(int))
+        for p in np.linspace(0.05, 0.95, 91):
+            held = (ends["low"] <= p) & (ends["high"] >= p)
+            assert stats.binom.pmf(counts, n, p) @ held.to_numpy() >= 0.93
+
+
+def test_a_measure_without_ends_and_values_beyond_them_have_the_normal_interval():
+    values = [4.0, 2.0, 1.0, 3.0]
+    frame = pl.DataFrame({"query_id": range(4), "DCG": values, "mine": values, "AP": values})
+    with pytest.warns(ir.IRWarning, match="'mine'"):
+        summary = ir.summarize(frame)
+    with pytest.warns(ir.IRWarning, match="'mine'"):
+        assert summary.equals(ir.summarize(frame, interval="normal"))
+
+
+def test_bounded_intervals_know_no_weights():
+    with pytest.raises(ir.IRError, match="interval='bounded' knows no weights"):
+        ir.summarize(PER_QUERY, weights="asked", interval="bounded")
+    pytest.importorskip("scipy")
+    found = ir.summarize(PER_QUERY.select("query_id", "RR"), interval="bounded")
+    assert found["note"].to_list() == [None]

@@ -1,9 +1,11 @@
 """compare: the framing of the tests, what is aligned with what, and what it says where nothing can be tested."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pytest
 from generated import STEADY
 from hypothesis import given
@@ -13,11 +15,12 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import polars_ir as ir
-from polars_ir.comparison.systems import INTERVAL_OF, SCHEMA, compare
+from polars_ir.per_query import paired_tests
+from polars_ir.per_query.systems import SCHEMA, compare
 from polars_ir.statistics.intervals import interval
 
-ROBUST03 = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
-TESTS = list(INTERVAL_OF)
+ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
+TESTS = list(paired_tests.TESTS)
 EVERY_TEST = pytest.mark.parametrize("test", TESTS)
 
 
@@ -39,6 +42,10 @@ def scores(per_query: pl.DataFrame, system: str, measure: str) -> np.ndarray:
     return per_query.filter(run=system).sort("query_id")[measure].to_numpy()
 
 
+#: The true d for which a t of sqrt(6) on 4 queries is at .975 and at .025: `stats.nct.cdf(6**0.5, 3, 2 * d)`.
+NONCENTRAL = (-0.1702495, 2.5335029)
+
+
 def test_a_row_by_hand():
     # Differences 1/2, 0, 1/4, 1/4: mean 1/4, variance 1/24, t = 1/4 / (sqrt(1/24) / 2) = sqrt(6).
     row = compare(frame(old=[0.25, 0.5, 0.5, 0.0], new=[0.75, 0.5, 0.75, 0.25]), baseline="old").row(0, named=True)
@@ -53,12 +60,21 @@ def test_a_row_by_hand():
         "relative_difference": 0.8,
         "low": pytest.approx(0.25 - half, rel=1e-12),
         "high": pytest.approx(0.25 + half, rel=1e-12),
+        "simultaneous_low": row["low"],
+        "simultaneous_high": row["high"],
         "statistic": pytest.approx(6**0.5, rel=1e-12),
         "p": pytest.approx(2 * stats.t.sf(6**0.5, 3), rel=1e-12),
         "p_corrected": row["p"],
         "significant": False,
         "cohen_d": pytest.approx(1.5**0.5, rel=1e-12),
+        "cohen_d_low": pytest.approx(NONCENTRAL[0], abs=1e-5),
+        "cohen_d_high": pytest.approx(NONCENTRAL[1], abs=1e-5),
         "rank_biserial": 1.0,
+        # Wilson's of a share of 1 of 18 / 7 queries, whose ranks 1, 2 and 3 have the variance of Wilcoxon's sum.
+        "rank_biserial_low": pytest.approx(2 / (1 + 1.959963984540054**2 * 7 / 18) - 1, rel=1e-12),
+        "rank_biserial_high": pytest.approx(1.0, rel=1e-12),
+        "p_equivalent": None,
+        "equivalent": None,
         "wins": 3,
         "ties": 1,
         "losses": 0,
@@ -105,8 +121,10 @@ def test_robust03_has_the_figures_of_scipy():
         for run, baseline, measure, statistic, p in found.select(
             "run", "baseline", "measure", "statistic", "p"
         ).iter_rows():
-            expected = oracle(scores(per_query, run, measure), scores(per_query, baseline, measure))
-            assert (statistic, p) == pytest.approx(tuple(expected), rel=1e-12)
+            # Rounded, as floats alone set differences apart that are ties to Wilcoxon's test.
+            differences = np.round(scores(per_query, run, measure) - scores(per_query, baseline, measure), 12)
+            expected = oracle(differences, np.zeros_like(differences))
+            assert (statistic, p) == pytest.approx(tuple(expected), rel=1e-9)
 
 
 @EVERY_TEST
@@ -114,10 +132,10 @@ def test_the_interval_is_the_one_that_goes_with_the_test(test, pydocs):
     found = compare(pydocs, baseline="bm25", measures="RR", test=test, resamples=500).filter(run="tfidf")
     d = scores(pydocs, "tfidf", "RR") - scores(pydocs, "bm25", "RR")
     low, high = found.select("low", "high").row(0)
-    if test == "tukey":
+    if test in ("tukey", "max-t"):
         assert low + high == pytest.approx(2 * found["difference"].item())
     else:
-        kind = "BCa" if test == "bootstrap" else "t"
+        kind = "bootstrap-t" if test == "bootstrap" else "t"
         assert (low, high) == pytest.approx(interval(d, kind=kind, resamples=500), rel=1e-12)
 
 
@@ -155,7 +173,10 @@ def test_the_other_baseline_negates_the_difference(values, test):
     }
     assert (other["wins"], other["losses"]) == (row["losses"], row["wins"])
     assert (other["mean"], other["baseline_mean"]) == (row["baseline_mean"], row["mean"])
-    assert (other["low"], other["high"]) == pytest.approx((-row["high"], -row["low"]), abs=1e-15)
+    if row["low"] is None:
+        assert other["low"] is None
+    else:
+        assert (other["low"], other["high"]) == pytest.approx((-row["high"], -row["low"]), abs=1e-15)
     assert (other["p"] or 0) == pytest.approx(row["p"] or 0, rel=1e-12)
 
 
@@ -279,7 +300,10 @@ def test_an_undefined_p_leaves_the_correction_of_the_others_alone(pydocs):
         None,
         "all differences are 0",
     )
-    assert_frame_equal(found.filter(pl.col("run") != "copy"), compare(pydocs, baseline="bm25", measures="RR"))
+    alone = compare(pydocs, baseline="bm25", measures="RR")
+    # The family of simultaneous intervals are all pairs that were asked for.
+    wider = cs.starts_with("simultaneous")
+    assert_frame_equal(found.filter(pl.col("run") != "copy").drop(wider), alone.drop(wider))
 
 
 @EVERY_TEST
@@ -363,13 +387,13 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
         ({"test": "randomization"}, ["test must be one of 't', 'wilcoxon'", "Did you mean 'randomisation'?"]),
         ({"correction": "bonferoni"}, ["correction must be one of None, 'bonferroni', ", "Did you mean 'bonferroni'"]),
         ({"correction": "bh"}, ["'fdr_tsbky'; got 'bh'. Did you mean 'fdr_bh'?"]),
-        ({"interval": "bca"}, ["interval must be one of None, ", "Did you mean 'BCa'?"]),
+        ({"interval": "bca"}, ["interval must be one of ", "Did you mean 'BCa'?"]),
         ({"test": "tukey", "correction": "fdr_bh"}, ["by itself", "correction='fdr_bh'"]),
         ({"alpha": 0}, ["alpha must be between 0 and 1"]),
         ({"alpha": "0.05"}, ["alpha must be between 0 and 1", "'0.05'"]),
         ({"alpha": float("nan")}, ["alpha", "nan"]),
-        ({"tolerance": -0.1}, ["tolerance must be 0 or more; got -0.1"]),
-        ({"resamples": 0}, ["resamples must be a whole number from 1 to 10,000,000; got 0"]),
+        ({"tolerance": -0.1}, ["tolerance must be 0 or more", "got -0.1"]),
+        ({"resamples": 0}, ["resamples must be a whole number from 1 to 10,000,000, or None", "got 0"]),
         ({"resamples": 1e4}, ["resamples must be a whole number", "10000.0"]),
         ({"resamples": 10**9}, ["resamples must be a whole number"]),
         ({"seed": -1}, ["seed must be a whole number from 0 on; got -1"]),
@@ -411,3 +435,67 @@ def test_frames_that_can_not_be_compared_are_errors_that_say_so(per_query, words
         compare(per_query)
     for word in words:
         assert word in str(error.value)
+
+
+def test_simultaneous_intervals_are_those_of_bonferroni(pydocs):
+    alone = compare(pydocs, measures="RR", correction=None, alpha=0.05 / 3)
+    found = compare(pydocs, measures="RR")
+    for end in ("low", "high"):
+        assert found[f"simultaneous_{end}"].to_list() == pytest.approx(alone[end].to_list(), rel=1e-12)
+    one = compare(pydocs, measures="RR", correction=None)
+    assert one["simultaneous_low"].equals(one["low"])
+
+
+def test_the_p_of_max_t_is_that_of_every_sign():
+    some = frame(a=[0.0] * 6, b=[0.1, 0.2, 0.3, 0.4, 0.5, -0.1], c=[0.3, -0.2, 0.1, 0.1, 0.0, -0.1])
+    found = compare(some, baseline="a", test="max-t", resamples=20_000)
+    d = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, -0.1], [0.3, -0.2, 0.1, 0.1, 0.0, -0.1]]).T
+    signs = np.array(list(product([1, -1], repeat=6)))
+    sums = np.abs(signs @ (d / np.sqrt((d**2).sum(axis=0))))
+    observed = sums[0]
+    wanted = [(sums.max(axis=1) >= observed[0] - 1e-12).mean(), (sums[:, 1] >= observed[1] - 1e-12).mean()]
+    assert found["p"].to_list() == pytest.approx(wanted, abs=0.015)
+    assert found["p_corrected"].equals(found["p"].alias("p_corrected"))
+
+
+def test_systems_within_the_margin_are_equivalent():
+    source = np.random.default_rng(2)
+    values = source.uniform(0.3, 0.7, 200)
+    near, far = values + source.normal(0.001, 0.02, 200), values + 0.03 + source.normal(0, 0.02, 200)
+    some = frame(a=values.tolist(), near=near.tolist(), far=far.tolist())
+    found = compare(some, baseline="a", margin=0.01)
+    assert found.sort("run").select("run", "equivalent").rows() == [("far", False), ("near", True)]
+    # Two tests by t, but for the degrees of freedom, which are those of the values below mean and median.
+    d = near - values
+    t = min((d.mean() + 0.01) / stats.sem(d), (0.01 - d.mean()) / stats.sem(d))
+    p = found.filter(run="near")["p_equivalent"].item()
+    assert stats.t.sf(t, 199) <= p <= stats.t.sf(0.9 * t, 60)
+
+
+def test_systems_that_no_query_tells_apart_are_not_equivalent_by_so_few():
+    same = pl.concat(pl.DataFrame({"run": name, "query_id": range(50), "Success@10": 1.0}) for name in ("a", "b"))
+    row = compare(same, margin=0.01).row(0, named=True)
+    assert (row["equivalent"], row["p_equivalent"]) == (False, pytest.approx(0.99**50, rel=1e-6))
+
+
+def test_a_large_family_gets_the_resamples_that_it_needs():
+    source = np.random.default_rng(3)
+    some = frame(**{f"s{i}": source.normal(0.1 * (i % 2), 0.05, 40).tolist() for i in range(6)})
+    options = {"test": "randomisation", "correction": "bonferroni", "alpha": 0.001}
+    found = compare(some, **options)
+    assert found["significant"].sum() == 9
+    few = compare(some, resamples=10_000, **options)
+    assert not few["significant"].any()
+    notes = few.filter(p=few["p"].min())["note"].unique().to_list()
+    assert notes == ["p can not be lower with 10,000 resamples, too few for so many comparisons: raise them"]
+
+
+def test_ties_are_not_broken_by_the_last_bits_of_floats():
+    # .4 - .3, .2 - .1 and .3 - .2 are three numbers for floats, but one difference.
+    some = frame(a=[0.3, 0.1, 0.2, 0.5, 0.9], b=[0.4, 0.2, 0.3, 0.4, 0.7])
+    row = compare(some, test="wilcoxon").row(0, named=True)
+    exact = stats.permutation_test(
+        ([1, 1, 1, -1, -2],), lambda d: np.sign(d) @ stats.rankdata(np.abs(d)), permutation_type="samples"
+    )
+    assert row["rank_biserial"] == pytest.approx((7.5 - 2.5 - 5) / 15)
+    assert row["p"] == pytest.approx(exact.pvalue)

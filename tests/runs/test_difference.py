@@ -9,10 +9,10 @@ from generated import collection
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.analysis.difference import diff
-from polars_ir.analysis.explanation import explain
+from polars_ir.runs.difference import diff
+from polars_ir.runs.explanation import explain
 
-ROBUST03 = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 
 A = {"q": ["d1", "d2"], "r": ["d5"], "s": ["d6", "d7"]}
 B = {"q": ["d3", "d1"], "r": ["d5"], "s": ["d7", "d6"]}

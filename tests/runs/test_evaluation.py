@@ -197,7 +197,7 @@ def test_a_mean_is_taken_for_each_system():
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_a_summary_has_the_normal_interval(confidence):
-    found = ir.summarize(PER_QUERY, confidence=confidence).row(0, named=True)
+    found = ir.summarize(PER_QUERY, confidence=confidence, interval="normal").row(0, named=True)
     mean, std = fmean(VALUES), stdev(VALUES)
     half = NormalDist().inv_cdf((1 + confidence) / 2) * std / sqrt(3)
     wanted = {"mean": mean, "std": std, "low": mean - half, "high": mean + half, "n_queries": 3}
@@ -213,7 +213,7 @@ def test_measures_that_are_averaged_otherwise_have_their_own_mean():
     # A 0 counts as 0.00001, which one query alone would otherwise make of the mean.
     geometric = (1.0 * 0.5 * 1e-5) ** (1 / 3)
     assert ir.mean(per_query).row(0) == pytest.approx((geometric, 3.0, 0.5), **EXACT)
-    rows = {row["measure"]: row for row in ir.summarize(per_query).iter_rows(named=True)}
+    rows = {row["measure"]: row for row in ir.summarize(per_query, interval="normal").iter_rows(named=True)}
     assert rows["GMAP"]["mean"] == pytest.approx(geometric, **EXACT)
     logs = [log(1.0), log(0.5), log(1e-5)]
     half = NormalDist().inv_cdf(0.975) * stdev(logs) / sqrt(3)
@@ -261,7 +261,9 @@ def test_a_frame_without_measures_has_no_mean(function):
 
 def test_a_system_without_a_judged_document_stays_in_condensed_lists():
     both = pl.DataFrame({"run": ["a", "b"], "query_id": ["q", "q"], "doc_id": ["d", "x"], "score": [1.0, 1.0]})
-    assert ir.evaluate(both, {"q": {"d": 1}}, "RR", judged_only=True).rows() == [("a", "q", 1.0), ("b", "q", 0.0)]
+    with pytest.warns(ir.IRWarning, match="no retrieved document of 'b' is judged"):
+        found = ir.evaluate(both, {"q": {"d": 1}}, "RR", judged_only=True)
+    assert found.rows() == [("a", "q", 1.0), ("b", "q", 0.0)]
 
 
 def test_a_system_that_holds_several_systems_is_an_error():
@@ -318,8 +320,16 @@ def test_ids_that_int64_can_not_hold_are_joined():
 
 
 def test_an_empty_first_system_is_one_all_the_same():
-    found = ir.evaluate({"none": {}, "one": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")
+    with pytest.warns(ir.IRWarning, match="the run of 'none' and the qrels share no query"):
+        found = ir.evaluate({"none": {}, "one": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")
     assert found.rows() == [("none", "q", 0.0), ("one", "q", 1.0)]
+
+
+def test_expectations_obey_the_other_options_of_the_call():
+    qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "a", "b"], "judge": ["x", "y", "y"], "relevance": [1, 0, 1]})
+    # By x, a is relevant; by y, b is; c is judged by nobody. Of two tied documents each is the first half of the time.
+    found = ir.evaluate({"q": {"a": 1, "b": 1, "c": 0}}, qrels, "P@1", ties="expected", judges="judge", bounds=True)
+    assert found.rows() == [("q", 0.5, 0.5, 0.75)]
 
 
 def test_a_measure_of_the_package_can_not_be_replaced():

@@ -9,8 +9,8 @@ from generated import collection
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.analysis import alternatives
-from polars_ir.analysis.judging_next import judge_next
+from polars_ir.runs import alternatives
+from polars_ir.runs.judging_next import judge_next
 
 RUNS = {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d3", "d1"]}}
 QRELS = {"q": {"d1": 1, "d9": 0}}

@@ -164,3 +164,39 @@ def test_an_empty_run_is_a_finding():
 def test_a_run_without_documents_can_not_be_validated():
     with pytest.raises(ir.IRError, match="run has no 'doc_id' column"):
         ir.validate(RUN.drop("doc_id"), QRELS)
+
+
+def test_grades_that_are_shares_of_the_best():
+    qrels = QRELS.with_columns(relevance=pl.Series([0.0, 0.4, 1.0]))
+    assert findings(RUN, qrels) == {"grades between 0 and 1": (1, pytest.approx(1 / 3), ["q1 d2"])}
+    assert findings(RUN, QRELS.with_columns(relevance=pl.Series([0.5, 1.0, 3.0]))) == {}
+
+
+def test_no_run_can_do_better_than_0_where_no_grade_is_above_0_and_only_there():
+    qrels = QRELS.with_columns(relevance=pl.Series([0.0, 0.4, 0.0]))
+    assert findings(RUN, qrels)["queries without a relevant document"] == (1, 0.5, ["q2"])
+    with pytest.warns(ir.IRWarning, match="no grade is relevant"):
+        perfect = ir.evaluate({"q1": ["d2"], "q2": ["d1"]}, qrels, ["nDCG", "RR"])
+    assert perfect["nDCG"].to_list() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize(
+    ("ranks", "queries"),
+    [([1, 2, 9], ["q2"]), ([1, 3, 1], ["q1"]), ([0, 1, 0], []), ([1, 2, 1], []), ([4, 5, 1], ["q1"])],
+)
+def test_gaps_in_a_rank_column(beside, ranks, queries):
+    run = RUN.with_columns(rank=pl.Series(ranks))
+    found = findings(run if beside else run.drop("score"))
+    assert found.get("rank column with gaps", (0, 0, []))[2] == queries
+
+
+def test_a_lone_document_at_rank_9_is_the_first_of_its_ranking():
+    run = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "rank": [9, 1]})
+    assert ir.evaluate(run, QRELS, "RR").rows() == [("q1", 1.0), ("q2", 1.0)]
+
+
+def test_ids_with_accents_in_two_forms_only_look_different():
+    composed, decomposed = "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "cafe\N{COMBINING ACUTE ACCENT}"
+    count, _, (example,) = findings({"q": [composed]}, {"q": [decomposed]})["doc_id that only looks different"]
+    assert (count, example) == (1, f"'{composed}' ~ '{decomposed}'")

@@ -27,24 +27,24 @@ QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
             RUN.with_columns(score=pl.Series([0.5, 0.4, float("nan")])),
             QRELS,
             (
-                "polars_ir.errors.DataError: run has 1 row whose 'score' is null or NaN. Leave them out: "
-                "run.filter(pl.col('score').is_not_null() & pl.col('score').is_not_nan()). The first:"
+                "DataError: run has 1 row whose 'score' is null or NaN. Leave them out: "
+                "run.filter('`score` IS NOT NULL AND NOT isnan(`score`)'). The first:"
             ),
         ),
         (
             RUN.with_columns(qid=pl.Series([None, "q1", "q2"])),
             QRELS,
             (
-                "polars_ir.errors.DataError: run has 1 row whose 'qid' is null. Leave them out: "
-                "run.filter(pl.col('qid').is_not_null()). The first:"
+                "DataError: run has 1 row whose 'qid' is null. Leave them out: "
+                "run.filter('`qid` IS NOT NULL'). The first:"
             ),
         ),
         (
             RUN,
             pl.concat([QRELS, QRELS]),
             (
-                "polars_ir.errors.DataError: qrels has 2 rows that repeat the ids of another (qid, docno). Keep one of "
-                "each: qrels.unique(['qid', 'docno'], keep='first'). The first:"
+                "DataError: qrels has 2 rows that repeat the ids of another (qid, docno). Keep the "
+                "highest grade of each document: qrels.groupBy('qid', 'docno').agg(F.max('rel').alias('rel'))."
             ),
         ),
     ],
@@ -68,7 +68,8 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {},
             (
                 "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, "
-                "item_id); it has 'qid', 'url', 'score'. Rename the one that is meant: run.rename({'...': 'doc_id'})."
+                "item_id); it has 'qid', 'url', 'score'. Rename the one that is meant: "
+                "run.withColumnsRenamed({'url': 'doc_id'})."
             ),
         ),
         (
@@ -77,7 +78,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {},
             (
                 "ids must have one type on both sides; run column 'docno' is Int64 and qrels column 'docno' is String. "
-                "Cast one: run.with_columns(pl.col('docno').cast(pl.String))."
+                "Cast one: run.withColumn('docno', run['docno'].cast('string'))."
             ),
         ),
         (
@@ -185,9 +186,10 @@ def test_columns_that_spark_does_not_tell_apart_are_an_error(to_spark):
     ):
         with pytest.raises(ir.IRError) as caught:
             irs.evaluate(frame, QRELS, "AP")
-        assert str(caught.value) == (
-            f"run has columns that Spark does not tell apart: {names}. Give each a name of its own: run.toDF(...)."
-        )
+        told, _, advice = str(caught.value).rpartition(": run.toDF(")
+        assert told == f"run has columns that Spark does not tell apart: {names}. Give each a name of its own"
+        apart = [name.strip(" '").lower() for name in advice.removesuffix(").").split(",")]
+        assert len(set(apart)) == len(frame.columns)
 
 
 def test_a_column_that_can_not_be_sent_is_named(session, to_spark):
@@ -269,8 +271,7 @@ def test_slices_and_weights_are_columns_on_spark(to_spark):
     with pytest.raises(ir.IRError) as caught:
         irs.mean(per_query, weights=pl.DataFrame({"qid": ["q1"], "asked": [2]}))
     assert str(caught.value) == (
-        "weights must name columns of per_query here; got DataFrame. Join it first: "
-        "per_query.join(weights, 'query_id')."
+        "weights must name columns of per_query here; got DataFrame. Join it first: per_query.join(weights, 'qid')."
     )
 
 
@@ -289,8 +290,8 @@ def test_a_local_run_is_told_where_to_go():
     with pytest.raises(ir.IRError) as caught:
         irs.evaluate(RUN, QRELS, "AP")
     assert str(caught.value) == (
-        "run must be a Spark frame; got DataFrame. For a table in memory there is polars_ir.evaluate; or make it a "
-        "Spark frame: session.createDataFrame(table)."
+        "run must be a Spark frame; got DataFrame. For a table in memory there is polars_ir.evaluate. Or make it a "
+        "Spark frame: session.createDataFrame(run)."
     )
 
 
@@ -301,7 +302,7 @@ def test_without_java_a_local_run_is_told_how_to_get_it(monkeypatch):
     with pytest.raises(ir.IRError) as caught:
         irs.evaluate(RUN, QRELS, "AP")
     assert str(caught.value).endswith(
-        "session.createDataFrame(table). A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt "
+        "session.createDataFrame(run). A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt "
         "install openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME."
     )
 

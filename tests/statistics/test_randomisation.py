@@ -1,6 +1,6 @@
 """p by rearranging and redrawing: against complete enumeration, SciPy, and what the definitions come to in a loop."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from polars_ir.statistics import randomisation
-from polars_ir.statistics.randomisation import bootstrap_p, permutation_p, permuted_ranges, randomisation_p
+from polars_ir.statistics.randomisation import (
+    bootstrap_p,
+    largest_flipped,
+    permutation_p,
+    permuted_ranges,
+    randomisation_p,
+    resamples_for,
+    rounded,
+)
 
 #: Differences as measures have them: many of one size, and many of none.
 DIFFERENCES = st.lists(st.sampled_from([-0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 1.0]), min_size=2, max_size=10)
@@ -168,3 +176,25 @@ def test_neither_other_samples_nor_the_size_of_chunks_change_the_p_of_groups(mon
     assert [permutation_p([one], resamples=100, seed=0)[0].tolist() for one in samples] == [
         p.tolist() for p in together
     ]
+
+
+def test_near_copies_of_one_system_do_not_make_the_largest_t_reject():
+    # Eight systems that nearly are one, and two others, all with the same true mean: each against each.
+    source = np.random.default_rng(1)
+    pairs, rejected = list(combinations(range(10), 2)), 0
+    for _ in range(300):
+        one = source.normal(0.5, 0.05, (30, 1))
+        values = np.hstack([one + source.normal(0, 0.002, (30, 8)), source.normal(0.5, 0.3, (30, 2))])
+        differences = np.column_stack([values[:, i] - values[:, j] for i, j in pairs])
+        rejected += bool((largest_flipped(differences, resamples=199, seed=0)[0] <= 0.05).any())
+    assert rejected <= stats.binom.ppf(0.999, 300, 0.05)
+
+
+def test_resamples_rise_with_the_family_up_to_the_budget():
+    assert [resamples_for(n, 0.05) for n in (1, 50, 780, 10_000)] == [10_000, 10_000, 156_000, 200_000]
+
+
+def test_values_that_differ_by_their_last_bits_are_one():
+    assert len(set(rounded(np.array([0.4 - 0.3, 0.2 - 0.1, 0.3 - 0.2])))) == 1
+    assert rounded(np.array([1e-9, 2e-9])).tolist() == [1e-9, 2e-9]
+    assert np.isnan(rounded(np.array([np.nan, 1.0]))[0])

@@ -8,17 +8,24 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from polars_ir.per_query.paired_tests import TESTS as PAIRED_TESTS
+from polars_ir.per_query.paired_tests import Paired
 from polars_ir.statistics import significance
+from polars_ir.statistics.effects import cohen_d, rank_biserial
 from polars_ir.statistics.significance import (
     Outcome,
-    cohen_d,
     corrected,
     differences,
-    outcomes,
-    rank_biserial,
     tukey,
     without_ties,
 )
+
+
+def outcomes(test, differences, *, tolerance, resamples, seed):
+    """What a test tells of each column of differences."""
+    chances = {"resamples": resamples, "seed": seed}
+    return PAIRED_TESTS[test].outcomes(Paired([], differences, 0.05, tolerance, chances))
+
 
 OPTIONS = {"tolerance": 0.0, "resamples": 199, "seed": 0}
 

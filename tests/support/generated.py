@@ -12,7 +12,8 @@ import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from polars_ir.registry import CATALOG, Spec
+from polars_ir.language.catalog import CATALOG
+from polars_ir.language.spec import Spec
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, float]]
@@ -30,7 +31,7 @@ VALUES: dict[str, list[object]] = {
     "min_rel": [0.5],
     "T": [2, 0.5],
     "normalize": [False],
-    "dcg": ["exp-log2"],
+    "dcg": ["exp-log2", "binary"],
     "counting": ["implied", "retrieved"],
     "discount": ["ln", "jarvelin", "rank", "none"],
     "denominator": ["min(k,R)", "R", "k", "hits"],
@@ -41,6 +42,7 @@ VALUES: dict[str, list[object]] = {
     "multiple": [0.4, 2],
     "coefficients": [(2, -1, -0.5, 0.25)],
     "n_docs": [1000],
+    "negatives": [1, 3, 10],
     "alpha": [0.9, 0, 1],
     "NRBP.beta": [0.8],
     "nNRBP.beta": [0.8],

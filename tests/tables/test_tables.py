@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.comparison.systems import compare
+from polars_ir.per_query.systems import compare
 from polars_ir.tables.cells import letter
 from polars_ir.tables.table import table
 

@@ -15,7 +15,7 @@ from polars_ir.trec_eval.measures import COUNTS, MEASURES
 from polars_ir.trec_eval.names import our_name, trec_eval_name
 from polars_ir.trec_eval.results import write_trec_eval
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 PRINTED = "runid \tall\tmine\nmap                   \tq1\t0.2500\nP_5  q1  0.4\n\nmap\tq2\t1\nmap\tall\t0.6250\n"
 
 
@@ -238,7 +238,7 @@ NOT_WRITTEN = {
     "a measure with a blank": (
         PER_QUERY.rename({"AP": "AP low"}),
         {},
-        "which is no name for a line of trec_eval. Rename it, as in per_query.rename({'AP low': 'mine'}).",
+        "which is no name for a line of trec_eval. Rename it: per_query.rename({'AP low': 'mine'}).",
     ),
     "a measure that would be a text": (PER_QUERY.rename({"AP": "relstring"}), {}, "which is no name for a line"),
     "a measure under two names": (
@@ -249,7 +249,7 @@ NOT_WRITTEN = {
     "several systems in one file": (
         pl.DataFrame({"run": ["a", "b"], "query_id": ["q", "q"], "AP": [1.0, 0.5]}),
         {},
-        "trec_eval prints one system; write each to its own file: path='{run}.eval'.",
+        "trec_eval prints one system. Write each to its own file: path='{run}.eval'.",
     ),
     "a tag of two words": (PER_QUERY, {"tag": "my run"}, "the runid must be a word; got 'my run'. Name it: tag='mine'"),
     "no digits": (PER_QUERY, {"digits": 0}, "digits must be a whole number from 1 to 17; got 0."),

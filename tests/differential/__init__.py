@@ -1,0 +1,6 @@
+"""Random collections evaluated twice: by the package, and by a slow reference in plain Python.
+
+`generator` makes a `Case` of a seed and a number, `tables` hands its rows over as a user would, `thresholds` decides
+which plan is taken, `reference/` computes the same from the definitions, `comparison` puts the two side by side, and
+`shrinking` makes a failing case small. `python -m tests.differential --cases 20000 --seed 7` runs as many as wanted.
+"""

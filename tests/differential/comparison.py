@@ -1,0 +1,157 @@
+"""The package beside the reference: what they disagree on."""
+
+import hashlib
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import polars as pl
+
+import polars_ir as ir
+
+from . import asking, tables, thresholds
+from .case import Case
+from .reference import evaluation
+
+#: Sums in another order, and closed forms in the place of sums.
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+
+ENGINES = ("in-memory", "streaming")
+
+
+def differences(case: Case) -> list[str]:
+    """What the package says otherwise than the reference; nothing where they agree."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Collections without an id in common are among those made up.
+        warnings.simplefilter("ignore", ir.IRWarning)
+        try:
+            with valid_input():
+                run, qrels = tables.handed_over(case.collection, case.tables, judges=case.options.judges)
+            # Both of the same tables, which no call may change.
+            return [*of_figures(case, run, qrels), *of_relation(case, run, qrels)]
+        except RaisedError as error:
+            return [str(error)]
+
+
+class RaisedError(Exception):
+    """What the package raised for valid input."""
+
+
+@contextmanager
+def valid_input() -> Iterator[None]:
+    """Whatever the package raises as an error of ours; a panic of Polars is no `Exception`."""
+    try:
+        yield
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise RaisedError(f"raised {type(error).__name__}: {str(error)[:500]}") from error
+
+
+def of_figures(case: Case, run: Any, qrels: Any) -> Iterator[str]:
+    """What `evaluate` gives otherwise."""
+    named = [(asking.expression(asked).meta.output_name(), asked) for asked in case.measures]
+    wanted = evaluation.evaluate(case.collection, named, case.options)
+    first, *others = evaluated(case, run, qrels)
+    yield from (f"{ENGINES[1]} gives other bits than {ENGINES[0]}" for other in others if bits(other) != bits(first))
+    query = query_column(case)
+    columns = list(next(iter(wanted.values()), {}))
+    systems = ["run"] if case.collection.systems != (None,) else []
+    if wanted and first.columns != [*systems, query, *columns]:
+        yield f"columns {first.columns}; wanted {[*systems, query, *columns]}"
+        return
+    rows = {(row.get("run"), row[query]): row for row in first.iter_rows(named=True)}
+    if list(rows) != list(wanted) or first.height != len(rows):
+        yield f"rows of {unlike(rows, wanted)}"
+        return
+    ties = evaluation.ties_of(case.collection, case.options.ties)
+    for key, values in wanted.items():
+        for name, value in values.items():
+            if not same(rows[key][name], value, ties):
+                yield f"{name} of {key} is {rows[key][name]!r}; wanted {value!r}"
+
+
+def unlike(rows: Iterable[Any], wanted: Iterable[Any]) -> str:
+    """Rows that only one of the two has; where there is none, they are in another order, or some are repeated."""
+    rows, wanted = list(rows), list(wanted)
+    more, less = [row for row in rows if row not in wanted], [row for row in wanted if row not in rows]
+    return f"{more[:5]} too many, {less[:5]} too few" if more or less else f"{rows[:5]}, in another order or repeated"
+
+
+def evaluated(case: Case, run: Any, qrels: Any) -> list[pl.DataFrame]:
+    """The result as Polars frames: of a plan one by each engine."""
+    measures = [
+        asking.expression(asked).meta.output_name()
+        if case.by_name and not asking.has_words(asked)
+        else asking.expression(asked)
+        for asked in case.measures
+    ]
+    options = {**case.options._asdict(), "judges": "judge" if case.options.judges else None}
+    with thresholds.set_to(case.thresholds), valid_input():
+        result = ir.evaluate(run, qrels, measures, **options)
+        kind = next(iter(run.values()), None) if case.tables.by_system else run
+        if isinstance(result, pl.LazyFrame):
+            assert isinstance(kind, pl.LazyFrame) or case.tables.mixed, f"a LazyFrame for a {type(kind)}"
+            return [result.collect(engine=engine) for engine in ENGINES]
+    if case.tables.run == "pandas":
+        assert type(result) is type(kind), f"a {type(result)} for a {type(kind)}"
+        return [pl.from_pandas(result)]
+    assert isinstance(result, pl.DataFrame), f"a {type(result)} for a {type(kind)}"
+    return [result]
+
+
+def query_column(case: Case) -> str:
+    """The name of the query column: that of the run."""
+    return case.tables.run_names.get("query", "query_id") if case.tables.run in tables.FRAMES else "query_id"
+
+
+def same(value: Any, wanted: Any, ties: str) -> bool:
+    """Whether two values are one, and of one type; counts are exact, unless they are expected."""
+    numbers = isinstance(value, (int, float)) and isinstance(wanted, (int, float))
+    if numbers and (ties == "expected" or type(value) is type(wanted) is float):
+        return math.isclose(value, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return type(value) is type(wanted) and value == wanted
+
+
+def bits(frame: pl.DataFrame) -> list[tuple[object, ...]]:
+    """The rows of a frame, with each float spelt out to its last bit."""
+    return [tuple(v.hex() if isinstance(v, float) else v for v in row) for row in frame.iter_rows()]
+
+
+def digest(cases: Iterable[Case]) -> str:
+    """A digest of the figures of some cases to the last bit."""
+    of_all = hashlib.sha256()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ir.IRWarning)
+        for case in cases:
+            handed_over = tables.handed_over(case.collection, case.tables, judges=case.options.judges)
+            of_all.update(repr([bits(frame) for frame in evaluated(case, *handed_over)]).encode())
+    return of_all.hexdigest()
+
+
+def of_relation(case: Case, run: Any, qrels: Any) -> Iterator[str]:
+    """What `judge` gives otherwise: ranks and counts, exactly."""
+    plain = case.collection.kind == "documents" and case.collection.with_ids and not case.options.judges
+    if not plain or case.options.ties == "expected":
+        return
+    options = case.options
+    with thresholds.set_to(case.thresholds), valid_input():
+        relation = ir.judge(run, qrels, ties=options.ties, judged_only=options.judged_only)
+        frame = relation.collect() if isinstance(relation, pl.LazyFrame) else relation
+    frame = frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
+    if case.tables.run == "pandas" and frame["doc_id"].dtype.is_float():
+        return  # pandas has no integers beside a null: the row of a query that nothing was judged for
+    query = query_column(case)
+    found = [(key_of(row, query), row) for row in frame.iter_rows(named=True)]
+    wanted = evaluation.relation(case.collection, options)
+    if dict(found).keys() != wanted.keys() or len(found) != len(wanted):
+        yield f"judge gives rows of {unlike([key for key, _ in found], wanted)}"
+        return
+    for key, row in found:
+        if other := {name: row[name] for name in wanted[key] if row[name] != wanted[key][name]}:
+            yield f"judge gives {other} of {key}; wanted { {name: wanted[key][name] for name in other} }"
+
+
+def key_of(row: Mapping[str, Any], query: str) -> tuple[Any, Any, Any]:
+    return row.get("run"), row[query], row["doc_id"]

@@ -1,0 +1,78 @@
+"""Dicts, records and collections: what has an order is a ranking, and what is not a table says how to make one."""
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+
+QRELS = {"q": ["b"]}
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_a_set_is_no_ranking(kind):
+    with pytest.raises(ir.IRError) as error:
+        ir.evaluate({"q": kind("ab")}, QRELS, "RR")
+    assert str(error.value) == (
+        f"run['q'] is a {kind.__name__}, which has no order, and a ranking is one. Give a list, best first, or a score "
+        "for each document: {query: {doc: score}}."
+    )
+
+
+def test_keys_of_a_dict_are_a_ranking_and_their_union_with_others_is_none():
+    keys = {"a": 1, "b": 2}.keys()
+    assert ir.evaluate({"q": keys}, QRELS, "RR").item(0, 1) == 0.5
+    with pytest.raises(ir.IRError, match=r"run\['q'\] is a set, which has no order"):
+        ir.evaluate({"q": keys | {"c"}}, QRELS, "RR")
+
+
+def test_a_set_in_one_of_several_systems_is_no_ranking():
+    with pytest.raises(ir.IRError, match="has no order"):
+        ir.evaluate({"s": {"q": {"a", "b"}}}, QRELS, "RR")
+
+
+def test_a_list_of_records_is_a_table():
+    run = [{"query_id": "q", "doc_id": "a", "score": 2}, {"query_id": "q", "doc_id": "b", "score": 1.5}]
+    assert ir.evaluate(run, [{"qid": "q", "docno": "b", "label": 1}], "RR").rows() == [("q", 0.5)]
+
+
+@pytest.mark.parametrize(
+    "documents", [[("a", 2.0), ("b", 1.0)], [{"doc_id": "a", "score": 2.0}, {"doc_id": "b", "score": 1.0}]]
+)
+def test_documents_that_are_no_ids_are_an_error_whose_advice_runs(documents):
+    run = {"q": documents}
+    with pytest.raises(ir.IRError, match=r"run\['q'\] must hold ids of documents; its first is") as error:
+        ir.evaluate(run, QRELS, "RR")
+    run = eval(str(error.value).partition("Write it as: ")[2].removesuffix("."))  # noqa: S307  # what the message says
+    assert ir.evaluate(run, QRELS, "RR").rows() == [("q", 0.5)]
+
+
+def test_records_of_another_shape_are_an_error():
+    with pytest.raises(ir.IRError, match="run must be rows with the fields query_id, doc_id, score; got 5"):
+        ir.evaluate([{"query_id": "q", "doc_id": "a", "score": 2}, 5], QRELS, "RR")
+
+
+@pytest.mark.parametrize("value", ["\ud800", b"\xff"])
+def test_ids_that_are_no_text_are_an_error(value):
+    with pytest.raises(ir.IRError):
+        ir.evaluate({"q": {value: 1.0}}, QRELS, "RR")
+
+
+def test_integers_beyond_64_bits_are_scores():
+    assert ir.evaluate({"q": {"a": 2**64, "b": 2**64 + 1}}, QRELS, "RR").item(0, 1) == 1.0
+
+
+def test_a_name_of_10_mb_is_cut_in_the_middle():
+    with pytest.raises(ir.IRError) as error:
+        ir.evaluate({"q" * 10_000_000: 5}, QRELS, "RR")
+    message = str(error.value)
+    assert len(message) < 5_000
+    assert message.startswith("run['qqq")
+    assert "characters ...] qqq" in message
+    assert message.endswith("got int: 5.")
+
+
+def test_of_very_many_columns_the_first_are_named():
+    wide = pl.DataFrame({f"c{number}": [1] for number in range(20_000)})
+    with pytest.raises(ir.IRError, match=r"'c29' and 19,970 others\. Rename the one that is meant") as error:
+        ir.evaluate(wide, QRELS, "RR")
+    assert len(str(error.value)) < 1_000

@@ -1,0 +1,322 @@
+"""`fuse`: by hand, by brute force, and the same to the last bit in every order, kind and engine."""
+
+import math
+import random
+from statistics import median
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+
+A = {"q1": {"x": 9.0, "y": 6.0, "z": 5.0}, "q2": {"x": 1.0}}
+B = {"q1": {"y": 3.0, "w": 2.0}, "q3": {"x": 1.0}}
+C = {"q1": {"z": 0.75, "x": 0.5}, "q2": {"a": 3.0}}
+
+
+def _random_runs(seed: int = 0, n_runs: int = 5) -> dict[str, dict[str, dict[str, float]]]:
+    """Runs with ties, of different depth, some without some queries."""
+    chance = random.Random(seed)
+    return {
+        f"run {name}": {
+            f"q{query}": {
+                f"d{doc}": round(chance.gauss(5, 2), 1) + 10 for doc in chance.sample(range(40), chance.randint(1, 30))
+            }
+            for query in range(8)
+            if chance.random() < 0.9 or query == 0
+        }
+        for name in range(n_runs)
+    }
+
+
+RUNS = _random_runs()
+
+
+def _ranks(docs: dict[str, float]) -> dict[str, int]:
+    order = sorted(docs, key=lambda doc: (docs[doc], doc), reverse=True)
+    return {doc: rank for rank, doc in enumerate(order, 1)}
+
+
+def _brute_force(term, final, runs=RUNS) -> dict[tuple[str, str], float]:
+    """`final(terms)` of the terms of each document, a term being `term(score, rank, scores of the list)`."""
+    terms: dict[tuple[str, str], list[float]] = {}
+    for run in runs.values():
+        for query, docs in run.items():
+            for doc, rank in _ranks(docs).items():
+                terms.setdefault((query, doc), []).append(term(docs[doc], rank, docs))
+    return {key: final(values) for key, values in terms.items()}
+
+
+def _scores(fused: pl.DataFrame) -> dict[tuple[str, str], float]:
+    return {(query, doc): score for query, doc, score in fused.select("query_id", "doc_id", "score").rows()}
+
+
+def _score(score, _rank, _docs):
+    return score
+
+
+BY_HAND = {
+    "sum": (_score, math.fsum),
+    "min": (_score, min),
+    "max": (_score, max),
+    "med": (_score, median),
+    "anz": (_score, lambda t: math.fsum(t) / len(t)),
+    "mnz": (_score, lambda t: math.fsum(t) * len(t)),
+    "gmnz": (_score, lambda t: math.fsum(t) * len(t) ** 0.5),
+    "wmnz": (_score, lambda t: math.fsum(t) * len(t)),
+    "mixed": (_score, lambda t: math.fsum(t) * math.sqrt(len(t))),
+    "mean": (_score, lambda t: math.fsum(t) / 5),
+    "geometric": (lambda s, _r, _d: math.log(s), lambda t: math.exp(math.fsum(t) / len(t))),
+    "harmonic": (lambda s, _r, _d: 1 / s, lambda t: len(t) / math.fsum(t)),
+    "isr": (lambda _s, r, _d: 1 / r**2, lambda t: math.fsum(t) * len(t)),
+    "log_isr": (lambda _s, r, _d: 1 / r**2, lambda t: math.fsum(t) * math.log(len(t))),
+    "logn_isr": (lambda _s, r, _d: 1 / r**2, lambda t: math.fsum(t) * math.log(len(t) + 0.01)),
+    "rrf": (lambda _s, r, _d: 1 / (60 + r), math.fsum),
+    "rbc": (lambda _s, r, _d: 0.2 * 0.8 ** (r - 1), math.fsum),
+}
+
+
+@pytest.mark.parametrize("method", BY_HAND)
+def test_a_method_is_its_formula(method):
+    assert _scores(ir.fuse(RUNS, method)) == pytest.approx(_brute_force(*BY_HAND[method]), rel=1e-12)
+
+
+def test_borda_gives_what_a_run_lacks_the_mean_of_the_points_that_are_left():
+    """Four candidates; A ranks x, y, z, B ranks y, w, C ranks z, x; a run with n has (4 - n + 1) / 2 for the others."""
+    fused = ir.fuse([A, B, C], "borda").filter(query_id="q1")
+    x, y = 4 + (4 - 2 + 1) / 2 + 3, 3 + 4 + (4 - 2 + 1) / 2
+    z, w = 2 + (4 - 2 + 1) / 2 + 4, (4 - 3 + 1) / 2 + 3 + (4 - 2 + 1) / 2
+    assert {(doc, score) for doc, score in fused.select("doc_id", "score").rows()} == {
+        ("x", x),
+        ("y", y),
+        ("z", z),
+        ("w", w),
+    }
+
+
+def test_condorcet_is_copeland_wins():
+    """Every pair by a vote of the runs that have one of the two: what a run lacks is below what it has."""
+    for runs in (RUNS, {"A": A, "B": B, "C": C}):
+        found = _scores(ir.fuse(runs, "condorcet"))
+        for query in {query for query, _ in found}:
+            lists = [_ranks(run[query]) for run in runs.values() if query in run]
+            docs = [doc for q, doc in found if q == query]
+            places = {doc: [ranks.get(doc, math.inf) for ranks in lists] for doc in docs}
+            for doc in docs:
+                wins = 0.0
+                for other in docs:
+                    if other != doc:
+                        votes = sum((o > d) - (o < d) for d, o in zip(places[doc], places[other], strict=True))
+                        wins += 1 if votes > 0 else 0.5 if votes == 0 else 0
+                assert found[query, doc] == wins
+
+
+def test_a_method_of_ones_own_is_three_expressions():
+    own = ir.fusion.Method("own", 1 / pl.col("rank"), pl.col("term").max(), pl.col("combined") * pl.col("n_runs"))
+    expected = _brute_force(lambda _s, r, _d: 1 / r, lambda t: max(t) * len(t))
+    assert _scores(ir.fuse(RUNS, own)) == pytest.approx(expected)
+
+
+def test_what_a_run_lacks_can_count_zero_or_its_lowest():
+    runs = {"a": {"q": {"x": 3.0, "y": 1.0}}, "b": {"q": {"x": 2.0}}}
+    assert _scores(ir.fuse(runs, "min", missing="zero"))["q", "y"] == 0.0
+    assert _scores(ir.fuse(runs, "sum", missing="min"))["q", "y"] == 1.0 + 2.0
+    assert _scores(ir.fuse(runs, "min"))["q", "y"] == 1.0
+
+
+# To the last bit.
+
+METHODS = [method().name for method in ir.fusion.METHODS]
+
+
+def _frame(runs=RUNS) -> pl.DataFrame:
+    rows = [(run, q, d, s) for run, queries in runs.items() for q, docs in queries.items() for d, s in docs.items()]
+    return pl.DataFrame(rows, schema=["run", "query_id", "doc_id", "score"], orient="row")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("norm", [None, "z"])
+def test_neither_the_order_of_runs_nor_that_of_rows_nor_the_engine_changes_a_bit(method, norm):
+    expected = ir.fuse(RUNS, method, norm=norm)
+    names = list(RUNS)
+    random.Random(1).shuffle(names)
+    assert ir.fuse([RUNS[name] for name in names], method, norm=norm).equals(expected)
+    shuffled = _frame().sample(fraction=1, shuffle=True, seed=2)
+    assert ir.fuse(shuffled, method, norm=norm).equals(expected)
+    lazy = {name: _frame({name: RUNS[name]}).drop("run").reverse().lazy() for name in names}
+    for engine in ("in-memory", "streaming"):
+        assert ir.fuse(lazy, method, norm=norm).collect(engine=engine).equals(expected)
+        # Whose systems nobody has read.
+        if method != "condorcet":
+            assert ir.fuse(shuffled.lazy(), method, norm=norm).collect(engine=engine).equals(expected)
+
+
+def test_the_order_of_a_list_of_weighted_runs_changes_no_bit():
+    weights = dict(zip(RUNS, [0.1, 0.7, 0.3, 0.9, 0.2], strict=True))
+    expected = ir.fuse(RUNS, weights=weights)
+    names = sorted(RUNS, reverse=True)
+    assert ir.fuse([RUNS[n] for n in names], weights=[weights[n] for n in names]).equals(expected)
+
+
+def test_the_scale_of_scores_does_not_matter_to_a_norm():
+    """A factor that is a power of 2 changes no bit."""
+    scaled = {"a": {q: {d: s * 1024 for d, s in docs.items()} for q, docs in RUNS["run 0"].items()}, "b": RUNS["run 1"]}
+    for norm in ("min-max", "max", "sum", "z", "dbsf", "l2", "rank", "borda"):
+        plain = {"a": RUNS["run 0"], "b": RUNS["run 1"]}
+        assert ir.fuse(scaled, "sum", norm=norm).equals(ir.fuse(plain, "sum", norm=norm))
+
+
+# Top, depth, weights.
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pruning_changes_nothing(seed):
+    chance = random.Random(seed)
+    runs = _random_runs(seed, n_runs=chance.randint(2, 5))
+    method = chance.choice(["rrf", "rbc"])
+    weights = {name: chance.choice([0.25, 1, 3, 8]) for name in runs}
+    for options in ({"method": method}, {"dialect": "weaviate"}, {"k": 1}, {"method": method, "missing": "min"}):
+        whole = ir.fuse(runs, weights=weights, **options)
+        for top in (1, 3, 7, 100):
+            first = whole.group_by("query_id", maintain_order=True).head(top)
+            assert ir.fuse(runs, weights=weights, **options, top=top).equals(first)
+
+
+def test_pruning_leaves_most_out():
+    """Two lists of 1000 with nothing in common: only r <= 2 (60 + 10) - 60 = 80 can be among the first ten."""
+    from polars_ir.fusion.pruning import pruned
+
+    rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
+    rows = rows.with_columns(query_id=pl.lit("q"), doc_id=pl.format("{}{}", "run", "rank"), weight=1.0)
+    method = ir.fusion.rrf()
+    kept = pruned(rows.lazy().with_columns(term=method.term), method, 10).collect()
+    assert kept["rank"].max() == 80
+    assert kept.height == 160
+
+
+def test_the_depth_cuts_the_lists_before_anything_else():
+    cut = {
+        name: {q: dict(sorted(d.items(), key=lambda i: (i[1], i[0]))[-3:]) for q, d in run.items()}
+        for name, run in RUNS.items()
+    }
+    assert ir.fuse(RUNS, "sum", norm="z", depth=3).equals(ir.fuse(cut, "sum", norm="z"))
+
+
+def test_weights_by_query_are_a_table_or_an_expression():
+    runs = {"a": {"q1": ["x", "y"], "q2": ["x", "y"]}, "b": {"q1": ["y", "x"], "q2": ["y", "x"]}}
+    table = pl.DataFrame({"query_id": ["q1", "q2"] * 2, "run": ["a", "a", "b", "b"], "weight": [2.0, 1.0, 1.0, 2.0]})
+    by_table = ir.fuse(runs, weights=table, top=1)
+    assert by_table.select("query_id", "doc_id").rows() == [("q1", "x"), ("q2", "y")]
+    first = pl.when((pl.col("query_id") == "q1").first() == (pl.col("run") == "a").first()).then(2.0).otherwise(1.0)
+    assert ir.fuse(runs, weights=first, top=1).equals(by_table)
+
+
+def test_a_margin_can_be_the_weight():
+    runs = {"a": {"q": {"x": 9.0, "y": 1.0}}, "b": {"q": {"y": 2.0, "x": 1.0}}}
+    margin = pl.col("score").max() - pl.col("score").min()
+    assert _scores(ir.fuse(runs, weights=margin)) == pytest.approx(
+        {("q", "x"): 8 / 61 + 1 / 62, ("q", "y"): 8 / 62 + 1 / 61}
+    )
+
+
+def test_contributions_are_the_terms_of_each_run():
+    fused = ir.fuse({"a": A, "b": B}, contributions=True).filter(query_id="q1")
+    assert fused.columns == ["query_id", "doc_id", "score", "n_runs", "term_a", "term_b"]
+    assert dict(fused.select("doc_id", "term_a").rows())["x"] == 1 / 61
+    assert dict(fused.select("doc_id", "term_b").rows())["x"] is None
+    assert fused["score"].to_list() == fused.select(pl.sum_horizontal("term_a", "term_b")).to_series().to_list()
+
+
+# Kinds of tables and ids.
+
+
+def test_pandas_comes_back_as_pandas():
+    pandas = pytest.importorskip("pandas")
+    frames = {
+        name: _frame({name: run}).drop("run").rename({"query_id": "qid"}).to_pandas() for name, run in RUNS.items()
+    }
+    found = ir.fuse(frames, top=3)
+    assert isinstance(found, pandas.DataFrame)
+    assert pl.from_pandas(found).rows() == ir.fuse(RUNS, top=3).rows()
+    assert list(found.columns) == ["qid", "doc_id", "score", "n_runs"]
+
+
+def test_a_stacked_frame_has_the_method():
+    assert _frame().ir.fuse("sum", norm="z", top=2).equals(ir.fuse(RUNS, "sum", norm="z", top=2))
+    assert isinstance(_frame().lazy().ir.fuse(), pl.LazyFrame)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Categorical, pl.Int32])
+def test_ids_of_any_type(dtype):
+    ids = _frame().with_columns(pl.col("query_id", "doc_id").str.slice(1).cast(pl.Int64))
+    ids = ids.with_columns(
+        pl.col("query_id", "doc_id").cast(pl.String).cast(dtype)
+        if dtype == pl.Categorical
+        else pl.col("query_id", "doc_id").cast(dtype)
+    )
+    found = ir.fuse(ids, "sum", norm="min-max")
+    texts = {(f"q{q}", f"d{d}"): s for (q, d), s in _scores(found).items()}
+    assert texts == _scores(ir.fuse(RUNS, "sum", norm="min-max"))
+
+
+def test_a_plan_holds_no_python_function():
+    plan = ir.fuse(_frame().lazy(), "sum", norm="z", top=5).explain()
+    assert "python" not in plan.lower()
+
+
+# What can not be fused.
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ir.fuse({"a": A}), "fuse needs several runs; got 1: 'a'"),
+        (lambda: ir.fuse(A), "fuse needs several runs"),
+        (lambda: ir.fuse({"a": {"q1": ["x"]}, "b": {"1": ["x"]}}), "no query in common"),
+        (lambda: ir.fuse([A, B], weights=[1]), "must be as many as runs; got 1 for the 2 runs '1', '2'"),
+        (lambda: ir.fuse([A, B], weights=[1, -1]), "must be numbers of 0 or more; got -1 for '2'"),
+        (lambda: ir.fuse([A, B], weights=[0, 0]), "must not all be 0"),
+        (lambda: ir.fuse({"bm25": A, "b": B}, weights={"bm52": 1, "b": 1}), "Did you mean 'bm25'"),
+        (lambda: ir.fuse([A, B], "rff"), "Did you mean 'rrf'"),
+        (lambda: ir.fuse([A, B], "sum", norm="minmax"), "Did you mean 'min-max'"),
+        (lambda: ir.fuse([A, B], dialect="qdrantt"), "Did you mean 'qdrant'"),
+        (lambda: ir.fuse([A, B], "isr", dialect="qdrant"), "'qdrant' is known for 'rrf', 'dbsf', 'min-max'"),
+        (lambda: ir.fuse([A, B], "sum", k=10), "is the constant of method='rrf'"),
+        (lambda: ir.fuse([A, B], "max", weights=[1, 2]), "are ignored by the method 'max'"),
+        (lambda: ir.fuse([A, B], dialect="llamaindex", weights=[1, 2]), "are ignored by the method 'rrf'"),
+        (lambda: ir.fuse([A, {1: {2: 0.5}}]), "must be String, as in the first run"),
+        (lambda: ir.fuse([A, B], top=0), "top must be a whole number"),
+        (lambda: ir.fuse([A, B], lower_is_better=["3"]), "names '3', which is no system"),
+        (
+            lambda: ir.fuse([A, B], weights=pl.DataFrame({"query_id": ["q1"], "run": ["1"], "weight": [1.0]})),
+            "one for each run and query",
+        ),
+    ],
+)
+def test_what_can_not_be_fused_is_an_error(call, message):
+    with pytest.raises(ir.IRError) as error:
+        call()
+    assert message in str(error.value)
+
+
+def test_a_lazy_null_is_an_error_when_it_is_collected():
+    lazy = _frame().with_columns(score=pl.when(pl.col("doc_id") != "d1").then("score")).lazy()
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="scores that are null"):
+        ir.fuse(lazy).collect()
+
+
+def test_distances_are_turned_where_it_is_said():
+    near = {"q": {"x": 0.1, "y": 0.9}}
+    scores = {"q": {"x": 2.0, "y": 1.0}}
+    fused = ir.fuse({"dense": near, "bm25": scores}, "sum", norm="min-max", lower_is_better=["dense"])
+    assert fused.select("doc_id", "score").rows() == [("x", 2.0), ("y", 0.0)]
+
+
+def test_distances_that_nobody_said_are_such_are_an_error():
+    near = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": list("xyz"), "distance": [0.1, 0.5, 0.9]})
+    with pytest.raises(ir.IRError, match=r"run 'dense' has distances in 'distance'.*lower_is_better=True"):
+        ir.fuse({"dense": near, "bm25": {"q": ["x"]}})
+    ranks = near.rename({"distance": "score"}).with_columns(rank=pl.Series([1, 2, 3]))
+    with pytest.raises(ir.IRError, match="scores that rise with the rank"):
+        ir.fuse({"dense": ranks, "bm25": {"q": ["x"]}})
+    assert ir.fuse({"dense": ranks, "bm25": {"q": ["x"]}}, lower_is_better=["dense"])["doc_id"].to_list() == list("xyz")

@@ -1,0 +1,162 @@
+"""Results that are right, and probably not what was meant, are told; each in memory and as a plan is collected."""
+
+import pickle
+import warnings
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+
+QUERIES = [f"q{number}" for number in range(6)]
+QRELS = pl.DataFrame({"query_id": QUERIES, "doc_id": ["d"] * 6, "relevance": [1] * 6})
+RUN = pl.DataFrame({"query_id": QUERIES, "doc_id": ["d"] * 6, "score": [1.0] * 6})
+
+each_kind = pytest.mark.parametrize("lazy", [False, True])
+
+
+def told(run: object, qrels: object = QRELS, measures: object = "RR", **options: object) -> list[str]:
+    """The warnings of a call, and of the collection of its plan."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ir.evaluate(run, qrels, measures, **options)
+        if isinstance(found, pl.LazyFrame):
+            assert caught == []
+            found.collect()
+    assert all(warning.category is ir.IRWarning for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+def of_kind(frame: pl.DataFrame, *, lazy: bool) -> pl.DataFrame | pl.LazyFrame:
+    return frame.lazy() if lazy else frame
+
+
+@each_kind
+def test_a_run_and_qrels_that_meet_are_not_told_of(lazy):
+    assert told(of_kind(RUN, lazy=lazy)) == []
+
+
+@each_kind
+def test_queries_that_never_meet_are_shown(lazy):
+    run = RUN[:1].with_columns(query_id=pl.lit("Q0"))
+    wanted = "the run and the qrels share no query; ids of the run are 'Q0', of the qrels 'q0', 'q1', 'q2'."
+    assert told(of_kind(run, lazy=lazy)) == [wanted]
+    lazily = of_kind(QRELS[:1], lazy=lazy)
+    assert told(of_kind(run, lazy=lazy), lazily) == [wanted.replace(", 'q1', 'q2'", "")]
+
+
+@each_kind
+def test_documents_that_never_meet_are_shown(lazy):
+    run = RUN.with_columns(doc_id=pl.lit("D"))
+    wanted = "no retrieved document is judged for its query; ids of the run are 'D', of the qrels 'd'."
+    assert told(of_kind(run, lazy=lazy)) == [wanted]
+
+
+@each_kind
+def test_one_of_several_systems_that_meets_nothing_is_named(lazy):
+    runs = {"a": RUN, "b": RUN.with_columns(doc_id=pl.lit("D")), "c": RUN}
+    wanted = "no retrieved document of 'b' is judged for its query; ids of the run are 'D', of the qrels 'd'."
+    assert told({system: of_kind(run, lazy=lazy) for system, run in runs.items()}) == [wanted]
+
+
+def test_of_many_systems_the_first_are_named():
+    runs = {f"s{i}": RUN.with_columns(doc_id=pl.lit("D")) for i in range(5)} | {"z": RUN}
+    assert told(runs)[0].startswith("no retrieved document of 's0', 's1', 's2' and 2 others is judged")
+
+
+FEW = (
+    "the run answers fewer than half of the judged queries, and each that it does not answer counts 0. If they are a "
+    "slice of the queries, leave the others out: missing='skip', or evaluate all of them at once and take the means by "
+    "slice (by)."
+)
+
+
+@each_kind
+@pytest.mark.parametrize(("answered", "wanted"), [(6, []), (3, []), (2, [FEW]), (1, [FEW])])
+def test_a_run_that_answers_fewer_than_half_of_the_queries_is_told_of(lazy, answered, wanted):
+    run = of_kind(RUN[:answered], lazy=lazy)
+    assert told(run) == wanted
+    assert told(run, missing="skip") == []
+
+
+@each_kind
+def test_answers_without_a_judged_document_are_answers(lazy):
+    run = RUN.with_columns(doc_id=pl.when(pl.col("query_id") == "q0").then("doc_id").otherwise(pl.lit("x")))
+    assert told(of_kind(run, lazy=lazy)) == []
+
+
+@each_kind
+def test_one_of_several_systems_that_answers_few_queries_is_named(lazy):
+    found = told({"a": of_kind(RUN, lazy=lazy), "b": of_kind(RUN[:2], lazy=lazy)})
+    assert found == [FEW.replace("the run answers", "the run of 'b' answers")]
+
+
+def test_a_loop_over_slices_is_told_once():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for query in QUERIES:
+            RUN.filter(pl.col("query_id") == query).ir.evaluate(QRELS, "RR")
+    assert len(caught) == 1
+
+
+def test_a_warning_of_a_slice_points_at_the_line_that_evaluates():
+    with pytest.warns(ir.IRWarning) as caught:
+        RUN[:1].ir.evaluate(QRELS, "RR")
+    assert caught[0].filename == __file__
+
+
+SHARES = QRELS.with_columns(relevance=pl.Series([0.9, 0.7, 0.4, 0.2, 0.0, 0.0]))
+
+
+def test_grades_below_1_are_told_of_with_a_name_that_helps():
+    wanted = (
+        "to 'RR@10', 'AP' no grade is relevant: the highest is 0.9. Name the lowest relevant grade, as in: "
+        "'RR(rel=0.5)@10'."
+    )
+    assert told(RUN, SHARES, ["nDCG@10", "RR@10", "AP"]) == [wanted]
+    assert ir.evaluate(RUN, SHARES, "RR(rel=0.5)@10")["RR(rel=0.5)@10"].sum() == 2
+
+
+def test_grades_from_0_to_1_are_told_of_where_1_occurs():
+    qrels = SHARES.with_columns(pl.col("relevance") / 0.9)
+    (message,) = told(RUN, qrels, ["nDCG", "P@5"])
+    assert message.startswith("to 'P@5' only grades of 1 are relevant, and others between 0 and 1 are not.")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "measures"),
+    [
+        (SHARES, ["nDCG", "DCG"]),
+        (SHARES, "RR(rel=0.5)"),
+        (SHARES.with_columns(pl.col("relevance") * 5), "RR"),
+        (SHARES.with_columns(relevance=pl.lit(1.0)), "RR"),
+        (SHARES.with_columns(relevance=pl.lit(0.0)), "RR"),
+        (QRELS, "RR"),
+    ],
+)
+def test_grades_that_the_measures_take_are_not_told_of(qrels, measures):
+    assert told(RUN, qrels, measures) == []
+
+
+def test_a_lowest_relevant_grade_above_all_grades_is_told_of():
+    (message,) = told(RUN, QRELS.with_columns(relevance=2), "P(rel=3)@5")
+    assert message == (
+        "to 'P(rel=3)@5' no grade is relevant: the highest is 2. Name the lowest relevant grade, as in: 'P(rel=2)@5'."
+    )
+
+
+def test_grades_below_1_of_a_labelled_frame_are_told_of():
+    labelled = RUN.with_columns(label=pl.lit(0.5))
+    assert len(told(labelled, None)) == 1
+
+
+def test_a_plan_that_warns_holds_no_python_and_can_be_sent():
+    plan = ir.evaluate(RUN[:1].lazy(), QRELS, "RR")
+    sent = pickle.loads(pickle.dumps(plan))  # noqa: S301  # our own
+    with pytest.warns(ir.IRWarning, match="fewer than half"):
+        wanted = plan.collect()
+    assert sent.collect().equals(wanted)
+    assert wanted.columns == ["query_id", "RR"]
+    with pytest.warns(ir.IRWarning):
+        assert plan.collect(engine="streaming").equals(wanted)
+    assert plan.collect(background=True).fetch_blocking().equals(wanted)
