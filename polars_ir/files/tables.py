@@ -8,7 +8,7 @@ from polars_ir.errors import FileError
 from polars_ir.files.locations import File
 from polars_ir.files.record import Typed
 from polars_ir.files.unreadable import FAILURES, because
-from polars_ir.frames.columns import find
+from polars_ir.frames.columns import ROLES, fold
 
 
 def read(files: list[File], reader: Typed) -> pl.DataFrame:
@@ -30,7 +30,8 @@ def scan(files: list[File], reader: Typed) -> pl.LazyFrame:
 
 def check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
     """Raise a `FileError` that names the first of several parts of a run with ids that are null."""
-    ids = [name for role in ("query_id", "doc_id") if (name := find("run", role, frame.columns))]
+    names_of_ids = {fold(name) for role in ("query_id", "doc_id") for name in ROLES[role]}
+    ids = [name for name in frame.columns if fold(name) in names_of_ids]
     if len(files) == 1 or not any(frame[name].null_count() for name in ids):
         return
     for path in files:

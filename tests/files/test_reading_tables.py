@@ -337,3 +337,12 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     paths[1].write_bytes(content)
     with pytest.raises(FileError, match=r"b\.parquet: the file can not be read: .+\.$"):
         read_run(paths)
+
+
+def test_two_columns_of_ids_are_read_as_they_are(tmp_path: Path) -> None:
+    """Which of them is meant is asked where the run is used."""
+    frame = FRAME.with_columns(doc_id="docno")
+    for name in "ab":
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    assert_frame_equal(read_run(tmp_path / "a.parquet"), frame)
+    assert_frame_equal(read_run([tmp_path / "a.parquet", tmp_path / "b.parquet"]), pl.concat([frame, frame]))
