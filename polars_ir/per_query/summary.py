@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from polars_ir.errors import (
 )
 from polars_ir.extras import require
 from polars_ir.frames.kinds import give_back
+from polars_ir.options import takes
 from polars_ir.per_query.averages import (
     averaged,
     between_of,
@@ -33,13 +34,12 @@ from polars_ir.per_query.averages import (
 )
 from polars_ir.per_query.caveats import warn_of_attributes
 from polars_ir.per_query.columns import measures_of
+from polars_ir.per_query.options import Summarizing
 from polars_ir.per_query.samples import Sample, named_in, sample_of
-from polars_ir.values import BOUNDED, INTERVALS, chance, one_of, randomness
+from polars_ir.values import check, one_of
 
 #: The columns that `summarize` makes.
 MADE = ("measure", "mean", "std", "low", "high", "n_queries", "note")
-
-Interval = Literal["auto", "normal", "t", "percentile", "BCa", "bootstrap-t", "bounded"]
 
 #: The intervals by expressions, which need no SciPy and no values in memory.
 BY_EXPRESSIONS = ("auto", "normal")
@@ -108,7 +108,7 @@ def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Litera
     >>> ir.mean(recalls, average="micro").item()  # 2 of 4 relevant documents
     0.5
     """
-    one_of("average", average, ("macro", "micro"))
+    check("average", average, one_of("macro", "micro"))
     table, measures = measures_of(per_query, without=named_in(by, weights))
     warn_of_attributes(table, measures)
     sample = sample_of(table, measures, by, weights)
@@ -125,48 +125,17 @@ def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Litera
 
 @overload
 def summarize(
-    per_query: pl.LazyFrame,
-    *,
-    confidence: float = ...,
-    interval: Interval = ...,
-    by: Any = ...,
-    weights: Any = ...,
-    resamples: int = ...,
-    seed: int = ...,
+    per_query: pl.LazyFrame, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]
 ) -> pl.LazyFrame: ...
 @overload
 def summarize(
-    per_query: pl.DataFrame,
-    *,
-    confidence: float = ...,
-    interval: Interval = ...,
-    by: Any = ...,
-    weights: Any = ...,
-    resamples: int = ...,
-    seed: int = ...,
+    per_query: pl.DataFrame, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]
 ) -> pl.DataFrame: ...
 @overload
-def summarize(
-    per_query: Any,
-    *,
-    confidence: float = ...,
-    interval: Interval = ...,
-    by: Any = ...,
-    weights: Any = ...,
-    resamples: int = ...,
-    seed: int = ...,
-) -> Any: ...
+def summarize(per_query: Any, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]) -> Any: ...
 @explain_options
-def summarize(
-    per_query: Any,
-    *,
-    confidence: float = 0.95,
-    interval: Interval = "auto",
-    by: Any = None,
-    weights: Any = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Any:
+@takes(Summarizing)
+def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> Any:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     Queries are taken as a sample of all that could be asked. The interval of a measure with two ends is Wilson's,
@@ -183,21 +152,10 @@ def summarize(
     ----------
     per_query
         What `evaluate` returned.
-    confidence
-        How sure the interval is to hold the mean of all queries; between 0 and 1.
-    interval
-        `"auto"`, as said; `"normal"`, `"t"`, or a bootstrap over queries: `"percentile"`, `"BCa"` (bias-corrected and
-        accelerated), `"bootstrap-t"`; `"bounded"`, Gaffke's, which is Clopper and Pearson's of values 0 and 1, wide,
-        and of equal weights only. All but the first two need SciPy (`pip install 'polars_ir[stats]'`) and the values in
-        memory.
     by
         Slices of the queries, as in `mean`.
     weights
         What a query counts, as in `mean`; a bootstrap draws a query with its weight.
-    resamples
-        How often a bootstrap draws.
-    seed
-        What it draws; the same seed gives the same interval.
 
     Returns
     -------
@@ -227,22 +185,22 @@ def summarize(
     >>> ir.summarize(per_query, weights=pl.DataFrame({"query_id": ["q1", "q2"], "asked": [9, 1]}))["mean"].item()
     0.55
     """
-    one_of("interval", interval, (*BOUNDED, *INTERVALS))
+    interval = options["interval"]
     if interval == "bounded" and weights is not None:
         raise OptionError(
             "interval='bounded' knows no weights. Take another, such as 'auto', or leave the weights out."
         )
-    options = {"kind": interval, "confidence": chance("confidence", confidence), **randomness(resamples, seed)}
+    how = {"kind": interval, **{name: options[name] for name in ("confidence", "resamples", "seed")}}
     table, measures = measures_of(per_query, without=named_in(by, weights))
     warn_of_attributes(table, measures)
     sample = sample_of(table, measures, by, weights)
     if interval in BY_EXPRESSIONS:
-        z = NormalDist().inv_cdf((1 + float(confidence)) / 2)
+        z = NormalDist().inv_cdf((1 + options["confidence"]) / 2)
         by_expression = _bounded if interval == "auto" else _normal
         rows = pl.concat(by_expression(sample, measure, z) for measure in measures)
     elif table.eager:
         require("stats", f"ir.summarize(interval={interval!r})")
-        rows = pl.concat(_with_interval(sample, measure, options) for measure in measures)
+        rows = pl.concat(_with_interval(sample, measure, how) for measure in measures)
     else:
         raise InputTypeError.lazy(f"interval={interval!r}")
     return give_back(sample.named(rows, MADE), per_query)

@@ -209,7 +209,10 @@ def test_gains_closer_than_1_are_told_apart():
     [
         (lambda: ir.interpolated_precision(recall=1.5), "IPrec: recall must be a number from 0 to 1; got 1.5."),
         (lambda: ir.eleven_point_average(rounding=1), "11pt_avg: rounding must be one of 'nearest', 'up'; got 1."),
-        (lambda: ir.r_precision(multiple=0), "Rprec: multiple must be a number above 0; got 0."),
+        (
+            lambda: ir.r_precision(multiple=0),
+            "Rprec: multiple must be a number above 0, and no more than 1e+09; got 0.",
+        ),
         (
             lambda: ir.utility(coefficients=(1, -1)),
             "utility: coefficients must be a tuple of four numbers, as in (1, -1, 0, 0); got (1, -1).",

@@ -189,11 +189,11 @@ ALONE = "CWL: continuation must be an expression of ir.place, ir.gained and ir.c
         (lambda: ir.user_model(continuation=1 - place / 10), "between 0 and 1 at every position; got "),
         (lambda: ir.user_model(continuation=pl.lit(None)), "between 0 and 1 at every position; got "),
         (lambda: ir.user_model(continuation=(place - 5).sqrt() * 0), "between 0 and 1 at every position; got "),
-        (lambda: ir.bejeweled_player(T=0), "BPM: T must be a number above 0; got 0."),
+        (lambda: ir.bejeweled_player(T=0), "BPM: T must be a number above 0, and no more than 1e+09; got 0."),
         (lambda: ir.inst(T=0.2), "INST: T must be a number of 0.25 or more; got 0.2."),
-        (lambda: ir.insq(min_rel=-1), "INSQ: min_rel must be a number of 0 or more; got -1."),
+        (lambda: ir.insq(min_rel=-1), "INSQ: min_rel must be 0 or more, and no more than 1e+09; got -1."),
         (lambda: ir.insq(min_rel=2, max_rel=2), "INSQ: max_rel must be above min_rel, 2; got 2."),
-        (lambda: ir.nearly_err_10(p=1), "NERR10: p must be a number between 0 and 1, both excluded; got 1."),
+        (lambda: ir.nearly_err_10(p=1), "NERR10: p must be between 0 and 1, both excluded; got 1."),
     ],
 )
 def test_what_is_no_model_is_an_error(call, message):

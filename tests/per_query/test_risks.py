@@ -179,7 +179,7 @@ def test_a_wrong_alpha_is_told(alpha):
         with pytest.raises(ir.IRError) as error:
             call()
         assert str(error.value) == (
-            f"alpha, the weight of a loss beyond that of a win, must be 0 or more; got {alpha!r}."
+            f"alpha, the weight of a loss beyond that of a win, must be 0 or more, and no more than 1e+100; got {alpha!r}."
         )
 
 
