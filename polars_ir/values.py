@@ -64,13 +64,13 @@ def chance(below: float = 1) -> Value[float]:
 
 def not_negative(most: float = LARGEST) -> Value[float]:
     """A number of 0 or more."""
-    wanted = f"0 or more, and no more than {most:g}"
+    wanted = f"from 0 to {most:g}"
     return Value(wanted, lambda value: is_number(value) and 0 <= value <= most, float)
 
 
 def positive(most: float = LARGEST) -> Value[float]:
     """A number above 0."""
-    wanted = f"a number above 0, and no more than {most:g}"
+    wanted = f"above 0, up to {most:g}"
     return Value(wanted, lambda value: is_number(value) and 0 < value <= most, float)
 
 

@@ -211,7 +211,7 @@ def test_gains_closer_than_1_are_told_apart():
         (lambda: ir.eleven_point_average(rounding=1), "11pt_avg: rounding must be one of 'nearest', 'up'; got 1."),
         (
             lambda: ir.r_precision(multiple=0),
-            "Rprec: multiple must be a number above 0, and no more than 1e+09; got 0.",
+            "Rprec: multiple must be above 0, up to 1e+09; got 0.",
         ),
         (
             lambda: ir.utility(coefficients=(1, -1)),
