@@ -1,5 +1,6 @@
 """Equal scores: every rule of `ties=`, against all the orders there are. The expectation is in test_expected.py."""
 
+from functools import cache
 from itertools import permutations, product
 
 import polars as pl
@@ -103,13 +104,19 @@ def test_a_frame_with_grades_has_the_ties_of_a_run_with_qrels():
         assert_frame_equal(found.filter(pl.col("query_id").is_in(wanted["query_id"].implode())), wanted)
 
 
+@cache
+def without_ties() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """A run without equal scores, its judgments, and every measure of it."""
+    run, qrels = collection(6)
+    run = run.with_columns(score=pl.int_range(pl.len()).cast(pl.Float64).shuffle(seed=1))
+    return run, qrels, ir.evaluate(run, qrels, every_measure())
+
+
 @plans
 @pytest.mark.parametrize("ties", ["input", "best", "worst"])
 def test_without_ties_every_rule_gives_the_same(ties, deep, monkeypatch):
+    run, qrels, wanted = without_ties()
     tune(monkeypatch, deep=deep)
-    run, qrels = collection(6)
-    run = run.with_columns(score=pl.int_range(pl.len()).cast(pl.Float64).shuffle(seed=1))
-    wanted = ir.evaluate(run, qrels, every_measure())
     assert_frame_equal(ir.evaluate(run, qrels, every_measure(), ties=ties), wanted, check_exact=True)
 
 

@@ -317,7 +317,7 @@ def as_in_9(rel: int) -> list[pl.Expr]:
 
 
 @pytest.mark.parametrize("rel", [1, 2])
-@settings(STEADY, max_examples=250)
+@settings(STEADY, max_examples=100)
 @given(collections())
 def test_trec_eval_9_has_the_same_figures(rel, run_and_qrels):
     run, qrels = run_and_qrels
@@ -333,7 +333,7 @@ def test_trec_eval_9_has_the_same_figures_of_larger_collections(seed):
     assert_agree(run, qrels, as_in_9(1), trec_eval_9(run, qrels))
 
 
-@settings(STEADY, max_examples=250)
+@settings(STEADY, max_examples=100)
 @given(collections())
 def test_trec_eval_9_has_the_same_rndcg_but_where_one_document_is_left(run_and_qrels):
     run, qrels = run_and_qrels
@@ -401,7 +401,7 @@ def by_formula(ranking: list[float | None], judged: list[float], p: float = 0.7)
     }
 
 
-@settings(STEADY, max_examples=250)
+@settings(STEADY, max_examples=100)
 @given(collections())
 def test_measures_have_the_figures_of_their_formulas(run_and_qrels):
     run, qrels = run_and_qrels

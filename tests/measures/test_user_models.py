@@ -100,7 +100,7 @@ def test_gains_lie_between_the_lowest_and_the_highest_grade():
 
 @pytest.mark.parametrize("depth", [5, 1000])
 @pytest.mark.parametrize("name", CONTINUATIONS)
-@settings(STEADY, max_examples=10)
+@settings(STEADY, max_examples=5)
 @given(collections(grades=(-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0)))
 def test_a_model_of_ones_own_is_its_formula(name, depth, run_and_qrels):
     run, qrels = run_and_qrels
