@@ -13,8 +13,8 @@ import polars as pl
 from polars_ir.errors import ColumnError, DtypeError, explain_options, nearest, quoted
 from polars_ir.extras import require
 from polars_ir.frames.columns import find
+from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import Frame, give_back, to_polars
-from polars_ir.frames.table import same_types
 from polars_ir.runs.rankings import checked_run, ranked, returned
 from polars_ir.values import check, whole
 

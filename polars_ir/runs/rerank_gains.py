@@ -9,8 +9,9 @@ import polars as pl
 
 from polars_ir.engine.ranking import place
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import give_back
-from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table import qrels_table
 from polars_ir.language.names import is_cost, resolve
 from polars_ir.language.words import average, ratio
 from polars_ir.runs.evaluation import evaluate

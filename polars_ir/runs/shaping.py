@@ -11,7 +11,8 @@ from polars_ir.engine.pairing import pair_up
 from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
 from polars_ir.frames.columns import fitting
-from polars_ir.frames.table import Table, run_table, same_types
+from polars_ir.frames.ids import same_types
+from polars_ir.frames.table import Table, run_table
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import checked_run, in_order, ranked, returned
 from polars_ir.values import check, one_of, whole

@@ -9,7 +9,8 @@ import polars as pl
 
 from polars_ir.errors import ColumnError, MeasureError, OptionError, entered_by, explain_options, option
 from polars_ir.frames.columns import ROLES, find
-from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
+from polars_ir.frames.ids import same_types
+from polars_ir.frames.table import labelled_table, qrels_table, run_table
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures, resolve
 from polars_ir.options import takes

@@ -181,3 +181,12 @@ def test_grades_of_any_whole_type_are_ordered_alike(dtype):
     assert ir.evaluate(run, qrels, ["RR", "Compat"], ties="best").row(0) == ("q", 1.0, 1.0)
     assert ir.evaluate(run, qrels, ["RR", "Compat"], ties="worst").row(0)[1] == 0.5
     assert ir.evaluate(run, subtopics, "StRecall@1", ties="best").row(0) == ("q", 1.0)
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_an_expectation_divides_alike_where_all_documents_tie(engine):
+    """All queries may have one number of tied documents, which an engine could take for a constant."""
+    tied = {"query_id": ["q"] * 5, "doc_id": list("abcde"), "score": [1.0] * 5, "relevance": [1, 1, 1, 1, None]}
+    measures = ["RBP", "RBP_residual", "RBP(p=0.5)@3", "AP", "nDCG@3", "RR"]
+    found = ir.evaluate(pl.LazyFrame(tied), None, measures, ties="expected").collect(engine=engine)
+    assert_frame_equal(found, ir.evaluate(pl.DataFrame(tied), None, measures, ties="expected"), check_exact=True)
