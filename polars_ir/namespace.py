@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -83,13 +84,15 @@ class IRNamespace(Bound):
         return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures()})
 
     def __repr__(self) -> str:
-        return (
-            f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame\n"
-            f"  of a run: {_listed(OF_RUN)}\n"
-            f"  of a per-query frame: {_listed(OF_PER_QUERY)}\n"
-            "  charts of either: .ir.plot\n"
-            f"  a measure each, of a run and its qrels: {_listed(_measures())}"
+        lines = (
+            f"of a run: {_listed(OF_RUN)}",
+            f"of a per-query frame: {_listed(OF_PER_QUERY)}",
+            "charts of either: .ir.plot",
+            f"a measure each, of a run and its qrels: {_listed(_measures())}",
         )
+        first = f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame"
+        folded = (textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ") for line in lines)
+        return "\n".join((first, *folded))
 
 
 def of(frame: Any) -> IRNamespace:

@@ -21,7 +21,7 @@ from polars_ir.language.catalog import CATALOG
 from polars_ir.options import options_of
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
-QRELS = "judgments, in these formats or BEIR's"
+QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
 
 #: How a result is printed.
 RENDERS = {

@@ -255,6 +255,6 @@ def _check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
         f"must be of queries with judgments; {first[0]!r} has none"
         f"{', though the run answers it' if answered else ', and the run does not answer it'}."
         f"{nearest(str(first[0]), map(str, known))} There are {', '.join(map(repr, known.head(SHOWN))) or 'none'}"
-        f"{', ...' if len(known) > SHOWN else ''}.",
+        f"{' and more' if len(known) > SHOWN else ''}.",
         about="query_id",
     )
