@@ -360,6 +360,14 @@ def test_wrong_use_is_told_in_one_line(arguments, capsys):
     assert line.endswith(f"{' '.join(['polars-ir', *known])} --help tells more.")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["evalute", "qrels", "run"], "evaluate"), (["compare", "a", "--test", "wilcoxn"], "wilcoxon")],
+)
+def test_a_misspelled_choice_names_the_nearest(arguments, meant, capsys):
+    assert f"). Did you mean {meant!r}" in failing(arguments, capsys)
+
+
 def test_without_a_command_there_is_the_help(capsys):
     assert main([]) == 2
     told = capsys.readouterr()
