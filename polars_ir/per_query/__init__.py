@@ -5,6 +5,7 @@ from polars_ir.per_query.correlation import rank_correlation
 from polars_ir.per_query.difficulty import hardest, unanswered
 from polars_ir.per_query.drifting import drift
 from polars_ir.per_query.gating import gate
+from polars_ir.per_query.ranking import ranks
 from polars_ir.per_query.risks import geo_risk, risk
 from polars_ir.per_query.sample_size import power
 from polars_ir.per_query.slices import worst_slices
@@ -22,6 +23,7 @@ __all__ = [
     "mean",
     "power",
     "rank_correlation",
+    "ranks",
     "risk",
     "robustness",
     "summarize",

@@ -88,3 +88,21 @@ class Comparing(Testing, total=False):
             "Columns of `per_query`, or a frame with a query column and others: a row per slice of queries as well.",
         ),
     ]
+
+
+class Ranking(TypedDict, total=False):
+    """The options of `ranks` and its chart."""
+
+    confidence: Annotated[float, Option(0.95, chance(), "The chance that the ranges of all systems hold together.")]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves it out for all.",
+        ),
+    ]
+    resamples: Annotated[
+        int, Option(10_000, whole(1, MOST_RESAMPLES), "How many changes of signs, and samples of queries, are drawn.")
+    ]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
