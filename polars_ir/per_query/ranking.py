@@ -49,9 +49,12 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     Queries are taken for a sample of those there could be. They may as well be tasks of a benchmark (MTEB's): `rename`
     the columns of model and task to `run` and `query_id`, and take `missing="skip"` where models lack tasks.
 
-    How far it holds, by simulation (`tests/bench/evidence.py ranks`, confidence .95): COVERAGE. Where systems differ
-    in a few rare queries only and none of those came up, no range that knows differences alone can tell; and five
-    queries can tell no systems apart, since their 32 changes of signs show no p below .0625.
+    How far it holds, by simulation (`tests/bench/ranking.py`, 1,000 cases each, confidence .95): with 25 queries the
+    range of any of ten systems misses its true rank in at most .059 of the cases, with 100 in .054, with 10 in .052,
+    over values like those of AP, RR, Success and rare failures, and systems that are all equal, in two groups, on a
+    slope, or near-copies. Samples of queries drawn anew, in place of signs, missed in up to .158 with 25 queries. Where
+    systems differ in rare queries only and none of those came up, no range that knows differences alone can tell; and
+    five queries tell hardly anything apart, since their 32 changes of signs show no p below .0625.
 
     Parameters
     ----------
@@ -104,11 +107,12 @@ def _ranked(scores: Scores, measure: str, options: Ranking) -> Iterator[dict[str
     """The rows of a measure."""
     import numpy as np
 
-    of_all = ~np.isnan(scores.values[measure]).any(axis=1)
+    lacking = np.isnan(scores.values[measure])
     if options["missing"] == "skip":
-        of_all &= scores.answered.all(axis=1)
+        lacking = lacking | ~scores.answered
+    of_all = ~lacking.any(axis=1)
     values = scores.values[measure][of_all]
-    left_out = len(of_all) - len(values)
+    left_out = scores.queries.height - len(values)
     notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
     if len(values) < 2:
         notes.insert(0, "fewer than two queries with a value of all systems")

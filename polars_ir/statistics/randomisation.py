@@ -96,6 +96,10 @@ def _all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
 
 
 def random_flips(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    """Random changes of signs, in chunks: a row per change and a column per query, with a 1 where the sign stays.
+
+    `shape` has the number of queries, and that of numbers which are made of each change.
+    """
     n = shape[0]
     generator = np.random.default_rng(seed)
     # A generator gives bytes by fours. Whole ones for each chunk make the flips the same for any size of chunk.
