@@ -3,6 +3,7 @@
 from polars_ir.per_query.abstaining import abstention
 from polars_ir.per_query.correlation import rank_correlation
 from polars_ir.per_query.difficulty import hardest, unanswered
+from polars_ir.per_query.discriminating import discriminative_power
 from polars_ir.per_query.drifting import drift
 from polars_ir.per_query.gating import gate
 from polars_ir.per_query.ranking import ranks
@@ -16,6 +17,7 @@ from polars_ir.per_query.variants import robustness
 __all__ = [
     "abstention",
     "compare",
+    "discriminative_power",
     "drift",
     "gate",
     "geo_risk",

@@ -106,3 +106,20 @@ class Ranking(TypedDict, total=False):
         int, Option(10_000, whole(1, MOST_RESAMPLES), "How many changes of signs, and samples of queries, are drawn.")
     ]
     seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Discriminating(TypedDict, total=False):
+    """The options of `discriminative_power`."""
+
+    test: Annotated[str, Option("bootstrap", one_of(*TESTS), f"The test: {', '.join(map(repr, TESTS))}.")]
+    alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
+        ),
+    ]
+    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")]
+    seed: Annotated[int, Option(0, whole(0), SEED)]

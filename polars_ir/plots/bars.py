@@ -149,7 +149,7 @@ def _bars_and_mean(
 ) -> alt.LayerChart:
     width, height = (700, 300) if single else (300, 120)
     x = alt.X("start:Q", title=titles[0], scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
-    told = ["query:N", alt.Tooltip("difference:Q", format=".4f"), "outcome:N", "n_queries:Q"]
+    told = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
     each = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=told)
     # Without a stroke there are seams between the bars.
     seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
@@ -160,7 +160,8 @@ def _bars_and_mean(
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
     whole = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
     band = whole.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
-    tooltip = ["run:N", "baseline:N", *(alt.Tooltip(f"{c}:Q", format=".4f") for c in mean.columns[2:7]), "note:N"]
+    names = [alt.Tooltip(f"{column}:N") for column in ("run", "baseline", "note")]
+    tooltip = [*names, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in mean.columns[2:7])]
     rule = whole.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]

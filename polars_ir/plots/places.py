@@ -97,10 +97,9 @@ def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) 
     """A panel of a measure."""
     systems = rows["run"].to_list()
     colours, shapes = ([kinds[i] for kinds in GROUPS.values()] for i in (0, 1))
-    tooltip = [
-        *("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N"),
-        *(alt.Tooltip(f"{column}:Q", format=".4f") for column in ("mean", "chance_first")),
-    ]
+    columns = ("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N")
+    figures = [alt.Tooltip(f"{column}:Q", format=".4f") for column in ("mean", "chance_first")]
+    tooltip = [*(alt.Tooltip(column) for column in columns), *figures]
     scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
     ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
     x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=alt.Axis(values=ticks, grid=False))
