@@ -12,6 +12,7 @@ from polars_ir.runs.norms import normalize
 from polars_ir.runs.rerank_gains import rerank_gain
 from polars_ir.runs.reusing import reusability
 from polars_ir.runs.shaping import collapse, condense, deduplicate, pool, rerank, top_k
+from polars_ir.runs.side_by_side import side_by_side
 from polars_ir.runs.similarity import similarity
 from polars_ir.runs.validation import validate
 
@@ -33,6 +34,7 @@ __all__ = [
     "rerank",
     "rerank_gain",
     "reusability",
+    "side_by_side",
     "similarity",
     "top_k",
     "validate",
