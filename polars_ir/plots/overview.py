@@ -191,16 +191,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     frame, names = in_memory(per_query, measures, "heatmap")
     means = with_run(mean(frame)).select("run", *names)
     means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
-    cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
-    value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
-    share = (
-        pl.when(highest > lowest)
-        .then((value - lowest) / (highest - lowest))
-        .otherwise(pl.when(value.is_not_null()).then(0.5))
-    )
-    cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
-    cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
-    cells = cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))
+    cells = _shaded(means, names)
     base = alt.Chart(drawn(cells, "Show fewer measures.")).encode(
         x=alt.X(
             "measure:N",
@@ -233,3 +224,17 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     return alt.LayerChart(
         data=cells, layer=[base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade), text]
     ).properties(width=alt.Step(56), height=alt.Step(24), title=titled("Means by system and measure", *below))
+
+
+def _shaded(means: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """A row per mean, with its place between the worst and the best of its measure, and its text."""
+    cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
+    value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
+    share = (
+        pl.when(highest > lowest)
+        .then((value - lowest) / (highest - lowest))
+        .otherwise(pl.when(value.is_not_null()).then(0.5))
+    )
+    cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
+    cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
+    return cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))

@@ -9,10 +9,10 @@ from polars_ir.runs.interleaving import interleave, interleaving
 from polars_ir.runs.judging import judge
 from polars_ir.runs.judging_next import judge_next
 from polars_ir.runs.norms import normalize
+from polars_ir.runs.pages import side_by_side
 from polars_ir.runs.rerank_gains import rerank_gain
 from polars_ir.runs.reusing import reusability
 from polars_ir.runs.shaping import collapse, condense, deduplicate, pool, rerank, top_k
-from polars_ir.runs.side_by_side import side_by_side
 from polars_ir.runs.similarity import similarity
 from polars_ir.runs.validation import validate
 

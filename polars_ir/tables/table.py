@@ -135,19 +135,9 @@ def table(
     compared = _compared(rows, names, baseline, test, options)
     filled = _filled(rows, names, missing)
     means = _means(rows, filled, names, order)
-    cells = cells_of(means, compared, baseline=baseline, digits=places, percent=percent)
-    if parts:
-        intervals = summarize(filled, confidence=1 - alpha) if "interval" in parts else None
-        figures = {"intervals": intervals, "compared": compared}
-        form: dict[str, Any] = {"digits": places, "confidence": 1 - alpha}
-        cells = pl.concat(
-            piece
-            for column in cells.partition_by("measure", maintain_order=True)
-            for piece in (
-                column,
-                *beside(column, parts, figures, times=times_of(column["measure"][0], percent=percent), **form),
-            )
-        )
+    form: dict[str, Any] = {"digits": places, "percent": percent}
+    cells = cells_of(means, compared, baseline=baseline, **form)
+    cells = _with_parts(cells, parts, filled, compared, alpha=alpha, **form)
     corner = "(%)" if percent and in_percent(names) else ""
     notes = [*note_on_best(cells), *note_on_queries(rows, names, missing=missing, tested=compared is not None)]
     if {"interval", "difference"} & set(parts):
@@ -162,6 +152,31 @@ def table(
 
     shown = great_table(cells, title, " ".join(notes), corner)
     return shown.as_raw_html() if format == "html" else shown
+
+
+def _with_parts(
+    cells: pl.DataFrame,
+    parts: Sequence[str],
+    rows: pl.DataFrame,
+    compared: pl.DataFrame | None,
+    *,
+    alpha: float,
+    digits: int,
+    percent: bool,
+) -> pl.DataFrame:
+    """The cells of each measure, with those of what is asked for behind them."""
+    if not parts:
+        return cells
+    figures = {
+        "intervals": summarize(rows, confidence=1 - alpha) if "interval" in parts else None,
+        "compared": compared,
+    }
+    found = []
+    for column in cells.partition_by("measure", maintain_order=True):
+        times = times_of(column["measure"][0], percent=percent)
+        others = beside(column, parts, figures, times=times, digits=digits, confidence=1 - alpha)
+        found += [column, *others]
+    return pl.concat(found)
 
 
 def _compared(

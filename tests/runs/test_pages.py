@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import polars_ir as ir
-from polars_ir.runs.side_by_side import side_by_side
+from polars_ir.runs.pages import side_by_side
 
 A = {"q": ["d1", "d2", "d3", "d4"], "other": ["x"]}
 B = {"q": ["d2", "d5", "d1"]}
