@@ -53,7 +53,8 @@ def series(
 
     Figures are those of `drift`: a ring, in the colour of its system, marks a stretch of time whose mean differs from
     the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
-    of its queries; where systems have different ones, the fewest. Of more than five systems the best five at the end
+    of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
+    more than five systems the best five at the end
     are in colour, and bands are left out, which the subtitle says. A click on the legend shows one system alone.
 
     Parameters
