@@ -19,6 +19,7 @@ from polars_ir.per_query.systems import compare
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
 from polars_ir.plots.style import FOREGROUND, drawn, systems_of, titled, with_direction, with_run
 from polars_ir.runs.evaluation import evaluate
+from polars_ir.values import chance
 
 #: The height of a chart of cutoffs.
 HEIGHT = 300
@@ -80,7 +81,7 @@ def cutoffs(
     >>> chart.data.filter(pl.col("run") == "bm25").select("k", pl.col("mean").round(3)).rows()
     [(1, 0.323), (10, 0.323)]
     """
-    ks = sorted(set(_checked(k)))
+    ks, confidence = sorted(set(_checked(k))), chance("confidence", confidence)
     expressions = {at: _at(measure, at) for at in ks}
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
     per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))

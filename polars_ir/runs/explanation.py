@@ -76,8 +76,9 @@ def explain(
         How far down the ranking is shown: as far as the measure sees (`"cutoff"`; whole if it has none), to a rank, or
         whole (None). Contributions add up to the value unless a given rank cuts some off.
     documents, queries
-        Texts, which then stand behind the ids: a dict `{id: text}`, or a frame with a column of ids and one called
-        `text`, before which goes a `title`, as `read_beir` has them; of a LazyFrame the texts that are shown are read.
+        Texts, which then stand behind the ids: a dict `{id: text}` or `{id: {"title": ..., "text": ...}}`, or a frame
+        with a column of ids and one called `text`, before which goes a `title`, as `read_beir` has them; of a LazyFrame
+        the texts that are shown are read.
     ties, judged_only
         As in `evaluate`; tied documents must have an order, so that `ties="expected"` can not be explained.
 

@@ -122,7 +122,7 @@ def _check(asked: pl.Series, names: Sequence[str], qrels: Any) -> None:
     """Raise an `OptionError` unless there are one query, two names, and judgments."""
     if len(asked) != 1:
         raise OptionError(f"must be one query here; got {asked.to_list()!r:.80}.", about="query_id")
-    if isinstance(names, str) or len(names) != 2:
+    if not isinstance(names, (list, tuple)) or len(names) != 2:
         raise OptionError(f"must be the names of both systems, as in ('old', 'new'); got {names!r:.80}.", about="names")
     if qrels is None:
         raise OptionError("side_by_side needs qrels, by which both runs are measured; got None.")

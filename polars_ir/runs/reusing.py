@@ -130,6 +130,8 @@ def _in_memory(runs: Frames) -> Frames:
 
 def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
     """The group of every system."""
+    if by is not None and not isinstance(by, Mapping):
+        raise OptionError(f"must be a dict of the group of each system; got {by!r:.80}.", about="by")
     given = {str(system): str(group) for system, group in (by or {}).items()}
     if unknown := [system for system in given if system not in systems]:
         near = nearest(unknown[0], systems)

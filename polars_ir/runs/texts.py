@@ -36,6 +36,8 @@ def _texts(given: Any, table: str, role: str, wanted: pl.Series) -> pl.DataFrame
             {"id": [str(id) for id, _ in some], "text": [text for _, text in some]},
             schema={"id": pl.String, "text": pl.String},
         )
+    if isinstance(given, Mapping) and all(isinstance(parts, Mapping) for parts in given.values()):
+        given = _of_parts(given)
     frame = to_polars(table, given, column="text")
     schema = frame.collect_schema()
     id = _first(schema, (*ROLES[role], *IDS))
@@ -52,6 +54,13 @@ def _texts(given: Any, table: str, role: str, wanted: pl.Series) -> pl.DataFrame
     )
     rows = rows.filter(pl.col("id").is_in(wanted.implode()))
     return rows.unique("id", keep="first", maintain_order=True).collect().with_columns(pl.col("text").str.strip_chars())
+
+
+def _of_parts(given: Mapping[Any, Mapping[str, Any]]) -> pl.DataFrame:
+    """`{id: {"title": ..., "text": ...}}`, as BEIR holds a corpus, as a frame."""
+    names = dict.fromkeys(str(name) for parts in given.values() for name in parts)
+    rows = [{"_id": str(id), **{name: parts.get(name) for name in names}} for id, parts in given.items()]
+    return pl.DataFrame(rows, strict=False, infer_schema_length=None)
 
 
 def _first(columns: Any, names: tuple[str, ...]) -> str | None:

@@ -6,13 +6,14 @@ and their intervals always have a sign, which is a minus and no hyphen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import OptionError
 from polars_ir.tables.cells import FIGURE_SPACE, UNDEFINED
+from polars_ir.values import one_of
 
 #: What can be shown beside each mean, with what stands behind the measure in its heading.
 PARTS = {"interval": "{:.3g} % interval", "difference": "difference", "p": "p"}
@@ -20,11 +21,11 @@ PARTS = {"interval": "{:.3g} % interval", "difference": "difference", "p": "p"}
 MINUS = "\N{MINUS SIGN}"
 
 
-def parts_of(show: str | Iterable[str]) -> list[str]:
+def parts_of(show: object) -> list[str]:
     """The parts that are asked for, in the order they stand in."""
-    asked = [show] if isinstance(show, str) else list(show)
-    if wrong := [part for part in asked if part not in PARTS]:
-        raise OptionError.value("show", wrong[0], list(PARTS))
+    asked = list(show) if isinstance(show, (list, tuple, set)) else [show]
+    for part in asked:
+        one_of("show", part, list(PARTS))
     return [part for part in PARTS if part in asked]
 
 

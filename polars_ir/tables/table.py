@@ -30,7 +30,7 @@ from polars_ir.tables.cells import (
     note_on_queries,
     times_of,
 )
-from polars_ir.values import MISSING, one_of
+from polars_ir.values import MISSING, chance, one_of
 
 FORMATS = ("gt", "html", "latex", "markdown")
 
@@ -127,6 +127,7 @@ def table(
         require("table", "ir.table")
     parts = parts_of(show)
     check_parts(parts, baseline, test)
+    alpha = chance("alpha", alpha)
     _check_label(label, title)
     rows, names = _rows(per_query, measures)
     # Systems may be numbers; printed they are texts.

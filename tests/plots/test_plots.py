@@ -563,6 +563,9 @@ def test_methods_are_the_functions_with_the_frame(per_query):
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[]), ["whole numbers"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, 3), ["a measure is a name"]),
         (lambda _: plots.precision_recall(PYDOCS.runs, PYDOCS.qrels, rel="a"), ["rel"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm52"), ["Did you mean 'bm25'"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm25", confidence="a"), ["confidence must"]),
+        (lambda f: plots.ranks(f.filter(run="bm25")), ["several systems"]),
     ],
 )
 def test_what_can_not_be_drawn_is_an_error_that_says_so(per_query, draw, words):

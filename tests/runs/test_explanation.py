@@ -322,6 +322,7 @@ def test_a_depth_that_is_none_is_an_error(depth):
         {"d1": "Cats purr.", "d5": None},
         pl.DataFrame({"doc_id": ["d1", "d7"], "title": ["Cats", None], "text": ["purr.", "x"]}),
         pl.LazyFrame({"_id": ["d1"], "contents": ["Cats purr."]}),
+        {"d1": {"title": "Cats", "text": "purr.", "url": 3}, "d7": {"title": "x"}},
         pl.DataFrame({"docno": ["d1", "d1"], "anything": ["Cats purr.", "again"]}),
     ],
 )

@@ -111,6 +111,7 @@ def test_a_browser_shows_it(tmp_path):
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
+        (("q", QRELS), {"names": 3}, "names must be the names of both systems"),
         (("q", QRELS), {"names": "ab"}, "names must be the names of both systems"),
         ((["q", "other"], QRELS), {}, "must be one query here"),
         (("r", QRELS), {}, "'r' has none"),

@@ -114,6 +114,7 @@ def test_the_kind_of_the_runs_comes_back():
         (lambda: reusability(RUNS, QRELS, ["AP", "RR"]), "takes one measure"),
         (lambda: reusability(RUNS, QRELS, "AP", depth=0), "depth must be a whole number"),
         (lambda: reusability(RUNS, QRELS, "AP", by={"bb": "x"}), "names 'bb', which is no system"),
+        (lambda: reusability(RUNS, QRELS, "AP", by="team"), "by must be a dict"),
         (lambda: reusability(RUNS, QRELS, "AP", by=dict.fromkeys("abc", "x")), "puts all of them into one"),
         (lambda: reusability(RUNS, QRELS, "alpha_nDCG@10"), "reusability"),
     ],

@@ -479,6 +479,8 @@ BOTH = per_query(low=LOW, high=HIGH)
         (BOTH, {"title": 3}, ["title must be a text"]),
         (BOTH, {"show": "intervall"}, ["show must be one of 'interval', 'difference', 'p'", "Did you mean 'interval'"]),
         (BOTH, {"show": "difference"}, ["name the baseline"]),
+        (BOTH, {"show": 3}, ["show must be one of"]),
+        (BOTH, {"show": "interval", "test": None, "alpha": "x"}, ["alpha must be between 0 and 1"]),
         (BOTH, {"show": "p", "baseline": "low", "test": None}, ["by a test"]),
         (BOTH, {"label": "tab:a"}, ["give a title"]),
         (BOTH, {"label": "a}b", "title": "A"}, ["label must be a name without blanks and commands"]),
