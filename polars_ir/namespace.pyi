@@ -9,9 +9,19 @@ import polars as pl
 
 from polars_ir.fusion import Complementarity, Method, TunedFusion
 from polars_ir.language.names import Measures
-from polars_ir.per_query.options import Comparing, Gating, Grouping, Slicing, Summarizing, Testing
+from polars_ir.per_query.options import (
+    Comparing,
+    Discriminating,
+    Gating,
+    Grouping,
+    Ranking,
+    Slicing,
+    Summarizing,
+    Testing,
+)
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.pages import Page
 from polars_ir.runs.rerank_gains import RerankGain
 
 _FrameT_co = TypeVar("_FrameT_co", covariant=True)
@@ -153,10 +163,14 @@ class IRNamespace(Generic[_FrameT_co]):
         measure: Measures,
         *,
         n_queries: int | None = 10,
+        documents: Any = None,
+        queries: Any = None,
         ties: Literal["doc_id", "input", "best", "worst", "expected"] = "doc_id",
         judged_only: bool = False,
     ) -> _FrameT_co:
         """The queries in which two runs differ most, and the documents that make the difference there."""
+    def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> Any:
+        """The share of the pairs of systems that a measure tells apart: a row per measure."""
     def eleven_point_average(
         self, qrels: Any = None, *, rel: float = 1, rounding: str = "nearest", **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -226,6 +240,9 @@ class IRNamespace(Generic[_FrameT_co]):
         measure: Measures,
         query_id: Any,
         *,
+        depth: int | Literal["cutoff"] | None = "cutoff",
+        documents: Any = None,
+        queries: Any = None,
         ties: Literal["doc_id", "input", "best", "worst", "expected"] = "doc_id",
         judged_only: bool = False,
     ) -> _FrameT_co:
@@ -581,6 +598,8 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, p: float = 0.8, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Residual of rank-biased precision: how much more it could be, were every document relevant that has no judgment."""
+    def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> Any:
+        """Which rank each system has by its mean, and which it may have: a row per system and measure, the best first."""
     def recall(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -601,6 +620,10 @@ class IRNamespace(Generic[_FrameT_co]):
         self, reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
     ) -> RerankGain[_FrameT_co]:
         """What reranking gains: against the order it found, and against the best order of the same candidates."""
+    def reusability(
+        self, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
+    ) -> Any:
+        """How each system would fare had it had no part in the pool: a row per system."""
     def robustness(self, by: str | Any) -> _FrameT_co:
         """The mean and the worst value of every measure over the variants of a query: one row per base query and measure."""
     def scaled_dcg(
@@ -624,9 +647,24 @@ class IRNamespace(Generic[_FrameT_co]):
         """Set precision: the share of the retrieved documents that is relevant."""
     def set_recall(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Set recall: the share of the relevant documents that is retrieved."""
+    def side_by_side(
+        self,
+        run_b: Any,
+        qrels: Any,
+        measure: Measures,
+        query_id: Any,
+        *,
+        names: Sequence[str] = ...,
+        depth: int | Literal["cutoff"] | None = "cutoff",
+        documents: Any = None,
+        queries: Any = None,
+        ties: Literal["doc_id", "input", "best", "worst", "expected"] = "doc_id",
+        judged_only: bool = False,
+    ) -> Page:
+        """Two rankings of a query next to each other, as HTML: grades, contributions, and where the other has a document."""
     def similarity(self, other: Any = None, *, k: int = 10, p: float = 0.9) -> _FrameT_co:
         """How similar the lists of two systems are: a row per pair of systems and query that both answered."""
-    def skip_first(self, n: int = 1) -> _FrameT_co:
+    def skip_first(self, *, n: int = 1) -> _FrameT_co:
         """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself."""
     def subtopic_recall(
         self,
@@ -761,9 +799,12 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         alpha: float = 0.05,
         missing: str = "zero",
         order: str | pl.Expr | None = None,
+        show: str | Iterable[str] = ...,
         digits: int | None = None,
         percent: bool = False,
         title: str | None = None,
+        label: str | None = None,
+        wide: bool | None = None,
         format: str = "gt",
         resamples: int | None = None,
         seed: int = 0,
@@ -782,16 +823,17 @@ class PlotNamespace:
         measure: str | Callable[..., pl.Expr] = "nDCG",
         *,
         k: int | Iterable[int] = ...,
+        baseline: str | None = None,
         confidence: float = 0.95,
         missing: Any = "zero",
     ) -> alt.LayerChart:
-        """The mean of a measure at several cutoffs, with its interval: a line per system."""
+        """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end."""
     def differences(
         self, measure: str | pl.Expr, baseline: str, *, run: str | None = None, **options: Unpack[Testing]
     ) -> alt.LayerChart | alt.ConcatChart:
         """How much better or worse than the baseline a system is on each query: bars, the greatest win first."""
     def distribution(self, measures: Measures | None = None) -> alt.LayerChart | alt.ConcatChart:
-        """How the queries of each system spread: a strip of points under a box, a panel per measure."""
+        """How the queries of each system spread, over the mean with its interval: a panel per measure."""
     def forest(
         self, baseline: str, measures: Measures | None = None, **options: Unpack[Testing]
     ) -> alt.LayerChart | alt.ConcatChart:
@@ -799,7 +841,9 @@ class PlotNamespace:
     def heatmap(self, measures: Measures | None = None) -> alt.LayerChart:
         """The mean of every measure for every system, as text on a colour: the darker the better in its column."""
     def precision_recall(self, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
-        """Precision over recall at the 11 standard levels, interpolated: a line per system."""
+        """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system."""
+    def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> alt.LayerChart | alt.ConcatChart:
+        """The rank of every system, with those it may have, and its chance to be first: a panel per measure."""
     def scatter(
         self, measure: str | pl.Expr, x: str, y: str, *, tolerance: float = 0.0, missing: str = "zero"
     ) -> alt.LayerChart:

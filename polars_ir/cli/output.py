@@ -15,12 +15,16 @@ import polars as pl
 
 from polars_ir.files.writers import write_table
 from polars_ir.per_query import verdicts
+from polars_ir.tables.beside import p_text
 
 #: How standard output is called where a file is wanted.
 STDOUT = "-"
 
 #: A width that a column of numbers fits into, and one that holds any table whole.
 NUMBER, WHOLE = 12, 1000
+
+#: The columns that hold a p.
+P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
@@ -79,6 +83,13 @@ def _as_markdown(frame: pl.DataFrame) -> str:
     return _drawn(escaped, "ASCII_MARKDOWN", WHOLE)
 
 
+def _with_p(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with each p as papers print it, `<.001` being the lowest."""
+    names = [name for name in P_COLUMNS if frame.schema.get(name) == pl.Float64]
+    texts = [[None if p is None else p_text(p) for p in frame[name]] for name in names]
+    return frame.with_columns(pl.Series(name, text, pl.String) for name, text in zip(names, texts, strict=True))
+
+
 def _drawn(frame: pl.DataFrame, formatting: str, width: int) -> str:
     with pl.Config(
         tbl_rows=-1,
@@ -91,7 +102,7 @@ def _drawn(frame: pl.DataFrame, formatting: str, width: int) -> str:
         tbl_hide_column_data_types=True,
         tbl_formatting=formatting,  # type: ignore[arg-type]  # one of its own names
     ):
-        return f"{_flat(frame)}\n"
+        return f"{_flat(_with_p(frame))}\n"
 
 
 RENDERERS: dict[str, Callable[[pl.DataFrame], str]] = {

@@ -237,3 +237,38 @@ class Gating(TypedDict, total=False):
     ]
     resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many samples a bootstrap draws.")]
     seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Ranking(TypedDict, total=False):
+    """The options of `ranks` and its chart."""
+
+    confidence: Annotated[float, Option(0.95, chance(), "The chance that the ranges of all systems hold together.")]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves it out for all.",
+        ),
+    ]
+    resamples: Annotated[
+        int, Option(10_000, whole(1, MOST_RESAMPLES), "How many changes of signs, and samples of queries, are drawn.")
+    ]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Discriminating(TypedDict, total=False):
+    """The options of `discriminative_power`."""
+
+    test: Annotated[str, Option("bootstrap", one_of(*TESTS), f"The test: {', '.join(map(repr, TESTS))}.")]
+    alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
+        ),
+    ]
+    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")]
+    seed: Annotated[int, Option(0, whole(0), SEED)]

@@ -22,17 +22,18 @@ from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.samples import check_names
 from polars_ir.per_query.scores import scores_of
 
-#: The columns of the result behind those of the slices.
+#: The columns of the result behind those of the slices. A terminal shows the first four and the last four.
 SCHEMA = {
     **dict.fromkeys(["run", "baseline", "measure"], pl.String),
-    **dict.fromkeys(["mean", "baseline_mean", "difference", "relative_difference", "low", "high"], pl.Float64),
-    **dict.fromkeys(["simultaneous_low", "simultaneous_high", "statistic", "p", "p_corrected"], pl.Float64),
-    "significant": pl.Boolean,
+    **dict.fromkeys(["difference", "mean", "baseline_mean", "relative_difference"], pl.Float64),
+    **dict.fromkeys(["simultaneous_low", "simultaneous_high", "statistic", "p"], pl.Float64),
     **dict.fromkeys(["cohen_d", "cohen_d_low", "cohen_d_high"], pl.Float64),
     **dict.fromkeys(["rank_biserial", "rank_biserial_low", "rank_biserial_high", "p_equivalent"], pl.Float64),
     "equivalent": pl.Boolean,
     **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
     "note": pl.String,
+    **dict.fromkeys(["low", "high", "p_corrected"], pl.Float64),
+    "significant": pl.Boolean,
 }
 
 
@@ -105,7 +106,8 @@ def compare(
         - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for
           only one of the two; null where there is nothing to say.
 
-        Rows are in the order of slices, measures, baselines and systems.
+        Rows are in the order of slices, measures, baselines and systems. The difference comes first of the figures, and
+        its interval, `p_corrected` and `significant` last, so that a narrow terminal shows them.
 
     Raises
     ------

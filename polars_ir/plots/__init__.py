@@ -16,6 +16,7 @@ require("plot", "polars_ir.plots")
 from polars_ir.plots.bars import differences
 from polars_ir.plots.curves import cutoffs, precision_recall
 from polars_ir.plots.overview import forest, heatmap
+from polars_ir.plots.places import ranks
 from polars_ir.plots.points import scatter
 from polars_ir.plots.spread import distribution
 from polars_ir.plots.times import series
@@ -27,6 +28,7 @@ __all__ = [
     "forest",
     "heatmap",
     "precision_recall",
+    "ranks",
     "scatter",
     "series",
 ]

@@ -9,16 +9,18 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.options import ROUNDED, Testing
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
-    GREY,
+    FOREGROUND,
     OUTCOME_SCALE,
     Chart,
     in_memory,
+    named_once,
     number,
     of_outcomes,
     only,
@@ -43,10 +45,11 @@ def differences(
 ) -> Chart:
     """How much better or worse than the baseline a system is on each query: bars, the greatest win first.
 
-    Bars are coloured by win, tie and loss, since a single query has no significance. A line is the mean difference, in
-    a band that is its interval: black and solid if it is significant, grey and dashed if it is not. Figures are those
-    of `compare` for all systems of the frame, p corrected for them, also if only one is shown. Of more than 500
-    queries, neighbours in the order share a bar, their mean; the subtitle says how many.
+    Bars are coloured by win, tie and loss, since a single query has no significance; ties, whose bars have no height,
+    are a thick line at 0. Another line is the mean difference, in a band that is its interval: solid if it is
+    significant, dashed if it is not. Figures are those of `compare` for all systems of the frame, p corrected for them,
+    also if only one is shown. The best system has the first panel. Of more than 500 queries, neighbours in the order
+    share a bar, their mean; the subtitle says how many.
 
     Parameters
     ----------
@@ -62,8 +65,8 @@ def differences(
     Returns
     -------
     alt.LayerChart
-        Bars (`difference`, `outcome`, `query`, `n_queries`), the mean with its interval, and the line of 0; of several
-        systems an `alt.ConcatChart` of such panels with the same axis.
+        Bars (`difference`, `outcome`, `query`, `n_queries`), the mean with its interval, and the lines of 0 and of
+        ties; of several systems an `alt.ConcatChart` of such panels with the same axis.
 
     Raises
     ------
@@ -94,7 +97,7 @@ def differences(
         found = found.filter(pl.col("run") == run)
     if found.is_empty():
         raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
-    rows = found.to_dicts()
+    rows = found.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
     # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
     pairs = [
         ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test == "tukey")
@@ -103,19 +106,24 @@ def differences(
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*found.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
-    axis = alt.Y(
-        "difference:Q", title=f"difference in {with_direction(name)}", scale=alt.Scale(domain=[min(ends), max(ends)])
-    )
-    panels = [_bars_and_mean(*both, axis, single=len(rows) == 1) for both in zip(bars, rows, strict=True)]
+    scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
+    panels = []
+    for place, (of_run, row) in enumerate(zip(bars, rows, strict=True)):
+        x, y = named_once(place, len(rows), columns)
+        titles = (
+            "queries, the greatest win first" if x else None,
+            f"difference in {with_direction(name)}" if y else None,
+        )
+        panels.append(_bars_and_mean(of_run, row, titles, scale, single=len(rows) == 1))
     method = test if test == "tukey" or correction is None else f"{test}, {correction}"
     share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
     how = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
     if len(rows) > 1:
-        title = titled(f"{name}: differences from {baseline}", f"{how}; black if significant, else grey.", share)
+        title = titled(f"{name}: differences from {baseline}", f"{how}; solid if significant, else dashed.", share)
     else:
         verdict = {True: "significant.", False: "not significant.", None: "not tested."}[rows[0]["significant"]]
         title = titled(f"{name}: {rows[0]['run']} against {baseline}", _told(rows[0]), f"{how}; {verdict}", share)
-    return side_by_side(panels, title, columns=2 if len(rows) < 7 else 3)
+    return side_by_side(panels, title, columns=columns)
 
 
 def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -130,37 +138,34 @@ def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
     return bars.select("query", "start", "end", "difference", "outcome", "n_queries")
 
 
-def _bars_and_mean(bars: pl.DataFrame, row: Mapping[str, Any], axis: alt.Y, *, single: bool) -> alt.LayerChart:
-    width, height = (700, 300) if single else (300, 160)
-    each = (
-        alt.Chart(bars)
-        .mark_bar(strokeWidth=0.6)
-        .encode(
-            x=alt.X(
-                "start:Q",
-                title="queries, the greatest win first",
-                scale=alt.Scale(nice=False),
-                axis=alt.Axis(tickMinStep=1),
-            ),
-            x2="end:Q",
-            y=axis,
-            y2=alt.datum(0),
-            color=of_outcomes(),
-            # Without it there are seams between the bars, and ties are not seen at all.
-            stroke=alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None),
-            tooltip=["query:N", alt.Tooltip("difference:Q", format=".4f"), "outcome:N", "n_queries:Q"],
-        )
+def _bars_and_mean(
+    bars: pl.DataFrame,
+    row: Mapping[str, Any],
+    titles: tuple[str | None, str | None],
+    scale: alt.Scale,
+    *,
+    single: bool,
+) -> alt.LayerChart:
+    width, height = (700, 300) if single else (300, 120)
+    x = alt.X("start:Q", title=titles[0], scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
+    told = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
+    each = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=told)
+    # Without a stroke there are seams between the bars.
+    seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
+    heights = each.mark_bar(strokeWidth=0.6).encode(
+        y=alt.Y("difference:Q", title=titles[1], scale=scale), y2=alt.datum(0), stroke=seamless
     )
+    ties = each.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
-    colour, dashes = ("#000000", [1, 0]) if row["significant"] else (GREY, [5, 3])
     whole = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
-    band = whole.transform_filter("isValid(datum.low)").mark_rect(fill=colour, opacity=0.2)
-    tooltip = ["run:N", "baseline:N", *(alt.Tooltip(f"{c}:Q", format=".4f") for c in mean.columns[2:7]), "note:N"]
-    rule = whole.mark_rule(strokeWidth=2, stroke=colour, strokeDash=dashes).encode(y="difference:Q", tooltip=tooltip)
-    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#000000", strokeWidth=0.5).encode(y="zero:Q")
-    layers = alt.LayerChart(layer=[each, band.encode(y="low:Q", y2="high:Q"), zero, rule])
+    band = whole.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
+    names = [alt.Tooltip(f"{column}:N") for column in ("run", "baseline", "note")]
+    tooltip = [*names, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in mean.columns[2:7])]
+    rule = whole.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
+    layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
     heading = titled(row["run"], *_told(row).split("; "), limit=width)
-    return layers.properties(width=width, height=height, title=heading)
+    return alt.LayerChart(layer=layers).properties(width=width, height=height, title=heading)
 
 
 def _told(row: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -12,14 +12,17 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError, explain_options
 from polars_ir.frames.kinds import to_polars
 from polars_ir.language.dialects import is_of_ir_measures
-from polars_ir.language.names import parse
+from polars_ir.language.names import is_cost, parse
 from polars_ir.measures.interpolated_precision import interpolated_precision
 from polars_ir.per_query.summary import summarize
-from polars_ir.plots.style import colour, dash, drawn, shape, systems_of, titled, with_direction, with_run
+from polars_ir.per_query.systems import compare
+from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
+from polars_ir.plots.style import FOREGROUND, drawn, systems_of, titled, with_direction, with_run
 from polars_ir.runs.evaluation import evaluate
+from polars_ir.values import chance, check
 
-#: Bands of more systems than this can not be told apart.
-MOST_BANDS = 5
+#: The height of a chart of cutoffs.
+HEIGHT = 300
 
 #: The levels of recall of the curve.
 RECALLS = tuple(i / 10 for i in range(11))
@@ -32,14 +35,16 @@ def cutoffs(
     measure: str | Callable[..., pl.Expr] = "nDCG",
     *,
     k: int | Iterable[int] = (1, 3, 5, 10, 20, 50, 100),
+    baseline: str | None = None,
     confidence: float = 0.95,
     missing: Any = "zero",
 ) -> alt.LayerChart:
-    """The mean of a measure at several cutoffs, with its interval: a line per system.
+    """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end.
 
-    The interval is that of t over queries, of each system by itself: whether two differ is the affair of `compare`,
-    and overlapping bands do not tell. Bands of more than five systems are left out, which the subtitle says; tooltips
-    have the intervals all the same.
+    The interval is that of t over queries, of each system by itself: whether two differ is the affair of a `baseline`,
+    from which the means are then shown as differences, with the interval of `compare`; overlapping bands do not tell.
+    Of more than five systems the best five at the last cutoff are in colour, and bands are left out; tooltips have the
+    intervals all the same. A click on the legend shows one system alone.
 
     Parameters
     ----------
@@ -49,6 +54,8 @@ def cutoffs(
         A measure that has a cutoff: its name without one (`"nDCG"`, `"P(rel=2)"`), or a function that takes `k`.
     k
         The cutoffs, whole numbers from 1 on.
+    baseline
+        The system that the others are shown as differences from; by default means are shown.
     confidence
         That of the intervals.
     missing
@@ -57,7 +64,8 @@ def cutoffs(
     Returns
     -------
     alt.LayerChart
-        `run`, `k`, and `mean`, `low`, `high`, `n_queries` as in `summarize(interval="t")`.
+        `run`, `k`, and `mean`, `low`, `high`, `n_queries` as in `summarize(interval="t")`; with a baseline, `mean` is
+        the difference, as in `compare`.
 
     Raises
     ------
@@ -73,19 +81,39 @@ def cutoffs(
     >>> chart.data.filter(pl.col("run") == "bm25").select("k", pl.col("mean").round(3)).rows()
     [(1, 0.323), (10, 0.323)]
     """
-    ks = sorted(set(_checked(k)))
+    ks, confidence = sorted(set(_checked(k))), check("confidence", confidence, chance())
     expressions = {at: _at(measure, at) for at in ks}
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
     per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))
-    found = with_run(summarize(per_query, confidence=confidence, interval="t"))
+    if baseline is None:
+        found = with_run(summarize(per_query, confidence=confidence, interval="t"))
+    else:
+        options = {"correction": None, "alpha": 1 - confidence, "missing": missing}
+        found = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
     rows = found.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
-    systems = systems_of(rows)
-    name = next(iter(names)).removesuffix(f"@{ks[0]}")
-    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=ks, grid=False))
     rows = drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
-    title = titled(f"{name} by cutoff", told_of_bands(systems, confidence))
-    curve = lines(rows, x, f"{with_direction(next(iter(names))).replace(f'@{ks[0]}', '@k')}", systems)
-    return curve.properties(width=500, height=300, title=title)
+    return _curve(rows, names, baseline, confidence).properties(width=500, height=HEIGHT)
+
+
+def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, confidence: float) -> alt.LayerChart:
+    """The lines over cutoffs; of differences, also that of the baseline."""
+    systems, column, ks = systems_of(rows), next(iter(names)), list(names.values())
+    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=ks, grid=False))
+    y = with_direction(column).replace(f"@{ks[0]}", "@k")
+    coloured = best_at_the_end(rows, "k", cost=is_cost(column))
+    layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
+    ends = ["mean"] if coloured else ["mean", "low", "high"]
+    shown = [0.0, *rows.select(ends).unpivot()["value"].drop_nulls()][baseline is None :] or [0.0, 1.0]
+    if len(systems) > 1 or baseline is not None:
+        layers.append(names_at_the_end(rows, x, systems, coloured, (min(shown), max(shown)), height=HEIGHT))
+    if baseline is not None:
+        zero = alt.Chart(pl.DataFrame({"zero": [0], "run": [baseline]}))
+        layers.insert(0, zero.mark_rule(color=FOREGROUND).encode(y="zero:Q", tooltip="run:N"))
+    name = column.removesuffix(f"@{ks[0]}")
+    title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
+    told = told_of_bands(systems, confidence)
+    told = told if baseline is None else told.replace("Mean over queries", "Mean difference over queries")
+    return alt.LayerChart(data=rows, layer=layers).properties(title=titled(title, told))
 
 
 def _checked(k: int | Iterable[int]) -> list[int]:
@@ -114,39 +142,14 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
     return made
 
 
-def told_of_bands(systems: list[str], confidence: float) -> str:
-    """What the bands are, or that there are none."""
-    if len(systems) > MOST_BANDS:
-        return f"Mean over queries. Intervals of {len(systems)} systems would hide each other: see the tooltips."
-    return f"Mean over queries, with its interval of {confidence:.0%} (t)."
-
-
-def lines(rows: pl.DataFrame, x: alt.X, y: str, systems: list[str], *, domain: Any = alt.Undefined) -> alt.LayerChart:
-    """A line with points per system, over bands from `low` to `high` where these can be told apart."""
-    numbers = ("mean", "low", "high")
-    tooltip = [
-        "run:N",
-        alt.Tooltip(x.shorthand),
-        *(alt.Tooltip(f"{column}:Q", format=".4f") for column in numbers if column in rows.columns),
-        "n_queries:Q",
-    ]
-    base = alt.Chart(rows).encode(x=x, color=colour(systems))
-    mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain))
-    line = base.mark_line().encode(y=mean, strokeDash=dash(systems))
-    points = base.mark_point(filled=True, size=50, opacity=1).encode(y=mean, shape=shape(systems), tooltip=tooltip)
-    layers = [line, points]
-    if "low" in rows.columns and len(systems) <= MOST_BANDS:
-        band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.15, clip=True)
-        layers = [band.encode(y=alt.Y("low:Q"), y2="high:Q"), *layers]
-    return alt.LayerChart(data=rows, layer=layers)
-
-
 @explain_options
 def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
-    """Precision over recall at the 11 standard levels, interpolated: a line per system.
+    """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system.
 
     A point is the mean over queries of `IPrec@r`, the highest precision from the rank on at which a share r of the
-    relevant documents has been found; the measure says how it rounds their number.
+    relevant documents has been found; the measure says how it rounds their number. The interval is that of `summarize`,
+    of each level by itself. Of more than five systems the best five by the mean of all levels are in colour, and bands
+    are left out; tooltips have the intervals all the same.
 
     Parameters
     ----------
@@ -160,7 +163,7 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     Returns
     -------
     alt.LayerChart
-        `run`, `recall` (0, 0.1, ... 1), `mean`, `n_queries`.
+        `run`, `recall` (0, 0.1, ... 1), and `mean`, `low`, `high`, `n_queries` as in `summarize`.
 
     Raises
     ------
@@ -188,10 +191,13 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     systems = systems_of(rows)
     x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall")
     relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."
-    rows = drawn(rows.select("run", "recall", "mean", "n_queries"), "Take fewer systems.")
-    title = titled("Precision and recall", f"Mean over queries at 11 levels of recall.{relevant}")
-    curve = lines(rows, x, "interpolated precision", systems, domain=[0, 1])
-    return curve.properties(width=400, height=400, title=title)
+    rows = drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
+    by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
+    coloured = best_at_the_end(by_mean, "recall", cost=False)
+    told = told_of_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
+    title = titled("Precision and recall", f"At 11 levels of recall.{relevant} {told}")
+    layers = lines(rows, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
+    return alt.LayerChart(data=rows, layer=layers).properties(width=400, height=400, title=title)
 
 
 def in_polars(per_query: Any) -> pl.DataFrame:

@@ -15,13 +15,17 @@ from polars_ir.per_query.options import Testing
 from polars_ir.per_query.summary import mean
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.style import (
+    FOREGROUND,
     GREY,
     LONGEST_LABEL,
     OUTCOMES,
     Chart,
+    click,
     drawn,
     in_memory,
+    named_once,
     number,
+    seen,
     side_by_side,
     titled,
     with_direction,
@@ -85,8 +89,14 @@ def forest(
     first = found.filter(pl.col("measure") == names[0])
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = [
-        _intervals(_with_verdict(found.filter(pl.col("measure") == name), name), systems.to_list(), name)
-        for name in names
+        _intervals(
+            _with_verdict(found.filter(pl.col("measure") == name), name),
+            systems.to_list(),
+            name,
+            f"difference to {baseline}" if named_once(place, len(names), 2)[0] else None,
+            is_first=place == 0,
+        )
+        for place, name in enumerate(names)
     ]
     method = test if test == "tukey" or correction is None else f"{test}, {correction}"
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
@@ -110,7 +120,9 @@ def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
     return rows.with_columns(verdict=verdict)
 
 
-def _intervals(rows: pl.DataFrame, systems: list[str], measure: str) -> alt.LayerChart:
+def _intervals(
+    rows: pl.DataFrame, systems: list[str], measure: str, title: str | None, *, is_first: bool
+) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
     colours, shapes = ([kinds[i] for kinds in VERDICTS.values()] for i in (0, 1))
     decimals = ["mean", "baseline_mean", "difference", "low", "high", "simultaneous_low", "simultaneous_high"]
@@ -126,18 +138,20 @@ def _intervals(rows: pl.DataFrame, systems: list[str], measure: str) -> alt.Laye
         y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
         color=alt.Color("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=colours), title=None),
         tooltip=tooltip,
+        opacity=seen(),
     )
-    x = alt.X("difference:Q", title=f"difference in {with_direction(measure)}", axis=alt.Axis(grid=False, tickCount=5))
+    x = alt.X("difference:Q", title=title, axis=alt.Axis(grid=False, tickCount=5))
     x = x.scale(padding=12)
-    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#000000", strokeDash=[3, 3]).encode(x="zero:Q")
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeDash=[3, 3]).encode(x="zero:Q")
     lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q")
     of_all = base.transform_filter("isValid(datum.simultaneous_low)").mark_rule(strokeWidth=1)
     of_all = of_all.encode(x=alt.X("simultaneous_low:Q"), x2="simultaneous_high:Q")
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(
+    points = base.mark_point(filled=True, size=90).encode(
         x=x, shape=alt.Shape("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=shapes), title=None)
     )
+    points = points.add_params(click(on_legend=False)) if is_first else points
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
-    return panel.properties(width=320, height=alt.Step(22), title=titled(measure))
+    return panel.properties(width=320, height=alt.Step(22), title=titled(with_direction(measure)))
 
 
 @explain_options
@@ -145,7 +159,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
     Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to
-    another. The best system of the first measure stands first.
+    another: a column may be all but equal. The best system of the first measure stands first.
 
     Parameters
     ----------
@@ -177,16 +191,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     frame, names = in_memory(per_query, measures, "heatmap")
     means = with_run(mean(frame)).select("run", *names)
     means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
-    cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
-    value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
-    share = (
-        pl.when(highest > lowest)
-        .then((value - lowest) / (highest - lowest))
-        .otherwise(pl.when(value.is_not_null()).then(0.5))
-    )
-    cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
-    cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
-    cells = cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))
+    cells = _shaded(means, names)
     base = alt.Chart(drawn(cells, "Show fewer measures.")).encode(
         x=alt.X(
             "measure:N",
@@ -200,14 +205,36 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     shade = alt.Color(
         "shade:Q",
         scale=alt.Scale(scheme="blues", domain=[0, 1]),
-        title=None,
+        title="of each measure",
         legend=alt.Legend(values=[0, 1], labelExpr="datum.value ? 'best' : 'worst'"),
     )
     text = base.mark_text().encode(
-        text="text:N", color=alt.condition("datum.shade > 0.6", alt.value("#FFFFFF"), alt.value("#000000"))
+        text="text:N",
+        color=alt.when("!isValid(datum.shade)")
+        .then(alt.value(FOREGROUND))
+        .when("datum.shade > 0.6")
+        .then(alt.value("#FFFFFF"))
+        .otherwise(alt.value("#000000")),
     )
     costs = ", ".join(name for name in names if is_cost(name))
-    below = f"Lower is better for {costs}." if costs else ""
-    return alt.LayerChart(data=cells, layer=[base.mark_rect().encode(color=shade), text]).properties(
-        width=alt.Step(56), height=alt.Step(24), title=titled("Means by system and measure", below)
+    below = (
+        "Shades go from the worst to the best system of each measure by itself.",
+        f"Lower is better for {costs}." if costs else "",
     )
+    return alt.LayerChart(
+        data=cells, layer=[base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade), text]
+    ).properties(width=alt.Step(56), height=alt.Step(24), title=titled("Means by system and measure", *below))
+
+
+def _shaded(means: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """A row per mean, with its place between the worst and the best of its measure, and its text."""
+    cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
+    value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
+    share = (
+        pl.when(highest > lowest)
+        .then((value - lowest) / (highest - lowest))
+        .otherwise(pl.when(value.is_not_null()).then(0.5))
+    )
+    cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
+    cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
+    return cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))

@@ -11,11 +11,24 @@ from polars_ir.errors import OptionError, explain_options
 from polars_ir.per_query.options import ROUNDED
 from polars_ir.per_query.scores import scores_of
 from polars_ir.plots.pairwise import ranked_pairs
-from polars_ir.plots.style import GREY, LONGEST_LABEL, OUTCOMES, in_memory, of_outcomes, only, titled, with_direction
+from polars_ir.plots.style import (
+    GREY,
+    LONGEST_LABEL,
+    OUTCOME_SCALE,
+    OUTCOMES,
+    in_memory,
+    of_outcomes,
+    only,
+    titled,
+    with_direction,
+)
 from polars_ir.values import check, not_negative
 
-#: From how many different points on those near each other are drawn as one, and how many cells an axis then has.
-MOST_POINTS, CELLS = 2_000, 40
+#: From how many queries on those near each other are drawn as one, and how many cells an axis then has.
+BINNED, CELLS = 2_000, 40
+
+#: The width and height of the chart.
+SIDE = 400
 
 
 @explain_options
@@ -30,8 +43,8 @@ def scatter(
 ) -> alt.LayerChart:
     """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
 
-    Queries with the same two values are one point, the larger the more there are. Of more than 2,000 different points
-    those that are close, in cells of 1/40 of the axes, are drawn as one at their mean; the subtitle says so.
+    Queries with the same two values are one point, the larger the more there are. From 2,000 queries on, those that are
+    close, in cells of 1/40 of the axes, are drawn as one square at their mean; the subtitle says so.
 
     Parameters
     ----------
@@ -78,42 +91,41 @@ def scatter(
     counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
     both = [*pairs["x_value"], *pairs["y_value"]]
     low, high = (min(0.0, *both), max(both)) if both else (0.0, 1.0)
-    points, together = _points(pairs, (high - low) / CELLS)
+    cell = (high - low) / CELLS if pairs.height >= BINNED else None
+    points, together = _points(pairs, cell)
     square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
-    marks = (
-        alt.Chart(points)
-        .mark_point(filled=True, opacity=0.6)
-        .encode(
-            x=alt.X("x_value:Q", title=f"{x}: {with_direction(name)}", scale=square, axis=_short()),
-            y=alt.Y("y_value:Q", title=f"{y}: {with_direction(name)}", scale=square, axis=_short()),
-            size=_size(points),
-            color=of_outcomes(),
-            shape=alt.Shape(
-                "outcome:N",
-                scale=alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"]),
-                title=None,
-            ),
-            tooltip=["query:N", "n_queries:Q", *(alt.Tooltip(f"{v}:Q", format=".4f") for v in ("x_value", "y_value"))],
-        )
+    marks = alt.Chart(points).encode(
+        x=alt.X("x_value:Q", title=f"{x}: {with_direction(name)}", scale=square, axis=_short()),
+        y=alt.Y("y_value:Q", title=f"{y}: {with_direction(name)}", scale=square, axis=_short()),
+        size=_size(points, binned=cell is not None),
+        color=of_outcomes(),
+        tooltip=["query:N", "n_queries:Q", *(alt.Tooltip(f"{v}:Q", format=".4f") for v in ("x_value", "y_value"))],
     )
+    if cell is None:
+        shapes = alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"])
+        stroke = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
+        marks = marks.mark_point(filled=True, fillOpacity=0.35, strokeOpacity=1, strokeWidth=1)
+        marks = marks.encode(shape=alt.Shape("outcome:N", scale=shapes, title=None), stroke=stroke)
+    else:
+        marks = marks.mark_square(opacity=1)
     ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
     diagonal = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
     told = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
     title = titled(f"{name}: {y} against {x}", told, together)
-    return alt.LayerChart(layer=[diagonal, marks]).properties(width=400, height=400, title=title)
+    return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE, title=title)
 
 
 def _short() -> alt.Axis:
     return alt.Axis(titleLimit=LONGEST_LABEL)
 
 
-def _points(pairs: pl.DataFrame, cell: float) -> tuple[pl.DataFrame, str]:
-    """A point per pair of values, or per cell if there are too many of them, and a word on that."""
+def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]:
+    """A point per pair of values, or per cell of a size, and a word on that."""
     values, told = ["x_value", "y_value"], ""
     keys = [pl.col(value).alias(f"{value[0]}_cell") for value in values]
-    if pairs.select(values).n_unique() > MOST_POINTS:
+    if cell:
         keys = [(key / cell).floor() for key in keys]
-        told = f"A point stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
+        told = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
     points = pairs.sort("query").group_by(*keys, "outcome", maintain_order=True)
     found = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
     # Large ones first, so that they hide no other.
@@ -121,8 +133,19 @@ def _points(pairs: pl.DataFrame, cell: float) -> tuple[pl.DataFrame, str]:
     return found.select("query", *values, "outcome", "n_queries"), told
 
 
-def _size(points: pl.DataFrame) -> alt.Size:
-    """The size of a point by its queries, if any has several."""
+def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:
+    """The size of a point by its queries, if any has several; the fullest cell is filled."""
     most = max(points["n_queries"], default=1)
-    scale = alt.Scale(type="sqrt", domain=[1, max(most, 2)], range=[40, 400])
-    return alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend() if most > 1 else None)
+    domain, legend = (
+        [1, max(most, 2)],
+        alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY, format="d", tickCount=4),
+    )
+    scale = (
+        alt.Scale(type="log", domain=domain, range=[9, (SIDE / CELLS) ** 2])
+        if binned
+        else alt.Scale(type="sqrt", domain=domain, range=[40, 400])
+    )
+    if most < 5:
+        legend = legend.copy()
+        legend.values = list(range(1, most + 1))
+    return alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend if most > 1 else None)

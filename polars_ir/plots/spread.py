@@ -1,21 +1,27 @@
-"""How the queries of systems spread: strips of points under boxes."""
+"""How the queries of systems spread: quantile dots or histograms over the interval of the mean."""
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 import altair as alt
 import polars as pl
 
 from polars_ir.errors import explain_options
+from polars_ir.language.names import column_of
 from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.summary import summarize
 from polars_ir.plots.style import (
+    FOREGROUND,
     LONGEST_LABEL,
+    PALETTE,
     Chart,
-    colour,
+    click,
     drawn,
     in_memory,
-    shape,
+    seen,
     side_by_side,
     systems_of,
     titled,
@@ -23,20 +29,31 @@ from polars_ir.plots.style import (
     with_run,
 )
 
-#: How many points a strip has at most, and all strips of a panel.
-MOST_OF_STRIP, MOST_OF_PANEL = 1_000, 4_000
+#: How many dots a system has, and from how many queries on a histogram has their place.
+DOTS, HISTOGRAM = 20, 1_000
 
-#: Multiples of this, less the whole part, fill a strip evenly: the golden ratio.
-EVENLY = 0.618034
+#: The smallest dots that are dots, in pixels across.
+SMALLEST = 5
+
+#: How many bins an axis has, for stacks of dots and for the bars of a histogram.
+BINS = 40
+
+#: Of the row of a system, the share that is filled by dots or bars, and where the interval of the mean is below it.
+FILLED, MEAN = 0.7, 0.12
+
+#: The width of a panel, the height of the row of a system among few and among many, and how many are few.
+WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
 @explain_options
 def distribution(per_query: Any, measures: Measures = None) -> Chart:
-    """How the queries of each system spread: a strip of points under a box, a panel per measure.
+    """How the queries of each system spread, over the mean with its interval: a panel per measure.
 
-    The box goes from the lower to the upper quartile, with a line at the median and whiskers to the last value within
-    1.5 times its length; a white diamond is the mean. Of more queries than can be told apart (1,000, or less with many
-    systems) the strip has one of several neighbours by value, and the subtitle says of how many; boxes are of all.
+    Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
+    and dots of nearly equal values stand on each other. So counts can be read off: nine of 20 dots at 1 are 45 % of the
+    queries. From 1,000 queries on, and where so many values are the same that dots on each other would be too small, it
+    has a histogram of 40 bars. Below is a tick at the mean, with the interval of
+    `summarize`. A click on a system shows it alone.
 
     Parameters
     ----------
@@ -48,8 +65,8 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     Returns
     -------
     alt.LayerChart
-        Points (`run`, `query`, `value`), and boxes (`run`, `lower`, `q1`, `median`, `q3`, `upper`, `mean`,
-        `n_queries`); of several measures an `alt.ConcatChart` of such panels.
+        Dots (`run`, `value`) or bars (`run`, `low`, `high`, `share`, `n_queries`), and means (`run`, `mean`, `low`,
+        `high`, `n_queries`); of several measures an `alt.ConcatChart` of such panels.
 
     Raises
     ------
@@ -58,7 +75,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
 
     References
     ----------
-    Tukey 1977, Exploratory Data Analysis (box and whiskers)
+    Kay, Kola, Hullman & Munson 2016, https://doi.org/10.1145/2858036.2858558 (quantile dots)
 
     Examples
     --------
@@ -66,87 +83,129 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     >>> from polars_ir import plots
     >>> pydocs = ir.datasets.load("pydocs")
     >>> chart = plots.distribution(ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10"))
-    >>> chart.layer[1].data.select("run", "n_queries", median=pl.col("median").round(3)).rows()
-    [('bm25', 96, 0.268), ('chargrams', 96, 0.203), ('tfidf', 96, 0.178)]
+    >>> chart.layer[0].data.filter(pl.col("run") == "bm25")["value"].round(2).to_list()[8:12]
+    [0.24, 0.26, 0.28, 0.33]
+    >>> chart.layer[1].data.select("run", "n_queries", pl.col("mean").round(3)).rows()
+    [('bm25', 96, 0.323), ('chargrams', 96, 0.279), ('tfidf', 96, 0.264)]
     """
     frame, names = in_memory(per_query, measures, "distribution")
-    rows = with_run(frame)
-    query = next(name for name in frame.columns if name != "run")
+    query = next(column for column in frame.columns if column != "run")
+    keys = [column for column in ("run", query) if column in frame.columns]
+    rows, means = with_run(frame), with_run(summarize(frame.select(*keys, *names)))
     systems = systems_of(rows)
-    panels, steps = [], []
+    panels: list[alt.LayerChart] = []
+    kinds = set()
     for name in names:
-        values = rows.select("run", query=pl.col(query).cast(pl.String), value=pl.col(name).cast(pl.Float64))
-        panel, step = _strips_and_boxes(values.drop_nulls("value"), systems, name)
+        values = rows.select("run", value=pl.col(name).cast(pl.Float64)).drop_nulls()
+        of_measure = means.filter(pl.col("measure") == name, pl.col("mean").is_not_null())
+        panel, kind = _panel(values, of_measure, systems, name, is_first=not panels)
         panels.append(panel)
-        steps.append(step)
-    sampled = f"A point is one of up to {max(steps)} queries next to each other by value; boxes are of all queries."
-    what = "Box: quartiles and median; whiskers: within 1.5 times its length; diamond: mean."
-    title = titled(
-        f"{names[0]} of each query" if len(names) == 1 else "Measures of each query",
-        what,
-        sampled if max(steps) > 1 else "",
+        kinds.add(kind)
+    title = f"{names[0]} of each query" if len(names) == 1 else "Measures of each query"
+    n = rows.group_by("run").len()["len"].max()
+    told = {"dots": f"A dot: 1 of {DOTS} equal parts of the queries, by value.", "bars": "Bars: the share of queries."}
+    if isinstance(n, int) and n < DOTS:
+        told["dots"] = "A dot: a query."
+    shown = " ".join(told[kind] for kind in sorted(kinds, reverse=True))
+    below = "Below: the mean with its interval of 95 % (Wilson's)."
+    return side_by_side(panels, titled(title, shown, below), columns=2)
+
+
+def _panel(
+    values: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str, *, is_first: bool
+) -> tuple[alt.LayerChart, str]:
+    """A panel of a measure: a row per system; and whether it has dots or bars."""
+    ends, row_height = _ends(values, means, measure), HEIGHTS[len(systems) > FEW]
+    rows = pl.DataFrame({"run": systems}).with_row_index("row").select("run", floor=-1.0 - pl.col("row") + 0.2)
+    x = alt.Scale(domain=ends, nice=False, padding=6)
+    placed_values = rows.join(values, on="run", maintain_order="left_right")
+    is_long = values.height >= HISTOGRAM * max(1, values["run"].n_unique())
+    dots = None if is_long else _dots(placed_values, ends, x, row_height)
+    shown = dots or _bars(placed_values, ends, x)
+    # The names stand in the middle of rows whose places are numbers.
+    names = f"{json.dumps([str(system) for system in systems])}[round(-datum.value - 0.5)]"
+    middles = [-place - 0.5 for place in range(len(systems))]
+    axis = alt.Axis(
+        values=middles, labelExpr=names, labelLimit=LONGEST_LABEL, grid=False, ticks=False, domain=False, title=None
     )
-    return side_by_side(panels, title, columns=2)
+    scale = alt.Scale(domain=[-len(systems), 0], nice=False)
+    shown = shown.encode(color=alt.value(PALETTE[0]), opacity=seen())
+    placed = means.join(rows, on="run").with_columns(floor=pl.col("floor") - MEAN)
+    tooltip = ["run:N", *(alt.Tooltip(f"{figure}:Q", format=".4f") for figure in ("mean", "low", "high"))]
+    base = alt.Chart(placed).encode(
+        y=alt.Y("floor:Q", scale=scale, axis=axis), color=alt.value(FOREGROUND), opacity=seen()
+    )
+    interval = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, clip=True)
+    mean = base.mark_tick(size=10, thickness=2).encode(x="mean:Q", tooltip=[*tooltip, "n_queries:Q"])
+    layers = [
+        shown.add_params(click(on_legend=False)) if is_first else shown,
+        interval.encode(x=alt.X("low:Q"), x2="high:Q"),
+        mean,
+    ]
+    height = row_height * len(systems)
+    panel = alt.LayerChart(layer=layers).properties(width=WIDTH, height=height, title=titled(with_direction(measure)))
+    return panel, "bars" if dots is None else "dots"
 
 
-def _strips_and_boxes(values: pl.DataFrame, systems: list[str], measure: str) -> tuple[alt.LayerChart, int]:
-    """A panel of a measure, and how many queries a point stands for."""
-    points, step = _sampled(values, max(1, min(MOST_OF_STRIP, MOST_OF_PANEL // len(systems))))
-    boxes = drawn(_boxes(values, systems), "Show fewer systems.")
-    y = alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL))
-    x = alt.X("value:Q", title=with_direction(measure), scale=alt.Scale(zero=False))
-    strips = (
-        alt.Chart(drawn(points, "Show fewer systems."))
-        .mark_point(filled=True, size=14, opacity=0.45)
+def _ends(values: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
+    """The ends of the axis: those of the values and of the means' intervals, within the bounds of the measure."""
+    figures = [*values["value"], *means.select("mean", "low", "high").unpivot()["value"].drop_nulls()] or [0.0, 1.0]
+    known = column_of(measure)
+    lowest, highest = known.spec.bounds if known else (-math.inf, math.inf)
+    ends = [max(lowest, min(figures)), min(highest, max(figures))]
+    return ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
+
+
+def _dots(values: pl.DataFrame, ends: list[float], x: alt.Scale, row_height: int) -> alt.Chart | None:
+    """Quantiles of each system, those of a bin on each other; None where they would be too small."""
+    width = (ends[1] - ends[0]) / BINS
+    count = pl.len().over("run")
+    part = pl.int_range(pl.len()).over("run") * pl.min_horizontal(count, DOTS) // count
+    quantiles = (
+        values.sort("floor", "value", descending=[True, False])
+        .with_columns(part=part)
+        # The middle one of the queries that a dot stands for.
+        .filter(pl.int_range(pl.len()).over("run", "part") == (pl.len() // 2).over("run", "part"))
+        .with_columns(bin=((pl.col("value") - ends[0]) / width).round())
+        .with_columns(level=pl.int_range(pl.len()).over("run", "bin"))
+    )
+    size = min(WIDTH / BINS, FILLED * row_height / (max(quantiles["level"], default=0) + 1))
+    if size < SMALLEST:
+        return None
+    height = pl.col("floor") + (pl.col("level") + 0.5) * size / row_height
+    dots = quantiles.select("run", "value", stacked_at=ends[0] + pl.col("bin") * width, height=height)
+    chart: alt.Chart = (
+        alt.Chart(drawn(dots, "Show fewer systems."))
+        .mark_circle(size=math.pi / 4 * (0.92 * size) ** 2)
         .encode(
-            x=x,
-            y=y,
-            yOffset=alt.YOffset("jitter:Q", scale=alt.Scale(domain=[-0.1, 1.1])),
-            color=colour(systems).legend(None),
-            shape=shape(systems).legend(None),
-            tooltip=["run:N", "query:N", alt.Tooltip("value:Q", format=".4f")],
+            x=alt.X("stacked_at:Q", scale=x, title=None),
+            y="height:Q",
+            tooltip=["run:N", alt.Tooltip("value:Q", format=".4f")],
         )
     )
-    step_height = 46 if len(systems) < 9 else 26
-    base = alt.Chart(boxes).encode(y=y)
-    figures = ["lower", "q1", "median", "q3", "upper", "mean"]
-    tooltip = ["run:N", *(alt.Tooltip(f"{figure}:Q", format=".4f") for figure in figures), "n_queries:Q"]
-    whiskers = base.mark_rule(color="#000000").encode(x=alt.X("lower:Q"), x2="upper:Q")
-    box = base.mark_bar(size=step_height * 0.4, fill="#FFFFFF", fillOpacity=0.3, stroke="#000000", strokeWidth=1)
-    median = base.mark_tick(color="#000000", thickness=2, size=step_height * 0.4).encode(x="median:Q")
-    diamond = base.mark_point(shape="diamond", fill="#FFFFFF", stroke="#000000", size=45, opacity=1, fillOpacity=1)
-    layers = [
-        strips,
-        whiskers,
-        box.encode(x="q1:Q", x2="q3:Q", tooltip=tooltip),
-        median,
-        diamond.encode(x="mean:Q", tooltip=tooltip),
-    ]
-    panel = alt.LayerChart(layer=layers)
-    return panel.properties(width=420, height=alt.Step(step_height), title=titled(measure)), step
+    return chart
 
 
-def _sampled(values: pl.DataFrame, most: int) -> tuple[pl.DataFrame, int]:
-    """Up to so many values of each system, evenly by size, with a place in its strip; and of how many each is one."""
-    place, step = pl.int_range(pl.len()).over("run"), ((pl.len() + most - 1) // most).over("run")
-    ordered = values.sort("value", "query").with_columns(step=step)
-    # From the middle of the first neighbours, so that neither end of the values is favoured.
-    points = ordered.filter(place % pl.col("step") == pl.col("step") // 2)
-    return points.select("run", "query", "value", jitter=(place * EVENLY) % 1), max(ordered["step"], default=1)
-
-
-def _boxes(values: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
-    """What a box plot shows of each system, in their order."""
-    value = pl.col("value")
-    quartiles = {f"q{i}": value.quantile(i / 4, "linear") for i in (1, 3)}
-    reach = 1.5 * (quartiles["q3"] - quartiles["q1"])
-    boxes = values.group_by("run").agg(
-        lower=value.filter(value >= quartiles["q1"] - reach).min(),
-        q1=quartiles["q1"],
-        median=value.median(),
-        q3=quartiles["q3"],
-        upper=value.filter(value <= quartiles["q3"] + reach).max(),
-        mean=value.sort().mean(),
-        n_queries=value.count(),
+def _bars(values: pl.DataFrame, ends: list[float], x: alt.Scale) -> alt.Chart:
+    """The share of a system's queries in each bin, as bars on its floor."""
+    width = (ends[1] - ends[0]) / BINS
+    bin = ((pl.col("value") - ends[0]) / width).floor().clip(0, BINS - 1)
+    counts = values.group_by("run", "floor", bin=bin, maintain_order=True).agg(n_queries=pl.len())
+    share = pl.col("n_queries") / pl.col("n_queries").sum().over("run")
+    shares = counts.with_columns(share=share, low=ends[0] + pl.col("bin") * width)
+    shares = shares.with_columns(
+        high=pl.col("low") + width, top=pl.col("floor") + FILLED * pl.col("share") / pl.col("share").max()
     )
-    return pl.DataFrame({"run": systems}).join(boxes, on="run", how="inner", maintain_order="left")
+    tooltip = ["run:N", *(alt.Tooltip(f"{column}:Q", format=".4f") for column in ("low", "high", "share"))]
+    chart: alt.Chart = (
+        alt.Chart(drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems."))
+        .mark_rect()
+        .encode(
+            x=alt.X("low:Q", scale=x, title=None),
+            x2="high:Q",
+            y="floor:Q",
+            y2="top:Q",
+            tooltip=[*tooltip, "n_queries:Q"],
+        )
+    )
+    return chart

@@ -1,4 +1,8 @@
-"""What all charts share: colours, shapes, titles, panels side by side, and how many marks there may be."""
+"""What all charts share: colours, shapes, titles, panels side by side, and how many marks there may be.
+
+Conventions: colours have a contrast of 3 to 1 and more both to white and to the background of Altair's dark theme,
+#333333; what is black on white is `FOREGROUND`, which a chart finds out from its background when it is drawn.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +18,32 @@ from polars_ir.language.names import is_cost
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.groups import measures_in_memory
 
-#: The colours of Okabe and Ito (2008), which the colour-blind can tell apart, without the yellow that white swallows.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Colours that the colour-blind can tell apart (CIELAB distances of 20 and more, also for them), the first ones best.
+PALETTE = ("#2E86DE", "#DD5A00", "#009E73", "#F61258", "#4F72FF", "#129E9E", "#239ECA")
 
 # Their numbers share no divisor with that of the colours, so that 35 lines and 42 points differ before any repeats.
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
 #: Better, neither and worse than another system.
-OUTCOMES = {"win": "#0072B2", "tie": "#8C8C8C", "loss": "#D55E00"}
+OUTCOMES = {"win": "#2E86DE", "tie": "#858585", "loss": "#DD5A00"}
 
 OUTCOME_SCALE = alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values()))
 
 #: Lines of reference, and what is not significant.
-GREY = "#767676"
+GREY = "#858585"
+
+#: Black on a light background, white on a dark one.
+FOREGROUND = alt.ExprRef("luminance(background || '#fff') > 0.18 ? '#000' : '#fff'")
+
+#: The system that was clicked, in the legend or on its marks.
+CLICKED = "system"
 
 #: Altair's limit of rows in a data set.
 MOST_ROWS = 5_000
+
+#: How many systems a chart tells apart by colour; from one more on, the others are grey.
+MOST_COLOURED = 5
 
 #: The length of a label in pixels from which on it is cut; tooltips have it whole.
 LONGEST_LABEL = 400
@@ -65,30 +78,47 @@ def systems_of(frame: pl.DataFrame) -> list[str]:
     return frame["run"].unique(maintain_order=True).to_list()
 
 
-def colour(systems: Sequence[str]) -> alt.Color:
-    """A colour for each system."""
-    return alt.Color("run:N", scale=_scale(systems, PALETTE), legend=legend(systems), title=None)
+def colour(systems: Sequence[str], coloured: Sequence[str] | None = None, *, offset: float = 18) -> alt.Color:
+    """A colour for each system, or for some of them, the others being grey."""
+    return alt.Color(
+        "run:N", scale=_scale(systems, PALETTE, coloured, GREY), legend=legend(systems, offset), title=None
+    )
 
 
-def shape(systems: Sequence[str]) -> alt.Shape:
+def shape(systems: Sequence[str], coloured: Sequence[str] | None = None, *, offset: float = 18) -> alt.Shape:
     """A shape for the points of each system."""
-    return alt.Shape("run:N", scale=_scale(systems, SHAPES), legend=legend(systems), title=None)
+    return alt.Shape(
+        "run:N", scale=_scale(systems, SHAPES, coloured, "circle"), legend=legend(systems, offset), title=None
+    )
 
 
-def dash(systems: Sequence[str]) -> alt.StrokeDash:
+def dash(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.StrokeDash:
     """Dashes for the line of each system."""
-    return alt.StrokeDash("run:N", scale=_scale(systems, DASHES), legend=None)
+    return alt.StrokeDash("run:N", scale=_scale(systems, DASHES, coloured, [1, 0]), legend=None)
 
 
-def _scale(systems: Sequence[str], kinds: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(domain=list(systems), range=list(islice(cycle(kinds), len(systems))))
+def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str] | None, other: Any) -> alt.Scale:
+    """The kinds in turn, for all systems or for some; the others have one kind."""
+    named = systems if coloured is None else [system for system in systems if system in coloured]
+    own = dict(zip(named, islice(cycle(kinds), len(named)), strict=True))
+    return alt.Scale(domain=list(systems), range=[own.get(system, other) for system in systems])
 
 
-def legend(systems: Sequence[str]) -> alt.Legend | None:
-    """All systems with their whole names; none for a single one."""
+def click(*, on_legend: bool = True) -> alt.Parameter:
+    """What the first panel of a chart takes, so that a click shows one system everywhere."""
+    return alt.selection_point(name=CLICKED, fields=["run"], bind="legend" if on_legend else alt.Undefined)
+
+
+def seen(opacity: float = 1) -> Any:
+    """The opacity of the marks of a system: next to none if another one was clicked."""
+    return alt.condition(click(), alt.value(opacity), alt.value(opacity / 10))
+
+
+def legend(systems: Sequence[str], offset: float = 18) -> alt.Legend | None:
+    """All systems with their whole names, so far from the chart; none for a single one."""
     # Vega leaves out what follows 30 entries unless it is told otherwise.
     return (
-        alt.Legend(symbolLimit=0, labelLimit=LONGEST_LABEL, symbolOpacity=1, symbolStrokeWidth=0)
+        alt.Legend(symbolLimit=0, labelLimit=LONGEST_LABEL, symbolOpacity=1, symbolStrokeWidth=0, offset=offset)
         if len(systems) > 1
         else None
     )
@@ -103,9 +133,7 @@ def titled(text: str, *lines: str, limit: float = 0) -> alt.TitleParams:
     """A title, and what there is to say below it."""
     below = [line for line in lines if line]
     # An empty subtitle would take the place of a line.
-    return alt.TitleParams(
-        text, subtitle=below or alt.Undefined, anchor="start", subtitleColor=GREY, limit=limit, offset=10
-    )
+    return alt.TitleParams(text, subtitle=below or alt.Undefined, anchor="start", limit=limit, offset=10)
 
 
 def with_direction(measure: str) -> str:
@@ -118,6 +146,13 @@ def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, co
     if len(charts) == 1:
         return charts[0].properties(title=title)
     return alt.concat(*charts, columns=columns, title=title, spacing=30)
+
+
+def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
+    """Whether a panel is the one to name the horizontal axis of all panels, and the vertical one."""
+    rows = -(-panels // columns)
+    last_row = panels - (rows - 1) * columns
+    return place == (rows - 1) * columns + (last_row - 1) // 2, place == (rows - 1) // 2 * columns
 
 
 def drawn(rows: pl.DataFrame, remedy: str) -> pl.DataFrame:

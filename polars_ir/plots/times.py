@@ -8,21 +8,30 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import explain_options, option
-from polars_ir.language.names import column_of
+from polars_ir.language.names import column_of, is_cost
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.drifting import drift
-from polars_ir.plots.curves import lines, told_of_bands
+from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
 from polars_ir.plots.style import (
+    FOREGROUND,
     LONGEST_LABEL,
     Chart,
+    colour,
     drawn,
     in_memory,
+    seen,
     side_by_side,
     systems_of,
     titled,
     with_direction,
     with_run,
 )
+
+#: The numbers of queries that fit above a panel side by side; of more stretches, one of several has its number.
+MOST_SIZES = 24
+
+#: The height of a panel.
+HEIGHT = 220
 
 
 @explain_options
@@ -42,8 +51,11 @@ def series(
 ) -> Chart:
     """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure.
 
-    Figures are those of `drift`: a ring marks a stretch of time whose mean differs from the reference (the first
-    third, by default) by more than chance. Bands of more than five systems are left out, and the subtitle says so.
+    Figures are those of `drift`: a ring, in the colour of its system, marks a stretch of time whose mean differs from
+    the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
+    of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
+    more than five systems the best five at the end
+    are in colour, and bands are left out, which the subtitle says. A click on the legend shows one system alone.
 
     Parameters
     ----------
@@ -96,8 +108,18 @@ def series(
     )
     systems = systems_of(found)
     rows, x = _timed(found, by if isinstance(by, str) else "time", every)
-    rings = f"Rings: another mean than the reference ({test}, corrected p up to {alpha:g})."
-    panels = [_marked(rows.filter(pl.col("measure") == name), x, name, systems) for name in names]
+    rings = f"Rings: another mean of this system than in the reference ({test}, corrected p up to {alpha:g})."
+    rings = f"{rings} Numbers: queries."
+    panels = [
+        _marked(
+            rows.filter(pl.col("measure") == name),
+            x if place == len(names) - 1 else x.title(None),
+            name,
+            systems,
+            is_first=place == 0,
+        )
+        for place, name in enumerate(names)
+    ]
     what = names[0] if len(names) == 1 else "Measures"
     title = titled(f"{what} over time", told_of_bands(systems, 1 - alpha), rings)
     return side_by_side(panels, title, columns=1)
@@ -110,8 +132,13 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         times = rows["bucket"].drop_nulls()
         within_days = isinstance(dtype, pl.Datetime) and (times - times.dt.truncate("1d")).dt.total_seconds().any()
-        axis = alt.Axis(format="%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d", labelOverlap=True, tickCount=6)
-        return rows, alt.X("bucket:T", title=title, axis=axis)
+        stamps = times.unique().sort().cast(pl.Datetime("ms")).dt.epoch("ms").to_list()
+        # A format of text alone shows the times as they are, in no zone of a reader's.
+        scale = alt.Scale(type="utc")
+        axis = alt.Axis(
+            format="%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d", labelOverlap=True, values=stamps, grid=False
+        )
+        return rows, alt.X("bucket:T", title=title, axis=axis, scale=scale)
     if not dtype.is_numeric():
         rows = rows.with_columns(pl.col("bucket").cast(pl.String))
     order = rows["bucket"].unique(maintain_order=True).to_list()
@@ -119,24 +146,29 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     return rows, alt.X("bucket:O", sort=order, title=title, axis=axis)
 
 
-def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
-    """A panel of a measure, with a ring around each point that has drifted."""
+def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, is_first: bool) -> alt.LayerChart:
+    """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
+    domain = _within_bounds(rows, measure)
+    coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
+    rows = drawn(rows, f"Take longer stretches of time, {option('every')}=")
     course = lines(
-        drawn(rows, f"Take longer stretches of time, {option('every')}="),
-        x,
-        with_direction(measure),
-        systems,
-        domain=_within_bounds(rows, measure),
+        rows, x, with_direction(measure), systems, domain=domain, coloured=coloured, first=is_first, named=True
     )
     rings = (
         alt.Chart(rows)
         .transform_filter("datum.drifted === true")
-        .mark_point(size=160, strokeWidth=1.5, color="#000000", filled=False)
-        .encode(x=x, y="mean:Q")
+        .mark_point(size=170, strokeWidth=2, filled=False)
+        .encode(x=x, y="mean:Q", color=colour(systems, coloured).legend(None), opacity=seen())
     )
-    return alt.LayerChart(data=rows, layer=[*course.layer, rings]).properties(
-        width=600, height=220, title=titled(measure)
-    )
+    sizes = rows.group_by("bucket", maintain_order=True).agg(pl.col("n_queries").min())
+    step = -(-sizes.height // MOST_SIZES)
+    texts = alt.Chart(sizes.gather_every(step)).mark_text(fontSize=9, color=FOREGROUND)
+    layers = [*course, rings, texts.encode(x=x, y=alt.value(-6), text="n_queries:Q")]
+    if len(systems) > 1:
+        shown = rows["mean"].drop_nulls().to_list() or [0.0, 1.0]
+        span = (min(shown), max(shown)) if domain is alt.Undefined else (domain[0], domain[1])
+        layers.append(names_at_the_end(rows, x, systems, coloured, span, height=HEIGHT))
+    return alt.LayerChart(data=rows, layer=layers).properties(width=600, height=HEIGHT, title=titled(measure))
 
 
 def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:

@@ -9,7 +9,9 @@ from polars_ir.runs.interleaving import interleave, interleaving
 from polars_ir.runs.judging import judge
 from polars_ir.runs.judging_next import judge_next
 from polars_ir.runs.norms import normalize
+from polars_ir.runs.pages import side_by_side
 from polars_ir.runs.rerank_gains import rerank_gain
+from polars_ir.runs.reusing import reusability
 from polars_ir.runs.shaping import collapse, condense, deduplicate, pool, rerank, top_k
 from polars_ir.runs.similarity import similarity
 from polars_ir.runs.skipping import skip_first
@@ -32,6 +34,8 @@ __all__ = [
     "pool",
     "rerank",
     "rerank_gain",
+    "reusability",
+    "side_by_side",
     "similarity",
     "skip_first",
     "top_k",

@@ -12,10 +12,12 @@ from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, Option
 from polars_ir.frames.columns import find
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.table import run_table
+from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures
-from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of
+from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, cutoff_of, frames_of
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.explanation import explainable, explained
+from polars_ir.runs.texts import with_text
 from polars_ir.values import check, or_none, whole
 
 #: The two runs, as systems of one call.
@@ -30,6 +32,8 @@ def diff(
     measure: Measures,
     *,
     n_queries: int | None = 10,
+    documents: Any = None,
+    queries: Any = None,
     ties: Ties = "doc_id",
     judged_only: bool = False,
 ) -> SameKind:
@@ -49,17 +53,19 @@ def diff(
         One measure that `explain` takes.
     n_queries
         How many queries to show, those that differ most; None: all that differ.
-    ties, judged_only
+    documents, queries, ties, judged_only
         As in `explain`.
 
     Returns
     -------
     The kind of run_a
         A row per query and document that contributes more in one run than in the other, queries by falling size of
-        their difference, and documents in them likewise: the query column under its name in run_a, `query_difference`
-        (value_a - value_b), `value_a`, `value_b` (Float64), `doc_id`, `relevance` (the grade; null if unjudged),
-        `rank_a`, `rank_b` (UInt32; null if not retrieved), `contribution_a`, `contribution_b` (Float64; 0 if not
-        retrieved) and `difference` (contribution_a - contribution_b). Without a difference it has no row.
+        their difference, and documents in them likewise: the query column under its name in run_a, `query` (String, its
+        text, if given), `query_difference` (value_a - value_b), `value_a`, `value_b` (Float64), `doc_id`, `text`
+        (String, if given), `relevance` (the grade; null if unjudged), `rank_a`, `rank_b` (UInt32; null if not
+        retrieved), `contribution_a`, `contribution_b` (Float64; 0 if not retrieved), `difference` (contribution_a -
+        contribution_b) and `lost_by` (String): the run, `"a"` or `"b"`, that does not have a document which is worth
+        something, down to the measure's cutoff; else null. Without a difference it has no row.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def diff(
     check("n_queries", n_queries, or_none(whole(1), "for all"))
     if qrels is None:
         raise OptionError("diff needs qrels, by which both runs are measured; got None.")
-    runs: Frames = {side: _of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
+    runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     options: dict[str, Any] = {"ties": ties, "judged_only": judged_only}
     check_measure(runs, qrels, measured, **options)
     query, name = run_table(runs, check=False).names["query_id"], measured.name
@@ -87,7 +93,7 @@ def diff(
         warnings.filterwarnings("ignore", ".* answers fewer than half", IRWarning)
         values = evaluate(runs, qrels, measured.expression, **options).lazy().rename({query: "query_id"}).collect()
     of_a, of_b = (values.filter(run=side).select("query_id", pl.col(name).cast(pl.Float64)) for side in SIDES)
-    queries = (
+    values = (
         of_a.rename({name: "value_a"})
         .join(of_b.rename({name: "value_b"}), on="query_id")
         .select(
@@ -97,23 +103,34 @@ def diff(
             "value_b",
         )
     )
-    most = queries.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
+    most = values.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
     most = most.filter(pl.col("query_difference") != 0).head(n_queries or most.height)
     judgments = to_polars("qrels", qrels, column="relevance")
-    documents = explained(runs, judgments, measured, most["query_id"], **options).rename({query: "query_id"})
-    found = most.join(_side_by_side(documents), on="query_id").filter(pl.col("difference") != 0)
+    contributions = explained(runs, judgments, measured, most["query_id"], **options).rename({query: "query_id"})
+    found = most.join(_side_by_side(contributions, measured), on="query_id").filter(pl.col("difference") != 0)
     order = {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
     by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
-    return give_back(found.sort(by_size, descending=list(order.values())).rename({"query_id": query}).lazy(), run_a)
+    found = found.sort(by_size, descending=list(order.values()))
+    found = with_text(found, documents, "documents", "doc_id", "doc_id", "text")
+    found = with_text(found, queries, "queries", "query_id", "query_id", "query")
+    return give_back(found.rename({"query_id": query}).lazy(), run_a)
 
 
-def _side_by_side(documents: pl.DataFrame) -> pl.DataFrame:
+def _side_by_side(documents: pl.DataFrame, measure: Measured) -> pl.DataFrame:
     """The documents of two systems, with what each of them contributes to the one and to the other."""
     on = ["query_id", "doc_id"]
     of_a, of_b = (
-        documents.filter(run=side).select(*on, "relevance", pl.col("rank", "contribution").name.suffix(f"_{side}"))
+        documents.filter(run=side).select(
+            *on, "relevance", "gain", pl.col("rank", "contribution").name.suffix(f"_{side}")
+        )
         for side in SIDES
     )
+    last = cutoff_of(measure)
+    has_a, has_b = (
+        pl.col(f"rank_{side}").is_not_null() if last is None else (pl.col(f"rank_{side}") <= last).fill_null(False)
+        for side in SIDES
+    )
+    worth = pl.coalesce("gain", "gain_right") > 0
     contribution_a, contribution_b = (pl.col(f"contribution_{side}").fill_null(0.0) for side in SIDES)
     return of_a.join(of_b, on=on, how="full", coalesce=True).select(
         *on,
@@ -123,10 +140,11 @@ def _side_by_side(documents: pl.DataFrame) -> pl.DataFrame:
         contribution_a,
         contribution_b,
         (contribution_a - contribution_b).round(DECIMALS).alias("difference"),
+        lost_by=pl.when(worth & has_b & ~has_a).then(pl.lit("a")).when(worth & has_a & ~has_b).then(pl.lit("b")),
     )
 
 
-def _of_one_system(table: str, run: Any) -> Frame:
+def of_one_system(table: str, run: Any) -> Frame:
     """A run as a Polars frame, without its column of systems; an error if these are several."""
     frame = frames_of(run)
     if isinstance(frame, dict):

@@ -34,6 +34,8 @@ from polars_ir.runs.alternatives import (
     relation_of,
     values_of,
 )
+from polars_ir.runs.depths import Depth, lost, seen
+from polars_ir.runs.texts import with_text
 
 #: The rank that a ranking is taken down to.
 DOWN_TO = "polars_ir: down to"
@@ -46,6 +48,9 @@ def explain(
     measure: Measures,
     query_id: Any,
     *,
+    depth: Depth = "cutoff",
+    documents: Any = None,
+    queries: Any = None,
     ties: Ties = "doc_id",
     judged_only: bool = False,
 ) -> SameKind:
@@ -67,19 +72,28 @@ def explain(
         judgments of other queries (`Hole`) can not be explained.
     query_id
         The judged query, or several.
+    depth
+        How far down the ranking is shown: as far as the measure sees (`"cutoff"`; whole if it has none), to a rank, or
+        whole (None). Contributions add up to the value unless a given rank cuts some off.
+    documents, queries
+        Texts, which then stand behind the ids: a dict `{id: text}` or `{id: {"title": ..., "text": ...}}`, or a frame
+        with a column of ids and one called `text`, before which goes a `title`, as `read_beir` has them; of a LazyFrame
+        the texts that are shown are read.
     ties, judged_only
         As in `evaluate`; tied documents must have an order, so that `ties="expected"` can not be explained.
 
     Returns
     -------
     The kind of the run
-        A row per retrieved document, in the order of the ranks, then one per relevant document that was not retrieved,
-        by falling grade: `run` (if there are several), the query column under its name in the run, `rank` (UInt32,
-        null if not retrieved), `doc_id`, `relevance` (its grade, the highest of its subtopics; null if unjudged),
-        `gain` (what it is worth to the measure: for most 1 if relevant, else 0), `discount` (what that is divided by
-        at this rank; null for a measure without one), `contribution`, `value` (of the ranking down to this rank; null
-        if not retrieved), all Float64, and `ideal_relevance` (the grade at this rank of the ideal ranking, grades
-        falling). Contribution and value are null where the measure is undefined, as where no document is relevant.
+        A row per retrieved document down to the depth, in the order of the ranks, then one per relevant document below
+        it, and one per relevant document that was not retrieved, by falling grade: `run` (if there are several), the
+        query column under its name in the run, `query` (String, its text, if given), `rank` (UInt32, null if not
+        retrieved), `doc_id`, `text` (String, if given), `relevance` (its grade, the highest of its subtopics; null if
+        unjudged), `gain` (what it is worth to the measure: for most 1 if relevant, else 0), `discount` (what that is
+        divided by at this rank; null for a measure without one), `contribution`, `value` (of the ranking down to this
+        rank; null if not retrieved), all Float64, `ideal_relevance` (the grade at this rank of the ideal ranking,
+        grades falling), and `lost` (Boolean): worth something to the measure, and not retrieved down to the depth.
+        Contribution and value are null where the measure is undefined, as where no document is relevant.
 
     Raises
     ------
@@ -100,13 +114,17 @@ def explain(
     True
     """
     expression = explainable(measure, ties, "explain")
-    asked, frames = _ids(query_id), frames_of(run)
+    asked, frames = ids_of(query_id), frames_of(run)
     judgments = None if qrels is None else to_polars("qrels", qrels, column="relevance")
     if judgments is not None:
-        _check_judged(asked, judgments, frames)
+        check_judged(asked, judgments, frames)
     elif not isinstance(frames, dict):
-        _check_judged(asked, frames, frames)
-    return give_back(explained(frames, judgments, expression, asked, ties=ties, judged_only=judged_only).lazy(), run)
+        check_judged(asked, frames, frames)
+    found = explained(frames, judgments, expression, asked, ties=ties, judged_only=judged_only)
+    query = found.columns[found.columns.index("rank") - 1]
+    found = seen(found, depth, expression).with_columns(lost=lost(depth, expression))
+    found = with_text(found, documents, "documents", "doc_id", "doc_id", "text")
+    return give_back(with_text(found, queries, "queries", "query_id", query, "query").lazy(), run)
 
 
 def explainable(measure: Measures, ties: Ties, what: str) -> Measured:
@@ -193,7 +211,7 @@ def _documents(measure: Measured, relation: pl.DataFrame, pair: Pair) -> pl.Data
     return documents.join(ideal, on=[*keys, "rank"], how="left")
 
 
-def _ids(query_id: Any) -> pl.Series:
+def ids_of(query_id: Any) -> pl.Series:
     """The queries asked for; a `pl.Series` of any one or several ids."""
     several = isinstance(query_id, Iterable) and not isinstance(query_id, (str, bytes))
     try:
@@ -240,7 +258,7 @@ def _query_column(table: str, frame: Frame) -> tuple[str, pl.Expr]:
     return name, pl.col(name).cast(pl.String) if isinstance(schema[name], TEXT) else pl.col(name)
 
 
-def _check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
+def check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
     """Raise an error for a query without judgments, with the ids nearest to it."""
     name, ids = _query_column("qrels", judgments)
     there = _of_queries("qrels", judgments.lazy().select(name), asked).select(ids).to_series()

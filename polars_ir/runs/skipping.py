@@ -13,7 +13,7 @@ from polars_ir.values import check, whole
 
 
 @explain_options
-def skip_first(run: Any, n: int = 1) -> SameKind:
+def skip_first(run: Any, *, n: int = 1) -> SameKind:
     """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself.
 
     MTEB's `skip_first_result` takes whatever is first. Where a query has the id of its document, leaving that out is

@@ -71,7 +71,7 @@ def randomisation_p(differences: Floats, *, resamples: int, seed: int) -> Floats
         p[columns] = _extreme(_all_flips(signed.shape), signed) / 2.0**n
     if not is_exact.all():
         rest = filled[:, ~is_exact]
-        p[~is_exact] = (_extreme(_random_flips(rest.shape, resamples, seed), rest) + 1) / (resamples + 1)
+        p[~is_exact] = (_extreme(random_flips(rest.shape, resamples, seed), rest) + 1) / (resamples + 1)
     return p
 
 
@@ -95,7 +95,11 @@ def _all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
         yield (numbers[:, None] >> np.arange(n) & 1).astype(np.uint8)
 
 
-def _random_flips(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+def random_flips(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    """Random changes of signs, in chunks: a row per change and a column per query, with a 1 where the sign stays.
+
+    `shape` has the number of queries, and that of numbers which are made of each change.
+    """
     n = shape[0]
     generator = np.random.default_rng(seed)
     # A generator gives bytes by fours. Whole ones for each chunk make the flips the same for any size of chunk.
@@ -119,7 +123,7 @@ def largest_flipped(differences: Floats, *, resamples: int, seed: int) -> tuple[
     observed = np.abs(shares.sum(axis=0))
     order = np.argsort(observed, kind="stable")
     counts, largest = np.zeros(len(order)), []
-    for flip in _random_flips(shares.shape, resamples, seed):
+    for flip in random_flips(shares.shape, resamples, seed):
         sums = np.abs((2 * flip.astype(np.float64) - 1) @ shares)[:, order]
         highest = np.maximum.accumulate(sums, axis=1)
         counts += np.count_nonzero(highest >= observed[order] - ROUNDING * n.max(initial=1), axis=0)

@@ -7,7 +7,7 @@ reader sees two equal figures of which one is marked. Marks are what `compare` f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_lowercase
 
 import polars as pl
@@ -50,7 +50,7 @@ def cells_of(
     """A row per measure and system, in the order of the columns and rows of `means`.
 
     `run`, `label` (String: the system, with its letter where there are letters), `measure`, `heading` (String), `mean`
-    (Float64), `text`, `marks` (String), `best` (Boolean).
+    (Float64), `text` (String), `best` (Boolean), `part` (String: of the mean or of what stands beside it), `marks`.
     """
     systems = means["run"].to_list()
     lettered = compared is not None and baseline is None
@@ -58,6 +58,7 @@ def cells_of(
     return pl.concat(
         _column(means, measure, digits, percent=percent).with_columns(
             label=pl.Series(labels, dtype=pl.String),
+            part=pl.lit("mean"),
             marks=pl.Series(_marks(systems, measure, compared, baseline), dtype=pl.String),
         )
         for measure in means.columns[1:]
@@ -66,7 +67,7 @@ def cells_of(
 
 def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) -> pl.DataFrame:
     """The means of a measure as they are printed."""
-    times = 100 if percent and _bounded(measure) else 1
+    times = times_of(measure, percent=percent)
     values = [None if value is None else times * value for value in means[measure]]
     texts = [UNDEFINED if value is None else f"{value:z.{digits}f}" for value in values]
     width = max(map(len, texts))
@@ -74,11 +75,22 @@ def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) ->
     return means.select(
         "run",
         pl.lit(measure).alias("measure"),
-        pl.lit(f"{measure} (%)" if times == 100 else measure).alias("heading"),
+        # Where all columns are percents the table says so once.
+        pl.lit(f"{measure} (%)" if times == 100 and not in_percent(means.columns[1:]) else measure).alias("heading"),
         mean=pl.Series(values, dtype=pl.Float64),
         text=pl.Series([text.rjust(width, FIGURE_SPACE) for text in texts]),
         best=pl.Series([text == best for text in texts]),
     )
+
+
+def times_of(measure: str, *, percent: bool) -> int:
+    """What the values of a measure are printed times."""
+    return 100 if percent and _bounded(measure) else 1
+
+
+def in_percent(measures: Iterable[str]) -> bool:
+    """Whether percent mean something of every measure."""
+    return all(map(_bounded, measures))
 
 
 def _bounded(measure: str) -> bool:

@@ -16,11 +16,12 @@ from great_tables import GT, loc, style
 RAISED = '<sup style="line-height: 0; font-weight: normal">{}</sup>'
 
 
-def great_table(cells: pl.DataFrame, title: str | None, note: str) -> GT:
+def great_table(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> GT:
     """The table as a `GT` of numbers, each printed as its cell says."""
-    columns = cells.partition_by("measure", maintain_order=True)
+    columns = cells.partition_by("measure", "part", maintain_order=True)
     headings = [column["heading"][0] for column in columns]
-    means = [column["mean"].alias(heading) for column, heading in zip(columns, headings, strict=True)]
+    values = [column["mean" if column["part"][0] == "mean" else "text"] for column in columns]
+    means = [value.alias(heading) for value, heading in zip(values, headings, strict=True)]
     # great_tables draws an id at random, which would make two texts of one table differ.
     own = f"table-{crc32(f'{cells.rows()} {title} {note}'.encode()):08x}"
     data = pl.DataFrame([columns[0]["run"], *means])
@@ -32,6 +33,7 @@ def great_table(cells: pl.DataFrame, title: str | None, note: str) -> GT:
             shown = shown.fmt(_printing(text + (RAISED.format(marks) if marks else "")), columns=heading, rows=[row])
         if best := column["best"].arg_true().to_list():
             shown = shown.tab_style(style.text(weight="bold"), loc.body(columns=heading, rows=best))
+    shown = shown.tab_stubhead(corner) if corner else shown
     return shown if title is None else shown.tab_header(title)
 
 

@@ -6,7 +6,7 @@ affair (`typesetting`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,11 +18,20 @@ from polars_ir.frames.checks import check_duplicates, check_values
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.per_query.columns import Measures, measures_of
 from polars_ir.per_query.options import MISSING
-from polars_ir.per_query.summary import mean
+from polars_ir.per_query.summary import mean, summarize
 from polars_ir.per_query.systems import compare
 from polars_ir.tables import typesetting
-from polars_ir.tables.cells import TESTS, cells_of, note_on_best, note_on_marks, note_on_queries
-from polars_ir.values import check, one_of, or_none
+from polars_ir.tables.beside import beside, check_parts, parts_of
+from polars_ir.tables.cells import (
+    TESTS,
+    cells_of,
+    in_percent,
+    note_on_best,
+    note_on_marks,
+    note_on_queries,
+    times_of,
+)
+from polars_ir.values import chance, check, one_of, or_none
 
 FORMATS = ("gt", "html", "latex", "markdown")
 
@@ -38,9 +47,12 @@ def table(
     alpha: float = 0.05,
     missing: str = "zero",
     order: str | pl.Expr | None = None,
+    show: str | Iterable[str] = (),
     digits: int | None = None,
     percent: bool = False,
     title: str | None = None,
+    label: str | None = None,
+    wide: bool | None = None,
     format: str = "gt",
     resamples: int | None = None,
     seed: int = 0,
@@ -65,12 +77,20 @@ def table(
         As in `compare`; `test=None` leaves the marks out.
     order
         The measure that sorts the systems, the best first; by default they stay as they come.
+    show
+        What stands beside each mean: `"interval"`, its interval of confidence 1 - alpha, as `summarize` has it;
+        `"difference"` to the baseline, with the interval of `compare`; `"p"`, corrected, `<.001` being the lowest.
     digits
         Decimal places; by default 4, or 2 in percent. All means that print like the best one are bold.
     percent
-        Print means times 100. Those of measures without an upper bound, such as counts, stay as they are.
+        Print means times 100. Those of measures without an upper bound, such as counts, stay as they are. The corner of
+        the table says (%), or the headings where not all are.
     title
         What stands above the table.
+    label
+        The name by which LaTeX refers to the table, `\label`; it needs a title.
+    wide
+        Whether LaTeX's float goes over both columns of a page, `table*`; by default where it does not fit into one.
     format
         `"gt"` is a `great_tables.GT`, for notebooks and further styling (its own `as_latex` knows no bold). The others
         are texts: `"html"`, `"latex"` (a float that needs no package but booktabs), `"markdown"` (as GitHub reads it).
@@ -106,24 +126,59 @@ def table(
     places = _places(digits, percent)
     if format in ("gt", "html"):
         require("table", "ir.table")
+    parts = parts_of(show)
+    check_parts(parts, baseline, test)
+    alpha = check("alpha", alpha, chance())
+    _check_label(label, title)
     rows, names = _rows(per_query, measures)
     # Systems may be numbers; printed they are texts.
     baseline = None if baseline is None else str(baseline)
     options = {"correction": correction, "alpha": alpha, "missing": missing, "resamples": resamples, "seed": seed}
     compared = _compared(rows, names, baseline, test, options)
-    means = _means(rows, names, order, missing)
-    cells = cells_of(means, compared, baseline=baseline, digits=places, percent=percent)
+    filled = _filled(rows, names, missing)
+    means = _means(rows, filled, names, order)
+    form: dict[str, Any] = {"digits": places, "percent": percent}
+    cells = cells_of(means, compared, baseline=baseline, **form)
+    cells = _with_parts(cells, parts, filled, compared, alpha=alpha, **form)
+    corner = "(%)" if percent and in_percent(names) else ""
     notes = [*note_on_best(cells), *note_on_queries(rows, names, missing=missing, tested=compared is not None)]
+    if {"interval", "difference"} & set(parts):
+        notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
         notes = [*note_on_marks(compared, baseline=baseline, test=test, correction=correction, alpha=alpha), *notes]
     if format == "latex":
-        return typesetting.latex(cells, title, " ".join(notes))
+        return typesetting.latex(cells, title, " ".join(notes), corner, label=label, wide=wide)
     if format == "markdown":
-        return typesetting.markdown(cells, title, " ".join(notes))
+        return typesetting.markdown(cells, title, " ".join(notes), corner)
     from polars_ir.tables.html import great_table
 
-    shown = great_table(cells, title, " ".join(notes))
+    shown = great_table(cells, title, " ".join(notes), corner)
     return shown.as_raw_html() if format == "html" else shown
+
+
+def _with_parts(
+    cells: pl.DataFrame,
+    parts: Sequence[str],
+    rows: pl.DataFrame,
+    compared: pl.DataFrame | None,
+    *,
+    alpha: float,
+    digits: int,
+    percent: bool,
+) -> pl.DataFrame:
+    """The cells of each measure, with those of what is asked for behind them."""
+    if not parts:
+        return cells
+    figures = {
+        "intervals": summarize(rows, confidence=1 - alpha) if "interval" in parts else None,
+        "compared": compared,
+    }
+    found = []
+    for column in cells.partition_by("measure", maintain_order=True):
+        times = times_of(column["measure"][0], percent=percent)
+        others = beside(column, parts, figures, times=times, digits=digits, confidence=1 - alpha)
+        found += [column, *others]
+    return pl.concat(found)
 
 
 def _compared(
@@ -173,16 +228,35 @@ def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
     return values, names
 
 
-def _means(rows: pl.DataFrame, names: Sequence[str], order: Any, missing: str) -> pl.DataFrame:
+def _check_label(label: object, title: str | None) -> None:
+    """Raise an `OptionError` for a label that LaTeX can not take, or that refers to nothing."""
+    if label is None:
+        return
+    if not isinstance(label, str) or typesetting.NO_LABEL.search(label):
+        raise OptionError(
+            f"must be a name without blanks and commands, as in 'tab:main'; got {label!r:.80}.", about="label"
+        )
+    if title is None:
+        raise OptionError("refers to the number of the caption, which is made of title; give a title.", about="label")
+
+
+def _filled(rows: pl.DataFrame, names: Sequence[str], missing: str) -> pl.DataFrame:
+    """The rows of all systems; with 0 for queries that a system lacks, unless these are left out."""
+    if missing != "zero":
+        return rows
+    every = rows.select(pl.col("run").unique(maintain_order=True)).join(
+        rows.select(pl.col("query_id").unique()), how="cross"
+    )
+    answered = rows.with_columns(pl.lit(True).alias("polars_ir: answered"))
+    zero = pl.col("polars_ir: answered").is_null()
+    filled = every.join(answered, on=["run", "query_id"], how="left")
+    return filled.select("run", "query_id", *(pl.when(zero).then(0.0).otherwise(pl.col(n)).alias(n) for n in names))
+
+
+def _means(rows: pl.DataFrame, filled: pl.DataFrame, names: Sequence[str], order: Any) -> pl.DataFrame:
     """A row per system, in the order of the table, and a column per measure."""
     systems = rows.select(pl.col("run").unique(maintain_order=True))
-    if missing == "zero":
-        every = systems.join(rows.select(pl.col("query_id").unique()), how="cross")
-        answered = rows.with_columns(pl.lit(True).alias("polars_ir: answered"))
-        zero = pl.col("polars_ir: answered").is_null()
-        filled = every.join(answered, on=["run", "query_id"], how="left")
-        rows = filled.select("run", "query_id", *(pl.when(zero).then(0.0).otherwise(pl.col(n)).alias(n) for n in names))
-    means = systems.join(mean(rows), on="run", how="left", maintain_order="left")
+    means = systems.join(mean(filled), on="run", how="left", maintain_order="left")
     if order is None:
         return means
     by = _measure_to_sort_by(rows, order, names)

@@ -24,6 +24,7 @@ LATEX = {
     **{character: f"{{{character}}}" for character in '[]*"'},
     "\N{FIGURE SPACE}": r"\phantom{0}",
     "\N{EN DASH}": "--",
+    "\N{MINUS SIGN}": "$-$",
     "\N{DAGGER}": r"\dag{}",
     "\N{DOUBLE DAGGER}": r"\ddag{}",
 }
@@ -32,13 +33,30 @@ LATEX = {
 MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#$])")
 
 
-def latex(cells: pl.DataFrame, title: str | None, note: str) -> str:
-    """The table as a float, which needs booktabs."""
-    headings, *rows = _grid(cells, _latex, bold=r"\textbf{{{}}}", raised=r"\textsuperscript{{{}}}")
+#: The width of a column of a page, of one character and of what is between two columns, in points.
+PAGE, CHARACTER, BETWEEN = 240, 5, 12
+
+#: What may not stand in a label.
+NO_LABEL = re.compile(r"[\\{}%#&~^$_\s]|^$")
+
+
+def latex(
+    cells: pl.DataFrame,
+    title: str | None,
+    note: str,
+    corner: str,
+    *,
+    label: str | None = None,
+    wide: bool | None = None,
+) -> str:
+    """The table as a float, which needs booktabs; over both columns of a page where it does not fit into one."""
+    float_name = "table*" if (_is_wide(cells) if wide is None else wide) else "table"
+    headings, *rows = _grid(cells, corner, _latex, bold=r"\textbf{{{}}}", raised=r"\textsuperscript{{{}}}")
     lines = [
-        r"\begin{table}",
+        f"\\begin{{{float_name}}}",
         r"\centering",
         *([] if title is None else [f"\\caption{{{_latex(title)}}}"]),
+        *([] if label is None else [f"\\label{{{label}}}"]),
         f"\\begin{{tabular}}{{{'l' * len(headings)}}}",
         r"\toprule",
         " & ".join(headings) + r" \\",
@@ -48,19 +66,32 @@ def latex(cells: pl.DataFrame, title: str | None, note: str) -> str:
         r"\end{tabular}",
         r"\par\smallskip",
         f"\\parbox{{\\linewidth}}{{\\footnotesize {_latex(note)}}}",
-        r"\end{table}",
+        f"\\end{{{float_name}}}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def markdown(cells: pl.DataFrame, title: str | None, note: str) -> str:
+def _is_wide(cells: pl.DataFrame) -> bool:
+    """Whether the table is wider than a column of two on a page, by its characters."""
+    columns = cells.partition_by("measure", "part", maintain_order=True)
+    label = cells["label"].str.len_chars().max()
+    widths = [label if isinstance(label, int) else 0]
+    for column in columns:
+        printed = (column["text"] + column["marks"]).str.len_chars().max()
+        widths.append(max(len(column["heading"][0]), printed if isinstance(printed, int) else 0))
+    return sum(widths) * CHARACTER + (len(widths) - 1) * BETWEEN > PAGE
+
+
+def markdown(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> str:
     """The table with pipes, as GitHub reads it."""
-    headings, *rows = _grid(cells, _markdown, bold="**{}**", raised="<sup>{}</sup>")
+    headings, *rows = _grid(cells, corner, _markdown, bold="**{}**", raised="<sup>{}</sup>")
     lines = ["| " + " | ".join(row) + " |" for row in (headings, ["---"] * len(headings), *rows)]
     return "\n".join([*([] if title is None else [_markdown(title), ""]), *lines, "", _markdown(note)]) + "\n"
 
 
-def _grid(cells: pl.DataFrame, escaped: Callable[[str], str], *, bold: str, raised: str) -> list[list[str]]:
+def _grid(
+    cells: pl.DataFrame, corner: str, escaped: Callable[[str], str], *, bold: str, raised: str
+) -> list[list[str]]:
     """The headings, then the row of each system, with its label before it."""
 
     def printed(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of cells
@@ -74,7 +105,7 @@ def _grid(cells: pl.DataFrame, escaped: Callable[[str], str], *, bold: str, rais
         [escaped(system["label"][0]), *(printed(*cell) for cell in system.select("text", "marks", "best").iter_rows())]
         for system in by_system
     ]
-    return [["", *map(escaped, by_system[0]["heading"])], *rows]
+    return [[escaped(corner), *map(escaped, by_system[0]["heading"])], *rows]
 
 
 def _latex(text: str) -> str:

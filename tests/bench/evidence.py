@@ -20,10 +20,10 @@ import polars as pl
 from scipy import stats
 
 import polars_ir as ir
+from polars_ir.per_query.paired_tests import TESTS, Paired
 from polars_ir.statistics.bounds import chance_below, lower_bound, p_above
 from polars_ir.statistics.intervals import interval
 from polars_ir.statistics.randomisation import largest_flipped, permuted_ranges
-from polars_ir.statistics.significance import outcomes
 
 MEASURES = ["P@10", "R@100", "RR", "AP", "nDCG@10", "Success@10"]
 LEVEL = 0.05
@@ -225,8 +225,8 @@ def means(_: Path, simulations: int) -> None:
     tests, rows = ["t", "wilcoxon", "sign", "randomisation", "bootstrap"], []
     for n in (25, 50, 100, 200):
         drawn = np.random.default_rng(5).exponential(0.1, (n, simulations)) - 0.1
-        options = {"tolerance": 0.0, "resamples": 999, "seed": 0}
-        found = {test: [outcome.p for outcome in outcomes(test, drawn, **options)] for test in tests}
+        paired = Paired([], drawn, LEVEL, 0.0, {"resamples": 999, "seed": 0})
+        found = {test: [outcome.p for outcome in TESTS[test].outcomes(paired)] for test in tests}
         rows.append([n, *(float(np.mean(np.array(found[test]) <= LEVEL)) for test in tests)])
     table(["n", *tests], rows)
 

@@ -252,7 +252,20 @@ def test_systems_are_compared_by_their_figures(gating, folder, capsys):
     assert main(arguments) == 0
     header, row = capsys.readouterr().out.splitlines()
     assert header.split("\t") == wanted.columns
-    assert row.split("\t")[:6] == ["b", "a", "AP", "0.875", "0.5", "0.375"]
+    assert row.split("\t")[:6] == ["b", "a", "AP", "0.375", "0.875", "0.5"]
+
+
+def test_a_rendered_p_is_as_papers_print_it(folder, capsys):
+    for name, shift in (("a", 0.0), ("b", 0.3), ("c", 0.001)):
+        values = [0.4 + i % 5 / 100 + shift * (1 + i % 3) for i in range(40)]
+        pl.DataFrame({"query_id": range(40), "AP": values}).write_csv(folder / f"{name}.csv")
+    arguments = ["compare", *(str(folder / f"{name}.csv") for name in "ab"), "--baseline", "a"]
+    assert main([*arguments, "--markdown"]) == 0
+    heading, _, row = ([cell.strip() for cell in line.split("|")] for line in capsys.readouterr().out.splitlines())
+    assert dict(zip(heading, row, strict=True))["p_corrected"] == "<.001"
+    assert main(arguments) == 0
+    heading, row = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert 0 < float(dict(zip(heading, row, strict=True))["p_corrected"]) < 1e-9
 
 
 def test_figures_without_a_system_are_called_by_their_file(gating, folder, capsys):
@@ -268,7 +281,7 @@ def test_runs_are_compared_if_judgments_are_given(folder, capsys):
     rows = [line.split("\t")[:6] for line in capsys.readouterr().out.splitlines()[1:]]
     # The second run answers the first of three queries only.
     assert [row[:3] for row in rows] == [["second", "first", "RR"], ["second", "first", "R@2"]]
-    assert [float(row[5]) for row in rows] == pytest.approx([1 / 3 - 0.5, 1 / 3 - 2 / 3])
+    assert [float(row[3]) for row in rows] == pytest.approx([1 / 3 - 0.5, 1 / 3 - 2 / 3])
 
 
 @pytest.mark.parametrize(

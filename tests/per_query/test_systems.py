@@ -499,3 +499,16 @@ def test_ties_are_not_broken_by_the_last_bits_of_floats():
     )
     assert row["rank_biserial"] == pytest.approx((7.5 - 2.5 - 5) / 15)
     assert row["p"] == pytest.approx(exact.pvalue)
+
+
+def test_a_terminal_of_100_columns_shows_what_matters():
+    pydocs = ir.datasets.load("pydocs")
+    found = compare(ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"]), baseline="bm25")
+    with pl.Config(tbl_width_chars=100, tbl_cols=8):
+        names = "".join(line.replace("┆", " ") for line in str(found).splitlines()[2:7])
+        shown = str(found)
+    assert max(map(len, shown.splitlines())) <= 100
+    for name in ("run", "baseline", "measure", "difference", "low", "high", "p_corre", "signif"):
+        assert name in names
+    assert "-0.059" in shown
+    assert "-0.0819" in shown

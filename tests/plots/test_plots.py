@@ -51,10 +51,11 @@ def every(per_query: pl.DataFrame, days: pl.DataFrame, measure: str, baseline: s
         "differences of one": plots.differences(per_query, measure, baseline=baseline, run=other),
         "differences": plots.differences(per_query, measure, baseline=baseline),
         "scatter": plots.scatter(per_query, measure, x=baseline, y=other),
+        "ranks": plots.ranks(per_query, resamples=200),
         "forest": plots.forest(per_query, baseline=baseline),
         "distribution": plots.distribution(per_query),
         "heatmap": plots.heatmap(per_query),
-        "series": plots.series(per_query, days, every="1w", measures=measure),
+        "series": plots.series(per_query, days, every="1w", measures=measure, resamples=200),
     }
 
 
@@ -112,12 +113,10 @@ def test_no_chart_of_many_queries_has_too_many_rows_and_all_say_what_they_did(ma
         name: chart.title.subtitle[-1] for name, chart in charts.items() if chart.title.subtitle is not alt.Undefined
     }
     assert said["differences of one"] == "Each bar is the mean of up to 6 queries next to each other."
-    assert said["scatter"] == "A point stands for the queries in a cell of 0.025 x 0.025, at their mean."
-    assert (
-        said["distribution"]
-        == "A point is one of up to 15 queries next to each other by value; boxes are of all queries."
-    )
+    assert said["scatter"] == "A square stands for the queries in a cell of 0.025 x 0.025, at their mean."
+    assert charts["distribution"].title.subtitle[0] == "Bars: the share of queries."
     assert charts["series"].title.subtitle[0].startswith("Mean over queries. Intervals of 20 systems would hide")
+    assert charts["series"].title.subtitle[0].endswith("In colour: the 5 best at the end.")
 
 
 # differences
@@ -130,6 +129,22 @@ def test_bars_are_the_differences_the_greatest_win_first(per_query):
     assert bars["difference"].to_list() == wanted.to_list()
     assert bars["outcome"].to_list() == ["win" if d > 0 else "loss" if d < 0 else "tie" for d in wanted]
     assert bars["start"].to_list() == list(range(96))
+
+
+def test_panels_stand_in_the_order_of_their_effect_and_name_their_axes_once(per_query):
+    more = pl.concat([per_query, per_query.filter(run="tfidf").with_columns(pl.col("AP") / 4, run=pl.lit("aaa"))])
+    chart = plots.differences(more, "AP", baseline="bm25")
+    found = compare(more, "AP", baseline="bm25").sort("difference", descending=True)
+    assert [panel.title.text for panel in chart.concat] == found["run"].to_list()
+    encodings = [panel.to_dict()["layer"][0]["encoding"] for panel in chart.concat]
+    for axis in ("x", "y"):
+        assert len([encoding for encoding in encodings if encoding[axis]["title"] is not None]) == 1
+
+
+def test_ties_have_a_mark_of_their_own(per_query):
+    chart = plots.differences(per_query, "AP", baseline="bm25", run="tfidf").to_dict()
+    (ties,) = [layer for layer in chart["layer"] if "tie" in str(layer.get("transform"))]
+    assert ties["mark"]["strokeWidth"] >= 3
 
 
 def test_of_a_cost_the_lowest_difference_is_the_greatest_win(per_query):
@@ -195,6 +210,14 @@ def test_points_put_together_are_all_queries(many):
     assert mean_of_x == pytest.approx(many.filter(pl.col("run") == systems[0])["nDCG@10"].mean(), abs=1e-12)
 
 
+def test_from_2000_queries_on_points_are_binned(many):
+    systems = many["run"].unique(maintain_order=True)[:2]
+    for n, binned in ((1999, False), (2000, True)):
+        chart = plots.scatter(many.filter(pl.col("query_id") < n), "nDCG@10", x=systems[0], y=systems[1])
+        assert (chart.layer[1].to_dict()["mark"]["type"] == "square") == binned
+        assert (chart.layer[1].data.height < n) == binned
+
+
 # forest
 
 
@@ -218,29 +241,77 @@ def test_what_is_not_tested_has_a_shape_of_its_own():
 # distribution
 
 
-def test_boxes_by_hand():
-    # Quartiles of 1 to 9 are 3, 5 and 7; whiskers reach to 7 + 1.5 * 4 = 13, so that 20 is beyond them.
-    values = pl.DataFrame({"query_id": range(9), "DCG": [4.0, 2.0, 1.0, 3.0, 5.0, 8.0, 7.0, 6.0, 20.0]})
-    strip, box = (plots.distribution(values).layer[i].data for i in (0, 1))
-    assert box.rows() == [("", 1.0, 3.0, 5.0, 7.0, 8.0, 56 / 9, 9)]
-    assert strip["value"].to_list() == sorted(values["DCG"])
+def test_a_dot_is_a_query_of_few_and_a_twentieth_of_many():
+    few = pl.DataFrame({"query_id": range(9), "DCG": [4.0, 2.0, 1.0, 3.0, 5.0, 8.0, 7.0, 6.0, 20.0]})
+    chart = plots.distribution(few)
+    dots, means = (chart.layer[i].data for i in (0, 1))
+    assert dots["value"].to_list() == sorted(few["DCG"])
+    assert chart.title.subtitle[0] == "A dot: a query."
+    assert means.select("run", "n_queries", "mean").rows() == [("", 9, 56 / 9)]
+    # Of 100 values, 0 to 99, the middle ones of each five.
+    many = pl.DataFrame({"query_id": range(100), "DCG": [float((37 * i) % 100) for i in range(100)]})
+    chart = plots.distribution(many)
+    assert chart.layer[0].data["value"].to_list() == [2.0 + 5 * i for i in range(20)]
+    assert chart.title.subtitle[0] == "A dot: 1 of 20 equal parts of the queries, by value."
 
 
-def test_a_strip_samples_neighbours_evenly_and_the_box_is_of_all(many):
-    strip, box = (plots.distribution(many).layer[i].data for i in (0, 1))
-    assert strip.group_by("run").len()["len"].unique().to_list() == [200]
-    first = many["run"][0]
-    wanted = many.filter(pl.col("run") == first)["nDCG@10"].sort().gather_every(15, 7)
-    assert strip.filter(pl.col("run") == first)["value"].to_list() == wanted.to_list()
-    assert box["n_queries"].to_list() == [3000] * 20
-    assert strip["jitter"].is_between(0, 1).all()
+def test_dots_of_equal_values_stand_on_each_other():
+    values = pl.DataFrame({"query_id": range(10), "RR": [1.0] * 4 + [0.5] * 6})
+    dots = plots.distribution(values).layer[0].data
+    heights = dots.group_by("stacked_at", maintain_order=True).agg(
+        pl.len(), step=pl.col("height").diff().round(9).drop_nulls().unique()
+    )
+    assert heights["len"].to_list() == [6, 4]
+    assert [len(step) for step in heights["step"]] == [1, 1]
 
 
-def test_undefined_values_are_no_points():
+def test_from_1000_queries_on_bars_hold_the_shares_of_all_of_them(many):
+    bars = plots.distribution(many).layer[0].data
+    assert bars.group_by("run").agg(pl.col("n_queries").sum())["n_queries"].unique().to_list() == [3000]
+    first = many.filter(pl.col("run") == many["run"][0])["nDCG@10"]
+    for row in bars.filter(pl.col("run") == many["run"][0]).head(39).iter_rows(named=True):
+        inside = first.is_between(row["low"] + 1e-12, row["high"] - 1e-12).sum()
+        assert abs(row["n_queries"] - inside) <= 1
+        assert row["share"] == row["n_queries"] / 3000
+
+
+def test_many_queries_of_one_value_are_bars_too():
+    systems = {f"s{i}": pl.DataFrame({"query_id": range(60), "Success@10": [1.0] * 59 + [0.0]}) for i in range(12)}
+    assert plots.distribution(systems).title.subtitle[0] == "Bars: the share of queries."
+
+
+def test_means_have_the_interval_of_summarize(per_query):
+    found = summarize(per_query)
+    means = plots.distribution(per_query, "AP").layer[1].data
+    assert_frame_equal(means.select(found.columns), found.filter(pl.col("measure") == "AP"))
+
+
+def test_undefined_values_are_no_dots():
     some = pl.DataFrame({"run": ["a", "a", "b"], "query_id": ["q", "r", "q"], "AP": [0.5, None, None]})
-    strip, box = (plots.distribution(some).layer[i].data for i in (0, 1))
-    assert strip.select("run", "value").rows() == [("a", 0.5)]
-    assert box.select("run", "n_queries").rows() == [("a", 1)]
+    dots, means = (plots.distribution(some).layer[i].data for i in (0, 1))
+    assert dots.select("run", "value").rows() == [("a", 0.5)]
+    assert means.select("run", "n_queries").rows() == [("a", 1)]
+
+
+# ranks
+
+
+def test_a_chart_of_ranks_is_ranks(per_query):
+    chart = plots.ranks(per_query, ["nDCG@10", "Hole@10"], confidence=0.9)
+    found = ir.ranks(per_query, ["nDCG@10", "Hole@10"], confidence=0.9)
+    drawn = pl.concat([panel.data for panel in chart.concat])
+    assert_frame_equal(drawn.drop("group", "share"), found)
+    assert drawn["group"].to_list() == ["may be first" if tied else "is not first" for tied in found["tied_with_first"]]
+    assert [panel.title.text for panel in chart.concat] == ["nDCG@10", "Hole@10 (lower is better)"]
+    assert "confidence of 90%" in chart.title.subtitle[0]
+
+
+def test_a_chance_that_is_not_0_is_not_written_as_0():
+    rows = [("a", q, 0.5 + q % 7 / 10) for q in range(40)] + [("b", q, 0.45 + q % 7 / 10 + (q == 0)) for q in range(40)]
+    frame = pl.DataFrame(rows, schema=["run", "query_id", "AP"], orient="row")
+    shares = dict(plots.ranks(frame, resamples=20_000).data.select("run", "share").rows())
+    assert shares["a"].endswith(" %")
+    assert shares["b"] != "0 %"
 
 
 # heatmap
@@ -255,7 +326,10 @@ def test_shades_go_from_the_worst_to_the_best_of_each_measure(per_query):
         assert column.filter(pl.col("shade") == 1)["mean"].to_list() == [best]
         assert column["shade"].min() == 0
     assert cells["run"].head(3).to_list() == ["bm25", "chargrams", "tfidf"]
-    assert chart.title.subtitle == ["Lower is better for Hole@10."]
+    assert chart.title.subtitle == [
+        "Shades go from the worst to the best system of each measure by itself.",
+        "Lower is better for Hole@10.",
+    ]
 
 
 def test_cells_of_equal_and_of_undefined_means():
@@ -294,6 +368,40 @@ def test_precision_at_recall_by_hand():
     assert chart.data["mean"].to_list() == [1.0] * 8 + [0.5] * 3
 
 
+def test_a_curve_of_differences_is_compare():
+    chart = plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "P", k=[1, 10], baseline="bm25", confidence=0.9)
+    found = compare(ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["P@1", "P@10"]), baseline="bm25", alpha=0.1)
+    drawn = chart.data.sort("k", "run").select("run", "low", "high", difference="mean")
+    assert_frame_equal(drawn, found.sort("measure", "run").select("run", "low", "high", "difference"))
+    assert chart.title.text == "P by cutoff: differences from bm25"
+    assert chart.title.subtitle == ["Mean difference over queries, with its interval of 90% (t)."]
+
+
+def test_names_at_the_ends_of_lines_do_not_overlap():
+    systems = {f"s{i}": PYDOCS.runs.filter(run="bm25").drop("run") for i in range(4)}
+    chart = plots.cutoffs(systems, PYDOCS.qrels, "P", k=[1, 10])
+    places = chart.layer[-1].data["place"].sort().diff().drop_nulls()
+    assert (places > 0).all()
+    assert chart.layer[-1].data["run"].sort().to_list() == list(systems)
+
+
+def test_of_six_systems_the_best_five_at_the_last_cutoff_are_in_colour():
+    bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
+    systems = {f"s{n}": bm25.filter(pl.col("score").rank("ordinal").over("query_id") > 4 * n) for n in range(6)}
+    spec = plots.cutoffs(systems, PYDOCS.qrels, "R", k=[1, 100]).to_dict()
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    greys = [name for name, colour in zip(scale["domain"], scale["range"], strict=True) if colour == plots.style.GREY]
+    assert greys == ["s5"]
+
+
+def test_the_curve_of_precision_has_the_intervals_of_summarize():
+    chart = plots.precision_recall(PYDOCS.runs, PYDOCS.qrels)
+    found = summarize(ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "IPrec@0.5"))
+    at_half = chart.data.filter(recall=0.5).sort("run")
+    assert at_half["low"].to_list() == found.sort("run")["low"].to_list()
+    assert at_half["high"].to_list() == found.sort("run")["high"].to_list()
+
+
 # series
 
 
@@ -302,6 +410,30 @@ def test_a_series_is_drift(per_query, days):
     found = drift(per_query, days, every="1w", measures=["nDCG@10", "AP"], alpha=0.5)
     assert_frame_equal(pl.concat([panel.data for panel in chart.concat]), found)
     assert [panel.title.text for panel in chart.concat] == ["nDCG@10", "AP"]
+
+
+def test_every_stretch_has_a_tick_and_its_number_of_queries(per_query, days):
+    chart = plots.series(per_query, days, every="1w", measures="AP")
+    spec = chart.to_dict()
+    buckets = chart.data["bucket"].unique()
+    assert len(spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == len(buckets)
+    (sizes,) = [
+        layer.data
+        for layer in chart.layer
+        if "n_queries" in layer.to_dict()["encoding"].get("text", {}).get("field", "")
+    ]
+    assert sizes["n_queries"].sum() == 96
+
+
+def test_a_ring_has_the_colour_of_its_system():
+    log = pl.DataFrame({"query_id": range(90), "day": [d for d in range(9) for _ in range(10)]})
+    values = pl.Series([0.8 + i % 3 / 100 - (i >= 60) * 0.5 for i in range(90)])
+    both = {"steady": log.with_columns(AP=0.8 + pl.col("query_id") % 3 / 100), "falls": log.with_columns(AP=values)}
+    chart = plots.series(both, "day", measures="AP")
+    drifted = chart.data.filter(pl.col("drifted"))
+    assert drifted["run"].unique().to_list() == ["falls"]
+    rings = [layer for layer in chart.to_dict()["layer"] if layer["mark"].get("filled") is False]
+    assert [ring["encoding"]["color"]["field"] for ring in rings] == ["run"]
 
 
 def test_buckets_that_are_no_times_keep_their_order():
@@ -314,6 +446,62 @@ def test_buckets_that_are_no_times_keep_their_order():
 
 
 # systems
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG's contrast of two colours."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def colours(spec) -> set:
+    """The colours that a specification names outside its data."""
+    if isinstance(spec, list):
+        return set().union(*map(colours, spec))
+    if isinstance(spec, dict):
+        return set().union(*(colours(value) for key, value in spec.items() if key not in ("datasets", "config")))
+    return {spec} if isinstance(spec, str) and spec.startswith("#") and len(spec) == 7 else set()
+
+
+def test_every_colour_stands_out_on_a_light_and_on_a_dark_background(per_query, days):
+    charts = every(per_query, days, "AP", "bm25", "tfidf")
+    on_cells = colours(charts.pop("heatmap").to_dict())
+    assert on_cells == {"#FFFFFF", "#000000"}  # the text of the cells, on their own shades
+    charts["cutoffs"] = plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, baseline="bm25")
+    for name, chart in charts.items():
+        for colour in colours(chart.to_dict()):
+            assert min(contrast(colour, back) for back in ("#FFFFFF", "#333333")) >= 3, (name, colour)
+
+
+def test_charts_are_drawn_in_the_dark_theme(per_query, days, tmp_path):
+    with alt.theme.enable("dark"):
+        for name, chart in every(per_query, days, "AP", "bm25", "tfidf").items():
+            chart.save(tmp_path / f"{name}.svg")
+            drawn = (tmp_path / f"{name}.svg").read_text()
+            assert 'stroke="black"' not in drawn, name
+            assert 'stroke="#000"' not in drawn, name
+            assert name == "heatmap" or 'fill="#000"' not in drawn, name
+
+
+def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
+    charts = {
+        "series": plots.series(per_query, days, ["AP", "nDCG@10"], every="1w", resamples=200),
+        "distribution": plots.distribution(per_query),
+        "forest": plots.forest(per_query, baseline="bm25"),
+        "ranks": plots.ranks(per_query, resamples=200),
+    }
+    for name, chart in charts.items():
+        spec = chart.to_dict()
+        (param,) = [param for param in spec["params"] if param["name"] == "system"]
+        assert param["select"]["fields"] == ["run"]
+        for panel in spec["concat"]:
+            assert any("opacity" in layer["encoding"] for layer in panel["layer"]), name
 
 
 def test_up_to_35_lines_and_42_points_look_different():
@@ -375,6 +563,9 @@ def test_methods_are_the_functions_with_the_frame(per_query):
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[]), ["whole numbers"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, 3), ["a measure is a name"]),
         (lambda _: plots.precision_recall(PYDOCS.runs, PYDOCS.qrels, rel="a"), ["rel"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm52"), ["Did you mean 'bm25'"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm25", confidence="a"), ["confidence must"]),
+        (lambda f: plots.ranks(f.filter(run="bm25")), ["several systems"]),
     ],
 )
 def test_what_can_not_be_drawn_is_an_error_that_says_so(per_query, draw, words):

@@ -28,7 +28,7 @@ def two_runs(seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
 def test_a_difference_by_hand():
     # P@2: q has 2/2 and 1/2, the others differ in nothing. RR: s has 1/2 and 1, q 1 and 1/2.
     found = diff(A, B, QRELS, "P@2")
-    assert found.rows() == [("q", 0.5, 1.0, 0.5, "d2", 1, 2, None, 0.5, 0.0, 0.5)]
+    assert found.rows() == [("q", 0.5, 1.0, 0.5, "d2", 1, 2, None, 0.5, 0.0, 0.5, "b")]
     assert found.columns == [
         "query_id",
         "query_difference",
@@ -41,12 +41,28 @@ def test_a_difference_by_hand():
         "contribution_a",
         "contribution_b",
         "difference",
+        "lost_by",
     ]
     found = diff(A, B, QRELS, "RR")
     assert found.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows() == [
         ("q", 0.5, "d1", 1, 2, 0.5),
         ("s", -0.5, "d7", 2, 1, -0.5),
     ]
+
+
+def test_a_document_is_lost_by_the_run_that_has_it_below_the_cutoff_only():
+    a, b = {"q": ["d1", "x", "d2"]}, {"q": ["x", "d2", "d1"]}
+    found = diff(a, b, {"q": {"d1": 1, "d2": 1, "x": 0}}, "nDCG@2")
+    assert dict(found.select("doc_id", "lost_by").rows()) == {"d1": "b", "d2": "a"}
+    assert diff(a, b, {"q": {"d1": 1, "d2": 1, "x": 0}}, "nDCG")["lost_by"].to_list() == [None, None]
+
+
+def test_texts_stand_behind_their_ids():
+    documents, queries = {"d2": "the second", "d9": "another"}, pl.DataFrame({"qid": ["q"], "text": ["what?"]})
+    found = diff(A, B, QRELS, "P@2", documents=documents, queries=queries)
+    assert found.columns[:2] == ["query_id", "query"]
+    assert found.columns[5:7] == ["doc_id", "text"]
+    assert found.select("query", "text").rows() == [("what?", "the second")]
 
 
 def test_the_differences_of_a_query_add_up():
@@ -85,7 +101,7 @@ def test_the_queries_that_differ_most_come_first_and_in_them_the_documents():
 
 def test_runs_that_do_not_differ_have_no_row():
     found = diff(A, A, QRELS, "AP")
-    assert found.shape == (0, 11)
+    assert found.shape == (0, 12)
     assert found.schema == diff(A, B, QRELS, "RR").schema
     with pytest.warns(ir.IRWarning, match="share no query"):
         assert diff(A, B, {}, "RR").schema == found.schema

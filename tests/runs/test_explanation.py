@@ -287,3 +287,65 @@ def test_contributions_add_up_on_real_runs_with_heavy_ties(measure):
     found = explain(run, qrels, measure, query_id=queries)
     sums = found.group_by("query_id").agg(pl.col("contribution").sum().alias(measure)).sort("query_id")
     assert_frame_equal(sums, values, abs_tol=1e-12, rel_tol=0)
+
+
+LONG = {"q": [f"d{i}" for i in range(1, 101)]}
+OF_LONG = {"q": {"d1": 2, "d5": 0, "d40": 1, "gone": 1, "bad": 0}}
+
+
+def test_a_ranking_is_shown_down_to_the_cutoff_with_what_was_lost():
+    found = explain(LONG, OF_LONG, "nDCG@10", query_id="q")
+    assert found["rank"].to_list() == [*range(1, 11), 40, None]
+    assert found.filter("lost")["doc_id"].to_list() == ["d40", "gone"]
+    whole = explain(LONG, OF_LONG, "nDCG@10", query_id="q", depth=None)
+    assert whole.height == 101
+    assert whole.filter("lost")["doc_id"].to_list() == ["gone"]
+    assert found["contribution"].sum() == whole["contribution"].sum()
+    assert found.drop("lost").equals(whole.drop("lost").join(found, on="doc_id", how="semi", maintain_order="left"))
+
+
+def test_a_ranking_is_shown_down_to_a_rank():
+    found = explain(LONG, OF_LONG, "AP", query_id="q", depth=3)
+    assert found["rank"].to_list() == [1, 2, 3, 40, None]
+    assert explain(LONG, OF_LONG, "AP", query_id="q")["rank"].to_list() == [*range(1, 101), None]
+
+
+@pytest.mark.parametrize("depth", [0, -1, 2.5, "all", True])
+def test_a_depth_that_is_none_is_an_error(depth):
+    with pytest.raises(ir.IRError, match="depth must be 'cutoff', a rank from 1 on, or None for all"):
+        explain(LONG, OF_LONG, "AP", query_id="q", depth=depth)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        {"d1": "Cats purr.", "d5": None},
+        pl.DataFrame({"doc_id": ["d1", "d7"], "title": ["Cats", None], "text": ["purr.", "x"]}),
+        pl.LazyFrame({"_id": ["d1"], "contents": ["Cats purr."]}),
+        {"d1": {"title": "Cats", "text": "purr.", "url": 3}, "d7": {"title": "x"}},
+        pl.DataFrame({"docno": ["d1", "d1"], "anything": ["Cats purr.", "again"]}),
+    ],
+)
+def test_texts_of_documents_stand_behind_their_ids(documents):
+    found = explain(LONG, OF_LONG, "nDCG@2", query_id="q", documents=documents)
+    assert found.columns[found.columns.index("doc_id") + 1] == "text"
+    assert found["text"].to_list() == ["Cats purr.", None, None, None]
+
+
+def test_texts_of_queries_and_of_ids_that_are_numbers():
+    found = explain({7: [1, 2]}, {7: {2: 1}}, "RR", query_id=7, documents={1: "one", 2: "two"}, queries={7: "seven?"})
+    assert found.select("query", "text").rows() == [("seven?", "one"), ("seven?", "two")]
+
+
+@pytest.mark.parametrize(
+    ("documents", "words"),
+    [
+        (pl.DataFrame({"name": ["d1"], "text": ["x"]}), "documents has no column of ids"),
+        (pl.DataFrame({"doc_id": ["d1"], "length": [3]}), "documents has no column of texts"),
+        (3, "documents must be"),
+    ],
+)
+def test_texts_that_can_not_be_read_are_an_error(documents, words):
+    with pytest.raises(ir.IRError) as error:
+        explain(LONG, OF_LONG, "AP", query_id="q", documents=documents)
+    assert words in str(error.value)

@@ -235,6 +235,6 @@ def test_what_is_left_out_at_the_top_is_what_stood_there(kind):
     assert left.rows() == [("q", "a", 1.0), ("q", "c", 0.5)]
     both = pl.concat([left, ir.top_k(run, 1).lazy().collect()])
     assert sorted(both.rows()) == sorted(run.lazy().collect().rows())
-    assert ir.skip_first(run, 3).lazy().collect().is_empty()
+    assert ir.skip_first(run, n=3).lazy().collect().is_empty()
     with pytest.raises(ir.IRError, match="n must be a whole number from 1 on; got 0"):
-        ir.skip_first(run, 0)
+        ir.skip_first(run, n=0)

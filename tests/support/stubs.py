@@ -39,9 +39,19 @@ import polars as pl
 
 from polars_ir.fusion import Complementarity, Method, TunedFusion
 from polars_ir.language.names import Measures
-from polars_ir.per_query.options import Comparing, Gating, Grouping, Slicing, Summarizing, Testing
+from polars_ir.per_query.options import (
+    Comparing,
+    Discriminating,
+    Gating,
+    Grouping,
+    Ranking,
+    Slicing,
+    Summarizing,
+    Testing,
+)
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.pages import Page
 from polars_ir.runs.rerank_gains import RerankGain
 
 _FrameT_co = TypeVar("_FrameT_co", covariant=True)

@@ -2,6 +2,8 @@
 
 import random
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import polars as pl
@@ -15,6 +17,8 @@ from polars_ir.tables.table import table
 great_tables = pytest.importorskip("great_tables")
 
 FORMATS = ["html", "latex", "markdown"]
+#: What typesets LaTeX, where it is there.
+ENGINE = next(filter(None, map(shutil.which, ("pdflatex", "lualatex", "xelatex", "tectonic"))), None)
 ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~&#$%{}])")
 
 
@@ -92,6 +96,7 @@ def plain(cell: str) -> str:
         "{]}": "]",
         "{*}": "*",
         '{"}': '"',
+        "$-$": "\N{MINUS SIGN}",
         "--": "\N{EN DASH}",
     }.items():
         cell = cell.replace(command, character)
@@ -151,6 +156,13 @@ def test_percent_are_of_measures_with_an_upper_bound():
     headings, row = grid(table(both, percent=True, format="markdown"), "markdown")
     assert headings == ["", "AP (%)", "NumRelRet", "mine (%)"]
     assert row == ["a", "37.50", "7.50", "15.00"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_where_all_are_percents_the_corner_says_so_once(format):
+    both = per_query(a=LOW, b=HIGH).with_columns(RR=pl.col("AP"))
+    text = table(both, percent=True, format=format)
+    assert grid(text, format)[0] == ["(%)", "AP", "RR"]
 
 
 def test_numbers_of_different_length_have_their_points_one_below_the_other():
@@ -300,8 +312,85 @@ def test_a_great_table_holds_numbers_and_can_be_extended():
     shown = table(per_query(low=LOW, high=HIGH), percent=True)
     assert isinstance(shown, great_tables.GT)
     # It formats what it holds: 18 and 86 are numbers.
-    assert ">$18.00<" in shown.fmt_currency("AP (%)", rows=[0]).as_raw_html()
+    assert ">$18.00<" in shown.fmt_currency("AP", rows=[0]).as_raw_html()
     assert "of my own" in shown.tab_source_note("of my own").as_raw_html()
+
+
+FIVE = {"low": LOW, "middle": MIDDLE, "high": HIGH, "same": MIDDLE}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_intervals_differences_and_p_stand_beside_the_means(format):
+    scores = per_query(**FIVE)
+    shown = table(scores, baseline="middle", show=["p", "difference", "interval"], digits=3, format=format)
+    headings, *rows = grid(shown, format)
+    assert headings == ["", "AP", "AP 95 % interval", "AP difference", "AP p"]
+    means = {row["run"]: row for row in ir.summarize(scores).iter_rows(named=True)}
+    pairs = {row["run"]: row for row in compare(scores, baseline="middle").iter_rows(named=True)}
+    for row in rows:
+        numbers = [[float(n.replace("\N{MINUS SIGN}", "-")) for n in re.findall(NUMBER, cell)] for cell in row[1:]]
+        mean, pair = means[row[0]], pairs.get(row[0])
+        assert numbers[1] == pytest.approx([mean["low"], mean["high"]], abs=0.0006)
+        if pair is None:
+            assert [cell.strip("\N{FIGURE SPACE}") for cell in row[3:]] == ["\N{EN DASH}"] * 2
+        elif row[0] == "same":
+            assert row[3].endswith("+0.000")
+            assert row[4].strip("\N{FIGURE SPACE}") == "\N{EN DASH}"
+        else:
+            assert numbers[2] == pytest.approx([pair["difference"], pair["low"], pair["high"]], abs=0.0006)
+            assert numbers[3] == pytest.approx([pair["p_corrected"]], abs=0.0006)
+
+
+NUMBER = "[-+\N{MINUS SIGN}]?[0-9]*[.][0-9]+"
+
+
+def test_a_p_below_a_thousandth_is_not_written_out():
+    scores = per_query(a=[0.1 + i % 3 / 100 for i in range(30)], b=[0.9 - i % 4 / 100 for i in range(30)])
+    assert [row[-1] for row in cells(scores, baseline="a", show="p")] == [
+        "\N{FIGURE SPACE}" * 4 + "\N{EN DASH}",
+        "<.001",
+    ]
+
+
+def test_differences_in_percent_are_percent_too():
+    shown = cells(per_query(a=[0.1, 0.2, 0.6], b=[0.2, 0.2, 0.8]), baseline="a", show="difference", percent=True)
+    assert shown[1][2].startswith("+10.00 [")
+
+
+def test_the_points_of_differences_are_one_below_the_other():
+    scores = frame("DCG", base=[1.0, 2.0, 3.0], far=[101.0, 112.0, 123.0], near=[1.1, 2.2, 3.1])
+    _, far, near = (row[2] for row in cells(scores, baseline="base", show="difference", digits=1))
+    assert [i for i, c in enumerate(far) if c == "."] == [i for i, c in enumerate(near) if c == "."]
+
+
+def test_a_label_stands_behind_the_caption_and_the_float_is_as_wide_as_asked():
+    few, many_columns = (
+        per_query(low=LOW, high=HIGH),
+        many(3).with_columns(**{f"P@{i}": pl.col("RR") for i in range(1, 9)}),
+    )
+    text = table(few, title="Means", label="tab:main", format="latex")
+    assert "\\caption{Means}\n\\label{tab:main}\n" in text
+    assert re.findall(r"\\(?:begin|end)\{(table\*?)\}", text) == ["table", "table"]
+    assert re.findall(r"\\(?:begin|end)\{(table\*?)\}", table(many_columns, format="latex")) == ["table*", "table*"]
+    assert "table*" not in table(many_columns, format="latex", wide=False)
+    assert "table*" in table(few, format="latex", wide=True)
+
+
+@pytest.mark.skipif(ENGINE is None, reason="there is no TeX engine")
+def test_latex_can_be_typeset(tmp_path):
+    options = {"baseline": "[x] {y} #1", "show": ["interval", "difference", "p"], "title": "A & B_1", "label": "tab:a"}
+    shown = table(per_query(**STRANGE), format="latex", **options)
+    document = [
+        "\\documentclass[twocolumn]{article}",
+        "\\usepackage{booktabs}",
+        "\\begin{document}",
+        shown,
+        "\\end{document}",
+    ]
+    (tmp_path / "paper.tex").write_text("\n".join(document), encoding="utf-8")
+    options = [] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]
+    subprocess.run([ENGINE, *options, "paper.tex"], cwd=tmp_path, check=True, capture_output=True, timeout=120)  # noqa: S603  # our own text
+    assert (tmp_path / "paper.pdf").stat().st_size > 1000
 
 
 def test_one_system_has_neither_marks_nor_bold():
@@ -388,6 +477,13 @@ BOTH = per_query(low=LOW, high=HIGH)
         (BOTH, {"order": ["AP"]}, ["order must be one of the measures"]),
         (BOTH.with_columns(run=pl.lit(None, pl.String)), {"test": None}, ["10 rows whose 'run' is null"]),
         (BOTH, {"title": 3}, ["title must be a text"]),
+        (BOTH, {"show": "intervall"}, ["show must be one of 'interval', 'difference', 'p'", "Did you mean 'interval'"]),
+        (BOTH, {"show": "difference"}, ["name the baseline"]),
+        (BOTH, {"show": 3}, ["show must be one of"]),
+        (BOTH, {"show": "interval", "test": None, "alpha": "x"}, ["alpha must be between 0 and 1"]),
+        (BOTH, {"show": "p", "baseline": "low", "test": None}, ["by a test"]),
+        (BOTH, {"label": "tab:a"}, ["give a title"]),
+        (BOTH, {"label": "a}b", "title": "A"}, ["label must be a name without blanks and commands"]),
         (BOTH, {"test": "tt"}, ["test must be one of"]),
         (BOTH, {"missing": "no"}, ["missing must be one of"]),
         (BOTH.filter(run="low"), {"missing": "no"}, ["missing must be one of"]),

@@ -1,0 +1,109 @@
+"""Lines of systems over an axis, with bands, and with names at their ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_ir.plots.style import MOST_COLOURED, click, colour, dash, seen, shape
+
+#: The height of a label at the end of a line, in pixels.
+LABEL = 13
+
+#: The length of one from which on it is cut.
+LONGEST_NAME = 200
+
+
+def told_of_bands(systems: list[str], confidence: float, how: str = "t") -> str:
+    """What the bands are, or that there are none, and which systems are grey."""
+    if len(systems) > MOST_COLOURED:
+        return (
+            f"Mean over queries. Intervals of {len(systems)} systems would hide each other: see the tooltips. "
+            f"In colour: the {MOST_COLOURED} best at the end."
+        )
+    return f"Mean over queries, with its interval of {confidence:.0%} ({how})."
+
+
+def best_at_the_end(rows: pl.DataFrame, x: str, *, cost: bool) -> list[str] | None:
+    """The systems that are shown in colour, by their last values; None for all."""
+    if rows["run"].n_unique() <= MOST_COLOURED:
+        return None
+    last = rows.drop_nulls("mean").sort(x, maintain_order=True).group_by("run", maintain_order=True).last()
+    return last.sort("mean", descending=not cost, maintain_order=True)["run"].head(MOST_COLOURED).to_list()
+
+
+def lines(
+    rows: pl.DataFrame,
+    x: alt.X,
+    y: str,
+    systems: list[str],
+    *,
+    domain: Any = alt.Undefined,
+    coloured: list[str] | None = None,
+    first: bool = True,
+    named: bool = False,
+) -> list[alt.Chart]:
+    """The layers of a line with points per system, over bands from `low` to `high` where these can be told apart.
+
+    Of several panels, the `first` one takes the clicks. Where lines are `named` at their ends, the legend leaves room.
+    """
+    longest = max((len(system) for system in coloured or systems), default=0)
+    offset = min(LONGEST_NAME, 18 + 7 * longest) if named else 18
+    figures = [column for column in ("mean", "low", "high") if column in rows.columns]
+    tooltip = ["run:N", x.shorthand, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in figures), "n_queries:Q"]
+    if coloured is not None:
+        # What is drawn last lies on top.
+        rows = rows.sort(pl.col("run").is_in(coloured), maintain_order=True)
+    base = alt.Chart(rows).encode(x=x, color=colour(systems, coloured, offset=offset), opacity=seen())
+    mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain))
+    line = base.mark_line(strokeWidth=1.5).encode(y=mean, strokeDash=dash(systems, coloured))
+    points = base.mark_point(filled=True, size=50).encode(
+        y=mean, shape=shape(systems, coloured, offset=offset), tooltip=tooltip
+    )
+    if coloured is not None:
+        small = alt.condition(alt.FieldOneOfPredicate("run", coloured), alt.value(50), alt.value(12))
+        points = points.encode(size=small)
+    layers = [line, points.add_params(click()) if first else points]
+    if "low" in rows.columns and len(systems) <= MOST_COLOURED:
+        band = base.transform_filter("isValid(datum.low)").mark_area(clip=True)
+        layers = [band.encode(y=alt.Y("low:Q"), y2="high:Q", opacity=seen(0.15)), *layers]
+    return layers
+
+
+def names_at_the_end(
+    rows: pl.DataFrame,
+    x: alt.X,
+    systems: list[str],
+    coloured: list[str] | None,
+    span: tuple[float, float],
+    *,
+    height: int,
+) -> alt.Chart:
+    """The names of the coloured systems beside their last points, moved apart where they would overlap."""
+    field = x.shorthand.split(":")[0]
+    some = rows.drop_nulls("mean").filter(pl.col("run").is_in(systems if coloured is None else coloured))
+    last = some.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
+    ends = last.sort("mean", "run").select("run", field, "mean")
+    places = apart(ends["mean"].to_list(), (span[1] - span[0]) * LABEL / height, span[1])
+    base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64)))
+    names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight="bold", limit=LONGEST_NAME).encode(
+        x=x, y="place:Q", text="run:N", color=colour(systems, coloured).legend(None), opacity=seen()
+    )
+    return names
+
+
+def apart(values: list[float], gap: float, highest: float) -> list[float]:
+    """Rising values moved apart by a gap, as little as it takes, and below the highest if they fit.
+
+    >>> apart([0.0, 0.1, 0.9], 0.5, 1.0)
+    [0.0, 0.5, 1.0]
+    """
+    places: list[float] = []
+    for value in values:
+        places.append(max(value, places[-1] + gap) if places else value)
+    for place in range(len(places) - 1, -1, -1):
+        limit = places[place + 1] - gap if place + 1 < len(places) else highest
+        places[place] = min(places[place], max(limit, values[place]) if place + 1 == len(places) else limit)
+    return places

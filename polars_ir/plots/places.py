@@ -1,0 +1,119 @@
+"""Which place each system has, and which it may have."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import altair as alt
+import polars as pl
+
+from polars_ir.errors import explain_options
+from polars_ir.options import takes
+from polars_ir.per_query import ranking
+from polars_ir.per_query.columns import Measures
+from polars_ir.per_query.options import Ranking
+from polars_ir.plots.style import (
+    FOREGROUND,
+    GREY,
+    LONGEST_LABEL,
+    PALETTE,
+    Chart,
+    click,
+    drawn,
+    in_memory,
+    named_once,
+    seen,
+    side_by_side,
+    titled,
+    with_direction,
+)
+
+#: The group of a system, with a colour and a shape.
+GROUPS = {"may be first": (PALETTE[0], "diamond"), "is not first": (GREY, "circle")}
+
+#: How many ranks an axis names.
+MOST_TICKS = 15
+
+#: How many panels stand side by side.
+COLUMNS = 2
+
+
+@explain_options
+@takes(Ranking)
+def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Chart:
+    """The rank of every system, with those it may have, and its chance to be first: a panel per measure.
+
+    Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
+    with this confidence. Colour and shape tell the systems that may be first; the number at the end is the share of
+    samples of queries in which the system is. Systems stand in the order of each panel's own measure.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    measures
+        The measures to show; by default all.
+
+    Returns
+    -------
+    alt.LayerChart
+        The rows of `ranks` with a `group`; of several measures an `alt.ConcatChart` of such panels.
+
+    Raises
+    ------
+    IRError
+        As `ranks`, and for more than 5,000 systems.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> chart = plots.ranks(ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10"))
+    >>> chart.data.select("run", "best_rank", "worst_rank", "group").rows()
+    [('bm25', 1, 1, 'may be first'), ('chargrams', 2, 3, 'is not first'), ('tfidf', 2, 3, 'is not first')]
+    """
+    frame, names = in_memory(per_query, measures, "ranks")
+    found = ranking.ranks(frame, names, **options)
+    may, not_first = GROUPS
+    group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
+    percent = (pl.col("chance_first") * 100).round(0).cast(pl.Int64)
+    few = (percent == 0) & (pl.col("chance_first") > 0)
+    share = pl.when(few).then(pl.lit("< 1 %")).otherwise(pl.format("{} %", percent))
+    found = found.with_columns(group=group, share=share)
+    panels = [
+        _ranges(
+            found.filter(measure=name), name, is_first=place == 0, names_x=named_once(place, len(names), COLUMNS)[0]
+        )
+        for place, name in enumerate(names)
+    ]
+    lines = f"Lines: the ranks that all systems may have, together with a confidence of {options['confidence']:.0%}."
+    title = f"{with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
+    below = "Numbers: the share of samples of queries in which a system is first."
+    return side_by_side(panels, titled(title, lines, below), columns=COLUMNS)
+
+
+def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) -> alt.LayerChart:
+    """A panel of a measure."""
+    systems = rows["run"].to_list()
+    colours, shapes = ([kinds[i] for kinds in GROUPS.values()] for i in (0, 1))
+    columns = ("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N")
+    figures = [alt.Tooltip(f"{column}:Q", format=".4f") for column in ("mean", "chance_first")]
+    tooltip = [*(alt.Tooltip(column) for column in columns), *figures]
+    scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
+    ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
+    x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=alt.Axis(values=ticks, grid=False))
+    base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
+        y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
+        color=alt.Color("group:N", scale=alt.Scale(domain=list(GROUPS), range=colours), title=None),
+        tooltip=tooltip,
+        opacity=seen(),
+    )
+    known = base.transform_filter("isValid(datum.rank)")
+    lines = known.mark_rule(strokeWidth=3).encode(x=alt.X("best_rank:Q"), x2="worst_rank:Q")
+    points = known.mark_point(filled=True, size=80).encode(
+        x=x, shape=alt.Shape("group:N", scale=alt.Scale(domain=list(GROUPS), range=shapes), title=None)
+    )
+    shares = known.mark_text(align="left", dx=8).encode(x=alt.value(320), text="share:N", color=alt.value(FOREGROUND))
+    panel = alt.LayerChart(layer=[lines, points.add_params(click(on_legend=False)) if is_first else points, shares])
+    return panel.properties(width=320, height=alt.Step(20), title=titled(with_direction(measure)))

@@ -1,0 +1,202 @@
+"""`reusability`: what judgments are worth for a system that had no part in the pool they were made of.
+
+Conventions: a system brings to the pool what it has among its first documents, down to a depth. What nobody outside
+its group brings is what would not have been judged without the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.pairing import Pair, pair_up
+from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.errors import ColumnError, OptionError, explain_options, nearest
+from polars_ir.frames.kinds import give_back
+from polars_ir.language.identity import Measured
+from polars_ir.language.names import Measures, is_cost
+from polars_ir.language.spec import kind_of
+from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of, one_measure
+from polars_ir.runs.evaluation import evaluate
+from polars_ir.runs.rankings import ranked
+from polars_ir.values import check, or_none, whole
+
+#: The columns of the result.
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(["group", "run"], pl.String),
+    **dict.fromkeys(["mean", "mean_without", "change"], pl.Float64),
+    **dict.fromkeys(["rank", "rank_without"], pl.UInt32),
+    "passed_by": pl.List(pl.String),
+    "tau": pl.Float64,
+    **dict.fromkeys(["n_judgments", "n_relevant"], pl.UInt32),
+}
+
+
+@explain_options
+def reusability(
+    runs: Any, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
+) -> Any:
+    """How each system would fare had it had no part in the pool: a row per system.
+
+    Judgments of documents that only the system, or only systems of its group, has among its first `depth` are taken
+    away, and all systems evaluated anew. A system that falls far, or is passed by others, shows that the judgments are
+    unfair to new systems like it: who passes it profits from the holes. One that stays where it is says that they can
+    be used again, for systems no more different from the pool than it is from the others.
+
+    The pool is taken for that of these runs: where others took part as well, a document that only one of these has may
+    have come from them too, and losses are larger than they were. Judged documents that none of these runs has down to
+    the depth stay judged.
+
+    Parameters
+    ----------
+    runs
+        The runs of several systems, in any form that `evaluate` takes; LazyFrames are collected.
+    qrels
+        The judgments of documents.
+    measure
+        One measure: a name, an expression of this package, or an aggregation of your own. Means over queries are
+        arithmetic.
+    by
+        The group of each system, such as the team that sent it in: systems of a group are left out together. Systems
+        that it does not name are groups by themselves, as all are by default.
+    depth
+        How deep the pool was; None: all that was retrieved.
+
+    Returns
+    -------
+    The kind of the runs
+        `group`, `run` (String); `mean`, `mean_without` and `change`, mean_without - mean (Float64); `rank` and
+        `rank_without`, among all systems (UInt32; 1 is the best, equal means share the lower number); `passed_by` (List
+        of String), the systems of other groups that were behind it, and are not without its judgments; `tau` (Float64,
+        from -1 to 1), Kendall's tau-b of the orders of all systems with and without them, null where all are tied;
+        `n_judgments` and `n_relevant` (UInt32), how many judgments were taken away, and how many of them of a grade
+        above 0. Rows go from the greatest loss to the greatest gain; for a cost (`Hole`), a rise is a loss.
+
+    Raises
+    ------
+    IRError
+        For a single system, a system in `by` that there is not, a measure that `judge_next` does not take, and for what
+        `evaluate` does not take.
+
+    References
+    ----------
+    Zobel 1998, https://doi.org/10.1145/290941.291014 (leaving systems out); Buckley, Dimmick, Soboroff & Voorhees 2007,
+    https://doi.org/10.1007/s10791-007-9032-x (groups of systems)
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> runs = {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d1", "d3"]}, "c": {"q": ["d1", "d2", "d4"]}}
+    >>> qrels = {"q": {"d1": 1, "d2": 0, "d3": 1, "d4": 0}}
+    >>> found = ir.reusability(runs, qrels, "P@2")
+    >>> found.select("run", "mean", "mean_without", "rank", "rank_without", "passed_by", "n_judgments").rows()
+    [('b', 1.0, 0.5, 1, 1, ['a', 'c'], 1), ('a', 0.5, 0.5, 2, 2, [], 0), ('c', 0.5, 0.5, 2, 2, [], 1)]
+    """
+    measured = one_measure(measure, "reusability")
+    if (kind := kind_of(measured.expression)) != "documents":
+        raise OptionError.not_for_kind("reusability", kind)
+    if qrels is None:
+        raise OptionError("reusability needs qrels, from which judgments are taken; got None.")
+    check("depth", depth, or_none(whole(1)))
+    frames = _in_memory(frames_of(runs))
+    check_measure(frames, qrels, measured)
+    pair = pair_up(frames, qrels)
+    if pair.qrels is None or "run" not in pair.run.dtypes:
+        raise ColumnError.one_system("ir.reusability", pair.run.columns)
+    judgments = pair.qrels.all_columns().collect()
+    means = _means(frames, judgments, measured)
+    groups = _groups(means["run"].to_list(), by)
+    brought = _only_from(pair, groups, depth)
+    found = [
+        _without(group, frames, judgments, brought.filter(group=group).select(DOCUMENT), means, groups, measured)
+        for group in groups["group"].unique(maintain_order=True)
+    ]
+    loss = -pl.col("change") if is_cost(measured.name) else pl.col("change")
+    result = (
+        pl.concat(found).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    )
+    return give_back(result.lazy(), runs)
+
+
+def _in_memory(runs: Frames) -> Frames:
+    """The runs with their rows, which are read for every group anew."""
+    if isinstance(runs, dict):
+        return {system: frame.lazy().collect() for system, frame in runs.items()}
+    return runs.lazy().collect()
+
+
+def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
+    """The group of every system."""
+    if by is not None and not isinstance(by, Mapping):
+        raise OptionError(f"must be a dict of the group of each system; got {by!r:.80}.", about="by")
+    given = {str(system): str(group) for system, group in (by or {}).items()}
+    if unknown := [system for system in given if system not in systems]:
+        near = nearest(unknown[0], systems)
+        raise OptionError(
+            f"names {unknown[0]!r}, which is no system; they are {', '.join(map(repr, systems))}.{near}", about="by"
+        )
+    found = pl.DataFrame({"run": systems, "group": [given.get(system, system) for system in systems]})
+    if found["group"].n_unique() < 2:
+        raise OptionError("must leave systems of other groups in the pool; it puts all of them into one.", about="by")
+    return found
+
+
+def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFrame:
+    """The documents that the systems of one group alone have down to the depth, with the group."""
+    rows = ranked(pair.run).select(pl.col("run").cast(pl.String), *DOCUMENT, "rank")
+    pooled = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+    of_groups = pooled.join(groups.lazy(), on="run").group_by(DOCUMENT)
+    brought = of_groups.agg(pl.col("group").n_unique().alias("n_groups"), pl.col("group").first())
+    return brought.filter(pl.col("n_groups") == 1).collect()
+
+
+def _means(runs: Frames, judgments: pl.DataFrame, measure: Measured) -> pl.DataFrame:
+    """The mean of every system over all judged queries, and its rank."""
+    per_query = evaluate(runs, judgments, measure.expression).lazy().select(pl.col("run").cast(pl.String), measure.name)
+    mean = pl.col(measure.name).cast(pl.Float64).sort().mean().round(DECIMALS)
+    means = per_query.group_by("run").agg(mean=mean).sort("run").collect()
+    return means.with_columns(rank=pl.col("mean").rank("min", descending=not is_cost(measure.name)))
+
+
+def _without(
+    group: str,
+    runs: Frames,
+    judgments: pl.DataFrame,
+    documents: pl.DataFrame,
+    means: pl.DataFrame,
+    groups: pl.DataFrame,
+    measure: Measured,
+) -> pl.DataFrame:
+    """The rows of the systems of a group, evaluated without the judgments of some documents."""
+    taken = judgments.join(documents, on=DOCUMENT, how="semi")
+    after = _means(runs, _kept(judgments, documents), measure) if taken.height else means
+    both = means.join(after, on="run", suffix="_without").join(groups, on="run")
+    sign = -1 if is_cost(measure.name) else 1
+    ahead, ahead_without = [
+        (sign * (pl.col(mean) - pl.col(f"{mean}_right"))).sign() for mean in ("mean", "mean_without")
+    ]
+    pairs = both.join(both, how="cross", suffix="_right")
+    tied = (ahead.abs().sum() * ahead_without.abs().sum()).sqrt()
+    tau = pairs.select(pl.when(tied > 0).then((ahead * ahead_without).sum() / tied)).item()
+    own = pairs.filter(pl.col("group") == group)
+    passes = (ahead > 0) & (ahead_without <= 0) & (pl.col("group_right") != group)
+    passed_by = own.group_by("run").agg(passed_by=pl.col("run_right").filter(passes).sort())
+    return (
+        both.filter(group=group)
+        .join(passed_by, on="run")
+        .with_columns(
+            change=(pl.col("mean_without") - pl.col("mean")).round(DECIMALS),
+            tau=pl.lit(tau, pl.Float64),
+            n_judgments=taken.height,
+            n_relevant=(taken["relevance"] > 0).sum(),
+        )
+    )
+
+
+def _kept(judgments: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
+    """The judgments of other documents; a query that has none left keeps its place, with nothing relevant."""
+    kept = judgments.join(documents, on=DOCUMENT, how="anti")
+    emptied = judgments.join(kept, on="query_id", how="anti").unique("query_id", maintain_order=True)
+    return pl.concat([kept, emptied.with_columns(relevance=pl.lit(0).cast(judgments.schema["relevance"]))])
