@@ -31,14 +31,13 @@ html_static_path = ["_static"]
 html_css_files = ["book.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "gallery": []}
 html_theme_options = {
     "show_toc_level": 2,
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
-    "footer_start": ["copyright"],
+    "footer_start": [],
     "footer_end": [],
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-copyright = "MIT licence"

@@ -2,7 +2,7 @@
 
 `@measure` checks the parameters of a call, names the expression as `ir_measures` would (`nDCG@10`, `P(rel=2)@5`) and
 records what else there is to know about the measure. Everything that needs a list of measures reads `CATALOG`: the
-parser of names, the `.ir` methods, `catalog()`, the README's table and the tests.
+parser of names, the `.ir` methods, `catalog()`, the book and the tests.
 """
 
 from __future__ import annotations
