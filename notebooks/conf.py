@@ -17,6 +17,7 @@ version = release = polars_ir.__version__
 extensions = ["myst_nb", "building.mathml", "building.reference", "building.twins"]
 exclude_patterns = ["building", "**.ipynb_checkpoints"]
 nitpicky = True
+smartquotes = False  # quotation marks in texts of the package are those of code
 
 nb_execution_mode = "off"
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # no widget, and nothing from the network

@@ -66,6 +66,14 @@ def test_every_format_command_and_extra_has_an_entry(pages):
         assert f"{entry}\n" in pages, entry
 
 
+def test_names_of_other_tools_stand_beside_the_columns_that_they_parse_to():
+    page = measure_pages.by_tool(MEASURES)
+    assert "| `ndcg_burges` | [nDCG(dcg='exp-log2')](#ir.ndcg) |" in page
+    for there, here in re.findall(r"\| `([^`#]+)` \| \[([^\]]+)\]", page):
+        if there not in ("Rprec_mult", "Rprec_mult_avgjg", "iprec_at_recall"):  # they need a number after them
+            assert ir.parse(there).meta.output_name().partition("@")[0] == here.partition("@")[0], there
+
+
 def test_there_is_a_formula_for_every_measure_and_for_no_other():
     assert measure_pages.FORMULAS.keys() == {spec.name for spec in MEASURES}
 

@@ -1,5 +1,6 @@
 """A page for each measure, from its record, its docstring, and values computed as the book is built."""
 
+import ast
 import functools
 import inspect
 import re
@@ -12,7 +13,7 @@ import polars_ir as ir
 from building import pictures
 from building.docstrings import paragraph, prose, sections, signature, table
 from building.rankings import CASES, FIXED, FIXED_GRADE, LENGTH, evaluated, shown
-from polars_ir.language.spec import Spec
+from polars_ir.language.spec import SPELLING, Spec
 
 FORMULAS = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
 
@@ -145,14 +146,45 @@ def elsewhere(spec: Spec) -> str:
     return f"{table(pl.DataFrame(rows, schema=['tool', 'name there'], orient='row'))}\n\n{note}"
 
 
+#: What stands above the tables of names.
+BY_TOOL = (
+    "What each measure is called in each tool, and the name of its column here. Cutoffs follow as they do there "
+    "(`ndcg_cut_10`, `hit_rate@5`, `NDCG@10`). [`ir.parse`](#ir.parse) reads all of them. Where two tools mean "
+    "different measures by one name, it means what ir_measures means. The page of a measure says where values differ."
+)
+
 #: What stands above the tables of measures.
 INTRODUCTION = (
     "Names are those of ir_measures, so that a header says what was computed: `nDCG@10`, `P(rel=2)@5`. "
     "[`ir.parse`](#ir.parse) reads the spellings of trec_eval, ir_measures, ranx, BEIR, MTEB, RecTools, "
     "torchmetrics and others (`ndcg_cut_10`, `iprec_at_recall_0.10`, `ndcg@10-l2`, `NDCG@10`, `RetrievalMAP`) and "
     "gives back one name. A word that two tools use for two measures means what ir_measures means by it: "
-    "`Accuracy@k` is pairwise; BEIR's is `Success@k`. [`ir.catalog()`](#ir.catalog) is these tables as a frame."
+    "`Accuracy@k` is pairwise; BEIR's is `Success@k`. [`ir.catalog()`](#ir.catalog) is these tables as a frame. "
+    "`relstring_10` of trec_eval is a text to look at, [`ir.relevance_string`](#ir.relevance_string). "
+    "[Names in other tools](../elsewhere.md) lists all names by tool."
 )
+
+
+def by_tool(measures: list[Spec]) -> str:
+    """The page of the names that other tools use, a table for each tool."""
+    told = [
+        (tool, name, spec.column(spec.parameters | _given(given)) if given and "#" not in given else spec.name, spec)
+        for spec in measures
+        for tool, names in spec.also.items()
+        for name, given in SPELLING.findall(names)
+    ]
+    parts = ["# Names in other tools", BY_TOOL]
+    for tool in dict.fromkeys(each[0] for each in told):
+        rows = [(f"`{name}`", f"[{column}](#ir.{file_of(spec)})") for of, name, column, spec in told if of == tool]
+        listed = table(pl.DataFrame(rows, schema=["name there", "name here"], orient="row"))
+        parts.append(f"(tool.{tool})=\n## {tool}\n\n{listed}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _given(text: str) -> dict[str, object]:
+    """The parameters that a name of another tool stands for: `k=10,denominator='R'`."""
+    pairs = (pair.split("=") for pair in re.findall(r"\w+=(?:'[^']*'|[^,]+)", text))
+    return {name: ast.literal_eval(value) for name, value in pairs}
 
 
 def listing(measures: list[Spec]) -> str:
@@ -161,21 +193,14 @@ def listing(measures: list[Spec]) -> str:
         "# Measures",
         INTRODUCTION,
     ]
-    for kind, words in JUDGMENTS.items():
-        mine = [spec for spec in measures if spec.kind == kind]
+    for kind in JUDGMENTS:
         rows = [
-            (
-                f"[{spec.name}](#ir.{spec.function.__name__})",
-                f"`ir.{spec.function.__name__}`",
-                paragraph(spec.meaning, frozenset()),
-            )
-            for spec in mine
+            (f"[{spec.name}](#ir.{file_of(spec)})", f"{paragraph(spec.meaning, frozenset())} `ir.{file_of(spec)}`")
+            for spec in measures
+            if spec.kind == kind
         ]
-        parts += [
-            f"## Of {words}",
-            *([NOTES[kind]] if kind in NOTES else []),
-            table(pl.DataFrame(rows, schema=["name", "function", "meaning"], orient="row")),
-        ]
+        listed = table(pl.DataFrame(rows, schema=["name", "meaning"], orient="row"))
+        parts += [f"## {kind.capitalize()}", *([NOTES[kind]] if kind in NOTES else []), listed]
     pages = "\n".join(file_of(spec) for spec in measures)
     return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```"]) + "\n"
 

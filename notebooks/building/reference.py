@@ -103,6 +103,7 @@ def write(folder: Path) -> None:
     texts["data"] += module_entries("datasets", ir.datasets, names)
     texts["plots"] = "# Charts\n\n" + markdown(plots, names) + "\n" + module_entries("plots", plots, names)
     texts["spark"] = spark_page(names)
+    texts["elsewhere"] = measure_pages.by_tool([spec for spec in ir.CATALOG.values() if spec.ours])
     texts |= {"options": options_page(names), "formats": formats_page(names), "commands": commands_page()}
     texts["extras"] = extras_page(
         tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
@@ -211,7 +212,7 @@ def _help(command: argparse.ArgumentParser) -> str:
 
 def _wide(prog: str) -> argparse.HelpFormatter:
     """Help of the same width wherever the book is built."""
-    return argparse.HelpFormatter(prog, width=100)
+    return argparse.HelpFormatter(prog, width=88)
 
 
 def extras_page(extras: Mapping[str, list[str]]) -> str:

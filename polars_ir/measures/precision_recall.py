@@ -110,7 +110,7 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
 
 def recall_capped_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """Expected capped recall: the relevant documents expected among the first k, divided by the most that are possible."""
+    """Expected capped recall: the relevant documents expected among the first k, divided by the most possible."""
     return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
@@ -242,7 +242,7 @@ def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Exp
 
 
 def r_precision_under_ties(*, k: int | None = None, rel: float = 1, multiple: float = 1) -> pl.Expr:
-    """Expected R-precision: the relevant documents expected among the first R, or a multiple of R, divided by as many."""
+    """Expected R-precision: the relevant documents expected among the first R, or a multiple, divided by as many."""
     down_to, cutoff = ranks_that_count(k, multiple, rel)
     return if_relevant(or_zero(ratio(ties.count(relevant(rel), down_to), cutoff)), rel)
 
