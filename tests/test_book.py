@@ -1,5 +1,6 @@
 """The book's reference has an entry for everything public, and its pages of measures show values that are right."""
 
+import json
 import re
 import sys
 import tomllib
@@ -22,7 +23,7 @@ pytest.importorskip("scipy")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "notebooks"))
 
-from building import measure_pages, rankings, reference  # noqa: E402  # they stand outside the package
+from building import measure_pages, rankings, reference, twins  # noqa: E402  # they stand outside the package
 from building.docstrings import markdown, paragraph  # noqa: E402
 
 MEASURES = [spec for spec in ir.CATALOG.values() if spec.ours]
@@ -116,3 +117,28 @@ def test_sections_of_a_docstring_become_lists_and_blocks():
     text = markdown(ir.condense, frozenset())
     assert "**Parameters**\n\n- **`run`**: " in text
     assert "```pycon\n>>> import polars_ir as ir" in text
+
+
+def test_pages_are_listed_in_the_order_of_reading():
+    includes = {"index": ["chapters", "reference"], "chapters": ["first", "second"]}
+    assert twins.reading_order(includes) == ["index", "chapters", "first", "second", "reference"]
+
+
+def test_the_twin_of_a_notebook_has_its_code_and_what_it_shows_as_text(tmp_path):
+    cells = [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# Title"},
+        {
+            "cell_type": "code",
+            "id": "b",
+            "metadata": {},
+            "execution_count": 1,
+            "source": "1 + 1",
+            "outputs": [
+                {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": {"text/plain": "2"}},
+                {"output_type": "display_data", "metadata": {}, "data": {"image/png": "", "text/plain": "Chart"}},
+            ],
+        },
+    ]
+    path = tmp_path / "page.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    assert twins.markdown_of(path) == "# Title\n\n```python\n1 + 1\n```\n\n```text\n2\n[chart]\n```\n"

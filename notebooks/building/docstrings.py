@@ -71,16 +71,18 @@ def _block(block: str, names: frozenset[str]) -> str:
     return paragraph(block.removesuffix("::").rstrip(), names)
 
 
-def fields(text: str, names: frozenset[str]) -> str:
+def fields(text: str, names: frozenset[str], title: str) -> str:
     """Parameters and what is returned, as a list: `name : type` and what it means, indented."""
     items = re.split(r"\n(?=\S)", text.strip("\n"))
-    return "\n".join(_field(item, names) for item in items)
+    return "\n".join(_field(item, names, title) for item in items)
 
 
-def _field(item: str, names: frozenset[str]) -> str:
+def _field(item: str, names: frozenset[str], title: str) -> str:
     head, _, meaning = item.partition("\n")
     name, colon, kind = head.partition(" : ")
-    shown = f"**`{name}`**" + (f" ({_kind(kind)})" if colon else "")
+    # What is returned is told in words.
+    shown = f"*{name}*" if title == "Returns" else f"**`{name}`**"
+    shown += f" ({_kind(kind)})" if colon else ""
     told = textwrap.dedent(meaning).strip()
     return f"- {shown}: {paragraph(' '.join(told.split()), names)}" if told else f"- {shown}"
 
@@ -95,7 +97,7 @@ def markdown(thing: Any, names: frozenset[str]) -> str:
     parts = sections(inspect.getdoc(thing) or "")
     written = [prose(parts.pop(""), names)]
     for title, body in parts.items():
-        text = prose(body, names) if title in {"Examples", "References"} else fields(body, names)
+        text = prose(body, names) if title in {"Examples", "References"} else fields(body, names, title)
         written.append(f"**{title}**\n\n{text}")
     return "\n\n".join(written)
 

@@ -85,7 +85,10 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
         "runs": ("Functions of a run", take(runs.__all__)),
         "per_query": ("Functions of a per-query frame", take([*per_query.__all__, "table"])),
         "fusion": ("Fusion", take(["fuse", "tune_fusion", "complementarity", "contribution"])),
-        "files": ("Files", take([n for n in list(rest) if n.startswith(("read_", "scan_", "sink_", "write_"))])),
+        "files": (
+            "Functions of files",
+            take([n for n in list(rest) if n.startswith(("read_", "scan_", "sink_", "write_"))]),
+        ),
         "words": ("Words for measures", take([*words, "ratio", "or_zero", "if_relevant", "relevance_string"])),
         "data": ("Data and judgments", take(["datasets", "from_lists", "judgments", "overlap"])),
         "errors": ("Errors", take(["IRError", "IRWarning"])),
