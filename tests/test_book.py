@@ -10,15 +10,13 @@ from typing import get_type_hints
 import pytest
 
 import polars_ir as ir
-from polars_ir import fusion
+from polars_ir import fusion, plots, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.files.formats import FORMATS
 from polars_ir.per_query.options import Comparing
 from polars_ir.runs.options import Evaluating
 
-pytest.importorskip("altair")
-pytest.importorskip("scipy")
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "notebooks"))
@@ -46,11 +44,12 @@ def test_every_public_name_has_one_entry(pages):
         assert len(re.findall(rf"^## ir\.{name}$", pages, re.MULTILINE)) == 1, name
 
 
-@pytest.mark.parametrize("module", [fusion, ir.datasets], ids=["fusion", "datasets"])
+@pytest.mark.parametrize("module", [fusion, ir.datasets, plots, spark], ids=lambda module: module.__name__)
 def test_every_public_name_of_a_module_has_one_entry(module, pages):
     prefix = module.__name__.rpartition(".")[2]
-    for name in set(module.__all__) - set(ir.__all__):
-        assert pages.count(f"\n## ir.{prefix}.{name}\n") == 1, name
+    for name in module.__all__:
+        entry = f"ir.{name}" if getattr(ir, name, None) is getattr(module, name) else f"ir.{prefix}.{name}"
+        assert pages.count(f"\n## {entry}\n") == 1, name
 
 
 @pytest.mark.parametrize("kind", [Evaluating, Comparing])

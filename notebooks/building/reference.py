@@ -5,7 +5,6 @@ import inspect
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import polars as pl
 import polars_ir as ir
 from building import measure_pages
 from building.docstrings import markdown, paragraph, signature, table
-from polars_ir import fusion, per_query, plots, runs
+from polars_ir import fusion, per_query, plots, runs, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.parser import parser
@@ -122,8 +121,8 @@ def names_page(title: str, held: Mapping[str, Any], names: frozenset[str]) -> st
 
 
 def module_entries(name: str, module: Any, names: frozenset[str]) -> str:
-    """Entries of the names of a module that the package itself does not have."""
-    own = {each: thing for each, thing in public(module).items() if each not in ir.__all__ or module is plots}
+    """Entries of the names of a module that stand for something else than in the package, or that only it has."""
+    own = {each: thing for each, thing in public(module).items() if thing is not getattr(ir, each, None)}
     return "\n" + "\n\n".join(entry(f"ir.{name}", each, thing, names) for each, thing in own.items()) + "\n"
 
 
@@ -152,23 +151,13 @@ def constant(name: str, thing: Any) -> str:
 
 
 def spark_page(names: frozenset[str]) -> str:
-    """The page of Spark, read without importing it: PySpark is no part of what builds the book."""
-    source = (PROJECT.parent / "polars_ir/spark/__init__.py").read_text(encoding="utf-8")
-    docstring = inspect.cleandoc(source.split('"""')[1])
-    first, *sections = re.split(r"\n\n(?=How it goes|On a cluster)", docstring)
-    shown = [paragraph(first, names)]
-    for section in sections:
+    """The page of Spark; its docstring has titles of its own."""
+    first, *rest = re.split(r"\n\n(?=How it goes|On a cluster)", inspect.getdoc(spark) or "")
+    shown = ["# Spark", first]
+    for section in rest:
         title, _, body = section.partition("\n")
         shown.append(f"## {title}\n\n{inspect.cleandoc(body)}")
-    return "# Spark\n\n" + "\n\n".join(shown) + "\n\n" + "\n\n".join(_of_spark(names)) + "\n"
-
-
-def _of_spark(names: frozenset[str]) -> Iterable[str]:
-    try:
-        spark = import_module("polars_ir.spark")
-    except ImportError:
-        return []
-    return [entry("ir.spark", name, thing, names) for name, thing in public(spark).items()]
+    return "\n\n".join(shown) + "\n" + module_entries("spark", spark, names)
 
 
 def options_page(names: frozenset[str]) -> str:
