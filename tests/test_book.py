@@ -2,12 +2,13 @@
 
 import json
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from building import measure_pages, rankings, reference, twins
+from building.docstrings import markdown, paragraph
 
 import polars_ir as ir
 from polars_ir import fusion, plots, spark
@@ -17,13 +18,7 @@ from polars_ir.files.formats import FORMATS
 from polars_ir.per_query.options import Comparing
 from polars_ir.runs.options import Evaluating
 
-
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "notebooks"))
-
-from building import measure_pages, rankings, reference, twins  # noqa: E402  # they stand outside the package
-from building.docstrings import markdown, paragraph  # noqa: E402
-
 MEASURES = [spec for spec in ir.CATALOG.values() if spec.ours]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 

@@ -72,14 +72,14 @@ def facts(spec: Spec) -> str:
     """Range, best value, what it reads, and what ties and more judgments do to it."""
     low, high, best = (f"{value:.3g}".replace("inf", "infinity") for value in (*spec.bounds, spec.best))
     way = "fall" if spec.best >= spec.bounds[1] else "rise"
-    exact = f"it can not {way} when a grade rises, so that `bounds=True` is exact"
-    order = "gives the exact mean over all orders of tied documents" if spec.expected else "is not there"
+    exact = f"the value can not {way}, so that `bounds=True` is exact"
+    order = "is the exact mean over all orders of tied documents" if spec.expected else "is not available"
     rows = [
         ("range", f"{low} to {high}; the best value is {best}"),
         ("reads", JUDGMENTS[spec.kind]),
         ("mean over queries", spec.average),
         ("ties", f'`ties="expected"` {order}'),
-        ("more judgments", exact if spec.monotone else "it can fall or rise when a grade rises"),
+        ("when a grade rises", exact if spec.monotone else "the value can rise or fall"),
     ]
     return table(pl.DataFrame(rows, schema=["property", "value"], orient="row"))
 
