@@ -6,15 +6,20 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 
+def mathml(formula: str, display: str) -> str:
+    """A formula as MathML, in which texts have no backslash before an underscore."""
+    return convert(formula, display=display).replace(r"\_", "_")
+
+
 def inline(writer: HTML5Translator, node: nodes.Element) -> None:
     """A formula in a line."""
-    writer.body.append(convert(node.astext()))
+    writer.body.append(mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def displayed(writer: HTML5Translator, node: nodes.Element) -> None:
     """A formula of its own, which scrolls where it is wider than the page."""
-    writer.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    writer.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 
 
