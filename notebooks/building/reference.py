@@ -110,6 +110,7 @@ def write(folder: Path) -> None:
     texts["extras"] = extras_page(
         tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     )
+    texts["changes"] = (PROJECT.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(index(list(texts)), encoding="utf-8")

@@ -69,7 +69,7 @@ def measure(
         Whether no document's grade can rise and the value fall (or, for a cost, the value rise): then `bounds` of
         `evaluate` are exact.
     reads_nonrelevant
-        Whether a document judged not relevant, with a grade of 0 or less, counts otherwise than one that nobody judged.
+        Whether a document judged not relevant, with a grade of 0 or less, counts otherwise than an unjudged one.
         Where no measure of a call reads them, the judgments of such documents are left out, which is faster.
     average
         How `mean` puts the values of queries together.
