@@ -17,8 +17,11 @@ FIXED, FIXED_GRADE = 8, 2
 #: What the moving document can be; no grade is no judgment.
 GRADES = {"unjudged": None, "grade 0": 0, "grade 1": 1, "grade 2": 2, "grade 3": 3}
 
-#: The cutoff of measures that have one.
-CUTOFF = 10
+#: What pictures and examples put after the `@` of measures, by the parameter that it sets.
+AT = {"k": 10, "recall": 0.5, "negatives": 10}
+
+#: Measures that bring their own cutoff.
+WITH_THEIR_OWN = ("Rprec",)
 
 
 class Case(NamedTuple):
@@ -39,8 +42,10 @@ CASES = {
 
 
 def shown(spec: Spec) -> pl.Expr:
-    """The measure that pictures and examples show: at a cutoff, where it has one."""
-    return spec.function(k=CUTOFF) if "k" in spec.parameters else spec.function()
+    """The measure that pictures and examples show: at a cutoff, or what it has in its place."""
+    if spec.at not in spec.parameters or spec.name in WITH_THEIR_OWN:
+        return spec.function()
+    return spec.function(**{spec.at: AT[spec.at]})
 
 
 def evaluated(spec: Spec, cases: Mapping[str, Case], **options: object) -> dict[str, object]:
