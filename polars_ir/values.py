@@ -1,85 +1,108 @@
-"""What the options of statistics can be, checked before anything is read.
+"""Values: what an option or a parameter can be, in words and as a test, and the check that says so.
 
-Conventions: a number may be of any kind, such as NumPy's, and comes back as Python's; True and False are none.
+Conventions: a number may be of any library, such as NumPy's, and comes back as Python's; True and False are none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TypeGuard
+from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar
 
-from polars_ir.errors import OptionError
+from polars_ir.errors import OptionError, nearest
 
-#: The intervals of a mean that there are.
-INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
-
-#: Those that need to know the lowest and the highest value, and hold for few queries: by one method, or the best one.
-BOUNDED = ("auto", "bounded")
-
-#: What a query counts for a system that lacks it: 0, or it is left out.
-MISSING = ("zero", "skip")
-
-#: More rearrangements take longer than anybody waits.
-MOST_RESAMPLES = 10_000_000
+T = TypeVar("T")
 
 #: No number is larger, so that those of a calculation with its square are numbers too.
 LARGEST = 1e100
 
-#: A difference of 0.4 - 0.3 is no larger than 0.1, whatever floats make of it.
-ROUNDED = 1 + 1e-9
+
+class Value(NamedTuple, Generic[T]):
+    """What a value can be: in words, as a test, as choices where there are such, and how text or a number is read."""
+
+    wanted: str
+    holds: Callable[[Any], bool]
+    read: Callable[[Any], T]
+    choices: tuple[Any, ...] = ()
 
 
-def one_of(option: str, value: object, choices: Sequence[str | None]) -> None:
-    """Raise an `OptionError` unless a value is one of some words."""
-    if not isinstance(value, str | None) or value not in choices:
-        raise OptionError.value(option, value, choices)
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a finite number of any library, and neither True nor False."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    return isinstance(value, Integral) or math.isfinite(value)
 
 
-def chance(option: str, value: object, *, below: float = 1) -> float:
-    """A probability, neither impossible nor as high as `below`."""
-    if not _is_number(value) or not 0 < value < below:
-        raise OptionError(f"must be between 0 and {below}, both excluded; got {value!r}.", about=option)
-    return float(value)
+def is_whole(value: object, least: int = 1, most: float = math.inf) -> TypeGuard[int]:
+    """Whether a value is a whole number in a range, and neither True nor False."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
-def not_negative(option: str, value: object) -> float:
-    """A number of 0 or more."""
-    if not _is_number(value) or not 0 <= value <= LARGEST:
-        raise OptionError(f"must be {_finite('0 or more', value)}; got {value!r}.", about=option)
-    return float(value)
+def one_of(*choices: str) -> Value[str]:
+    """One of some words."""
+    wanted = f"one of {', '.join(map(repr, choices))}"
+    return Value(wanted, lambda value: isinstance(value, str) and value in choices, str, choices)
 
 
-def tie(tolerance: object) -> float:
-    """The largest difference that is a tie."""
-    return not_negative("tolerance", tolerance) * ROUNDED
+def truth() -> Value[bool]:
+    """True or False."""
+    return Value("True or False", lambda value: isinstance(value, bool), bool, (True, False))
 
 
-def positive(option: str, value: object) -> float:
-    """A number above 0."""
-    if not _is_number(value) or not 0 < value <= LARGEST:
-        raise OptionError(f"must be {_finite('a number above 0', value)}; got {value!r}.", about=option)
-    return float(value)
-
-
-def whole(option: str, value: object, least: int, most: float = math.inf) -> int:
+def whole(least: int, most: float = math.inf) -> Value[int]:
     """A whole number in a range."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
-        wanted = f"from {least} on" if most == math.inf else f"from {least} to {most:,}"
-        raise OptionError(f"must be a whole number {wanted}; got {value!r}.", about=option)
-    return int(value)
+    wanted = f"a whole number from {least} on" if most == math.inf else f"a whole number from {least} to {most:,}"
+    return Value(wanted, lambda value: is_whole(value, least, most), int)
 
 
-def randomness(resamples: object, seed: object) -> dict[str, int]:
-    """How often chance is tried, and from which seed."""
-    return {"resamples": whole("resamples", resamples, 1, MOST_RESAMPLES), "seed": whole("seed", seed, 0)}
+def chance(below: float = 1) -> Value[float]:
+    """A probability, neither impossible nor as high as `below`."""
+    wanted = f"between 0 and {below}, both excluded"
+    return Value(wanted, lambda value: is_number(value) and 0 < value < below, float)
 
 
-def _finite(wanted: str, value: object) -> str:
-    """What was wanted, and the upper limit for a value beyond it."""
-    return f"{wanted}, and no more than {LARGEST:g}" if _is_number(value) and value > LARGEST else wanted
+def not_negative(most: float = LARGEST) -> Value[float]:
+    """A number of 0 or more."""
+    wanted = f"from 0 to {most:g}"
+    return Value(wanted, lambda value: is_number(value) and 0 <= value <= most, float)
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def positive(most: float = LARGEST) -> Value[float]:
+    """A number above 0."""
+    wanted = f"above 0, up to {most:g}"
+    return Value(wanted, lambda value: is_number(value) and 0 < value <= most, float)
+
+
+def any_number() -> Value[float]:
+    """A finite number."""
+    return Value("a number", is_number, float)
+
+
+def column(of: str) -> Value[str]:
+    """The name of a column."""
+    return Value(f"the name of a column of {of}", lambda value: isinstance(value, str), str)
+
+
+def anything() -> Value[Any]:
+    """What the function itself looks at."""
+    return Value("anything", lambda _: True, lambda value: value)
+
+
+def or_none(value: Value[T], meaning: str = "") -> Value[T | None]:
+    """A value, or None, which may mean something of its own."""
+
+    def read(given: Any) -> T | None:
+        return None if isinstance(given, str) and given.lower() == "none" else value.read(given)
+
+    wanted = f"{value.wanted}, or None {meaning}".rstrip()
+    return Value(wanted, lambda given: given is None or value.holds(given), read, value.choices)
+
+
+def check(name: str, given: Any, value: Value[T]) -> T:
+    """What was given, its numbers as Python's, or an `OptionError` that says what the option can be."""
+    if not value.holds(given):
+        words = [choice for choice in value.choices if isinstance(choice, str)]
+        near = nearest(given, words) if isinstance(given, str) else ""
+        raise OptionError(f"must be {value.wanted}; got {given!r}.", about=name, near=near)
+    return value.read(given) if is_number(given) else given

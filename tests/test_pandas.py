@@ -120,3 +120,12 @@ def test_another_package_that_took_the_name_is_told_of_once(library):
     )
     wanted = f".ir on frames of {library} was taken by another package, and stays its own. The functions do the same: "
     assert in_a_new_interpreter(program) == f"{wanted}ir.evaluate(run, qrels, [...])."
+
+
+def test_ids_that_floats_do_not_hold_stay_whole_beside_a_null():
+    beyond = 2**53 + 1
+    lists = pd.DataFrame({"query_id": [1, 2], "retrieved": [[beyond], [7]], "relevant": [[beyond], []]})
+    run, qrels = ir.from_lists(lists)
+    ids = ir.judge(run, qrels)["doc_id"]
+    assert ids[0] == beyond
+    assert ids.isna().tolist() == [False, True]

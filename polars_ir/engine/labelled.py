@@ -29,12 +29,15 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     rows = (run if by_id or run.eager else with_position(run)).all_columns()
     if needs.judged_only:
         # What is wrong in a plan is for its guard to find.
+        left_out = rows.filter((pl.col("relevance") < 0) & (pl.lit(True) if run.eager else ~_is_wrong(run.keys)))
         rows = rows.filter((pl.col("relevance") >= 0) | (pl.lit(False) if run.eager else _is_wrong(run.keys)))
     keys = [RANKING] if run.eager else run.keys
     relation = _placed(rows, by_id=by_id) if run.eager else _planned(rows, run.keys, by_id=by_id)
+    relation = relation.with_columns(n_retrieved=pl.len().over(keys))
+    if needs.judged_only:
+        relation, keys = _with_judgments(relation, left_out, run.keys), run.keys
     relation = relation.with_columns(
         ideal_rank=place("relevance").over(keys),
-        n_retrieved=pl.len().over(keys),
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over("doc_id")).then(True),
     )
     if not run.eager:
@@ -45,6 +48,8 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         relation = guard(relation, "rank", _unlike_in_ties(run.keys, ["relevance", *(others if whole else [])]), TIED)
     relation, judged = relation.drop(POSITION, strict=False), pl.col("relevance").is_not_null()
     if whole:
+        if needs.judged_only:
+            relation = relation.with_columns(score=pl.when(pl.col("rank").is_not_null()).then("score"))
         return relation.filter(judged.any().over(keys))
     return relation.drop("score", *others).filter(judged)
 
@@ -67,6 +72,12 @@ def _placed(plan: pl.LazyFrame, *, by_id: bool) -> pl.LazyFrame:
     return rows.hstack([*placed, rankings.ranking.alias(RANKING)]).lazy()
 
 
+def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """The relation with the judged documents that condensed lists leave out, as documents that were not retrieved."""
+    together = pl.concat([relation.drop(RANKING, strict=False), left_out], how="diagonal")
+    return together.with_columns(n_retrieved=pl.col("n_retrieved").max().over(keys).fill_null(0))
+
+
 def _planned(plan: pl.LazyFrame, keys: list[str], *, by_id: bool) -> pl.LazyFrame:
     """The rows of a plan with their places."""
     tie = text("doc_id") if by_id else pl.col(POSITION)
@@ -77,5 +88,6 @@ def _guarded(relation: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """The relation, which fails where rows are wrong."""
     wrong = _is_wrong(keys)
     relation = guard(guard(relation, "rank", wrong, BAD_RUN), "rank", pl.len().over(*keys, "doc_id") > 1, DUPLICATES)
-    # What is read instead of the rank depends on it.
-    return relation.with_columns(pl.when(pl.col("rank").is_not_null()).then(c).alias(c) for c in GUARDED)
+    # What is read instead of the rank depends on it; condensed lists leave judged documents out, which have none.
+    is_read = pl.col("rank").is_not_null() | (pl.col("relevance") < 0)
+    return relation.with_columns(pl.when(is_read).then(c).alias(c) for c in GUARDED)

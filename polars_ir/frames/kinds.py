@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.errors import Code, Fix, InputTypeError
 from polars_ir.frames import foreign
@@ -86,7 +87,13 @@ def _to_pandas(frame: pl.DataFrame) -> Any:
     # Ids of UInt64 and Int64 meet in Int128, which pandas does not have.
     wide = {name: frame[name] for name, dtype in frame.schema.items() if dtype == pl.Int128}
     casts = {name: ids.cast(pl.UInt64 if (ids >= 0).all() else pl.Int64) for name, ids in wide.items()}
-    return frame.with_columns(**casts).to_pandas()
+    found = frame.with_columns(**casts)
+    table = found.to_pandas()
+    # Integers beside a null become floats in pandas, which do not hold all ids.
+    for ids in found.select(cs.integer()):
+        if ids.null_count() and (ids.cast(pl.Int128).abs() > 2**53).any():
+            table[ids.name] = ids.fill_null(0).to_pandas().astype(f"{ids.dtype}").mask(ids.is_null().to_pandas())
+    return table
 
 
 #: How a table of each kind is recognised and read; the first that recognises it reads it.

@@ -183,37 +183,6 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> pl.LazyFrame | pl.DataFrame
     return together.collect() if all(table.eager for table in tables.values()) else together
 
 
-def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
-    """Both tables with ids of one type; a `DtypeError` where one has integers and the other strings.
-
-    A table in memory without any id has the type of the other: nobody said which it was to have.
-    """
-    for role in ("query_id", "doc_id"):
-        if run.dtypes[role] == qrels.dtypes[role]:
-            continue
-        if run.dtypes[role].is_integer() and qrels.dtypes[role].is_integer():
-            if pl.UInt128 in (run.dtypes[role], qrels.dtypes[role]):
-                raise DtypeError.different_ids(run.names[role], run.dtypes[role], qrels.names[role], qrels.dtypes[role])
-            run, qrels = _cast(run, role, pl.Int128()), _cast(qrels, role, pl.Int128())
-            continue
-        if _holds_none(qrels, role):
-            qrels = _cast(qrels, role, run.dtypes[role])
-        elif _holds_none(run, role):
-            run = _cast(run, role, qrels.dtypes[role])
-        else:
-            raise DtypeError.different_ids(run.names[role], run.dtypes[role], qrels.names[role], qrels.dtypes[role])
-    return run, qrels
-
-
-def _holds_none(table: Table, role: str) -> bool:
-    return table.eager and table.select(role).drop_nulls().collect().is_empty()
-
-
-def _cast(table: Table, role: str, dtype: pl.DataType) -> Table:
-    sources = tuple((frame, {**make, role: make[role].cast(dtype)}) for frame, make in table.sources)
-    return replace(table, sources=sources, dtypes={**table.dtypes, role: dtype})
-
-
 def _table(
     table: str,
     frame: Frame,
@@ -246,7 +215,7 @@ def _table(
 
 def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
     """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
-    tables = {str(system): run_table(run, check=check) for system, run in runs.items()}
+    tables = _with_ids_of_others({str(system): run_table(run, check=check) for system, run in runs.items()})
     if len(tables) < len(runs):
         raise InputTypeError(f"two systems have one name as text; got {', '.join(map(repr, runs))}.")
     try:
@@ -276,6 +245,20 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         for frame, make in table.sources
     )
     return Table(sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
+
+
+def _with_ids_of_others(tables: Mapping[str, Table]) -> Mapping[str, Table]:
+    """The tables, in which ids of a run without rows have the dtypes of another's: an empty dict tells none."""
+    filled = [table for table in tables.values() if table.rows or not table.eager]
+    if not filled:
+        return tables
+    ids = [pl.col(role).cast(filled[0].dtypes[role]) for role in ("query_id", "doc_id")]
+    return {
+        system: table
+        if table.rows or not table.eager
+        else table.made_of(table.all_columns().with_columns(ids).collect())
+        for system, table in tables.items()
+    }
 
 
 def _score_type(tables: Mapping[str, Table]) -> pl.DataType:

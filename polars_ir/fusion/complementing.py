@@ -16,7 +16,6 @@ from polars_ir.language.names import is_cost, resolve
 from polars_ir.language.words import average, total
 from polars_ir.runs.rankings import LowerIsBetter
 from polars_ir.runs.similarity import similarity
-from polars_ir.values import whole
 
 PAIR = ["run", "other"]
 
@@ -96,7 +95,7 @@ def complementarity(
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     rows = of.rows.select("run", "query_id", "doc_id", "score")
     singles = figures(rows, of, chosen).rename({chosen.name: "value"})
-    trials = measured(trials_of(None, systems, norm), of, How(method, None, "skip", whole("top", 1000, 1), chosen))
+    trials = measured(trials_of(None, systems, norm), of, How(method, None, "skip", 1000, chosen))
     grades = of.qrels.filter(pl.col("relevance") >= rel).select("query_id", "doc_id", relevant=True)
     judged = of.rows.join(grades, on=["query_id", "doc_id"], how="left").with_columns(
         pl.col("relevant").fill_null(False)

@@ -19,7 +19,7 @@ from polars_ir.fusion.weights import by_system
 from polars_ir.language.names import is_cost, resolve
 from polars_ir.language.words import average
 from polars_ir.runs.rankings import LowerIsBetter
-from polars_ir.values import whole
+from polars_ir.values import check, whole
 
 #: Every subset of the runs is fused, so that their number doubles with each.
 MOST_SYSTEMS = 8
@@ -100,7 +100,7 @@ def contribution(
         # A fusion without any weight has no score: such runs alone are worth nothing.
         subsets = [subset for subset in subsets if any(own[system] for system in subset)]
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
-    how = How(method, dialect, missing, whole("top", top, 1), chosen)
+    how = How(method, dialect, missing, check("top", top, whole(1)), chosen)
     values = measured_subsets(subsets, own, of, how, norm)
     means = values.group_by("run").agg(mean=average(pl.col(chosen.name).cast(pl.Float64))).sort("run")
     worth = dict.fromkeys([()], 0.0) | {subsets[number]: mean for number, mean in means.iter_rows()}

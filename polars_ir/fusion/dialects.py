@@ -28,7 +28,7 @@ from polars_ir.fusion.methods import (
     weight,
 )
 from polars_ir.runs.norms import Norm, dbsf, l2, min_max, norm_of, shares
-from polars_ir.values import positive
+from polars_ir.values import check, positive
 
 
 class Dialect(NamedTuple):
@@ -43,29 +43,29 @@ class Dialect(NamedTuple):
 
 
 def _from_zero(k: float = 60) -> Method:
-    return Method("rrf", weight / (positive("k", k) + (rank - 1)), linear=True, falling=True)
+    return Method("rrf", weight / (check("k", k, positive()) + (rank - 1)), linear=True, falling=True)
 
 
 def _from_zero_unweighted(k: float = 60) -> Method:
-    return Method("rrf", 1 / (positive("k", k) + (rank - 1)))
+    return Method("rrf", 1 / (check("k", k, positive()) + (rank - 1)))
 
 
 def _unweighted(k: float = 60) -> Method:
-    return Method("rrf", 1 / (positive("k", k) + rank))
+    return Method("rrf", 1 / (check("k", k, positive()) + rank))
 
 
 def _stretched(k: float = 2) -> Method:
     # A weight of 0 makes the rank infinite, and the term 0.
-    return Method("rrf", 1 / (rank / weight + (positive("k", k) - 1)))
+    return Method("rrf", 1 / (rank / weight + (check("k", k, positive()) - 1)))
 
 
 def _at_most_one(k: float = 60) -> Method:
-    return Method("rrf", weight / (positive("k", k) + rank), final=combined * one_of_all_weights * (k + 1))
+    return Method("rrf", weight / (check("k", k, positive()) + rank), final=combined * one_of_all_weights * (k + 1))
 
 
 def _of_rank_column(k: float = 60) -> Method:
     # Its run's score is the rank column, with a minus since the first is the best.
-    return Method("rrf", 1 / (positive("k", k) - score))
+    return Method("rrf", 1 / (check("k", k, positive()) - score))
 
 
 def _qdrant_dbsf() -> Method:

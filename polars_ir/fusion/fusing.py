@@ -23,7 +23,7 @@ from polars_ir.fusion.pruning import pruned
 from polars_ir.fusion.weights import all_weights, weighted
 from polars_ir.runs.norms import Norm, normalized, with_counts
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked, returned
-from polars_ir.values import one_of, whole
+from polars_ir.values import check, one_of, or_none, whole
 
 #: What a run that lacks a document contributes: nothing, 0, or the lowest term of its list.
 Missing = Literal["skip", "zero", "min"]
@@ -113,13 +113,13 @@ def fuse(
     >>> ir.fuse(scores, "sum", norm="min-max", weights={"bm25": 0.25, "dense": 0.75}).select("doc_id", "score").rows()
     [('b', 0.75), ('a', 0.25)]
     """
-    one_of("missing", missing, get_args(Missing))
+    check("missing", missing, one_of(*get_args(Missing)))
     fusion = fusion_of(method, norm, dialect, k)
     check_reads_weights(fusion.method, weights)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     systems = systems_of(table)
-    depth = None if depth is None else whole("depth", depth, 1)
-    top = None if top is None else whole("top", top, 1)
+    depth = check("depth", depth, or_none(whole(1)))
+    top = check("top", top, or_none(whole(1)))
     extra = [column for column in table.columns if column in read_by(fusion, weights)]
     rows = ranked(table, *extra, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)

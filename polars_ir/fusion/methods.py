@@ -19,7 +19,7 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.norms import dbsf as dbsf_norm
-from polars_ir.values import not_negative, positive
+from polars_ir.values import check, not_negative, positive
 
 score, weight, combined = pl.col("score"), pl.col("weight"), pl.col("combined")
 n_retrieved, n_candidates = pl.col("n_retrieved").cast(pl.Float64), pl.col("n_candidates").cast(pl.Float64)
@@ -90,7 +90,7 @@ def comb_mnz() -> Method:
 
 def comb_gmnz(gamma: float = 0.5) -> Method:
     """CombGMNZ: `m^gamma sum of w s`. Lee 1997, https://doi.org/10.1145/258525.258587."""
-    return Method("gmnz", weight * score, final=combined * n_runs ** not_negative("gamma", gamma), linear=True)
+    return Method("gmnz", weight * score, final=combined * n_runs ** check("gamma", gamma, not_negative()), linear=True)
 
 
 def weighted_mnz() -> Method:
@@ -140,7 +140,8 @@ def log_isr() -> Method:
 
 def logn_isr(sigma: float = 0.01) -> Method:
     """LogN ISR: `ln(m + sigma) sum of w / rank^2`. Mourao et al. 2015, as `isr`."""
-    return Method("logn_isr", weight / rank**2, final=combined * (n_runs + positive("sigma", sigma)).log(), linear=True)
+    check("sigma", sigma, positive())
+    return Method("logn_isr", weight / rank**2, final=combined * (n_runs + sigma).log(), linear=True)
 
 
 def rrf(k: float = 60) -> Method:
@@ -148,7 +149,7 @@ def rrf(k: float = 60) -> Method:
 
     Cormack, Clarke & Buettcher 2009, https://doi.org/10.1145/1571941.1572114.
     """
-    return Method("rrf", weight / (not_negative("k", k) + rank), linear=True, falling=True)
+    return Method("rrf", weight / (check("k", k, not_negative()) + rank), linear=True, falling=True)
 
 
 def rbc(phi: float = 0.8) -> Method:

@@ -14,7 +14,8 @@ import polars as pl
 
 from polars_ir.engine.ranking import text
 from polars_ir.errors import IRWarning
-from polars_ir.frames.table import Table, qrels_table, same_types
+from polars_ir.frames.ids import same_types
+from polars_ir.frames.table import Table, qrels_table
 from polars_ir.fusion.combining import added, in_order_of_size
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.fusing import Missing, scored, termed

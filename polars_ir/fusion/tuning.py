@@ -26,7 +26,7 @@ from polars_ir.language.names import is_cost, resolve
 from polars_ir.language.words import average, total
 from polars_ir.per_query.systems import compare
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
-from polars_ir.values import whole
+from polars_ir.values import check, whole
 
 #: The systems of the comparison.
 TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run", "equal weights"
@@ -133,8 +133,8 @@ def tune_fusion(
     ('nDCG@10', 'bm25')
     """
     require("stats", "ir.tune_fusion")
-    folds, seed = whole("folds", folds, 2), whole("seed", seed, 0)
-    how = How(method, dialect, missing, whole("top", top, 1), _one(measure))
+    folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
+    how = How(method, dialect, missing, check("top", top, whole(1)), _one(measure))
     fusion = fusion_of(method, norm, dialect)
     check_reads_weights(fusion.method, [1.0])
     table = table_of(runs, fusion, lower_is_better=lower_is_better)

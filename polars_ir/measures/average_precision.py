@@ -7,7 +7,7 @@ import math
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import one_of
+from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import (
     hits,
     if_relevant,
@@ -24,17 +24,15 @@ from polars_ir.language.words import (
 )
 from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.values import one_of
 
 #: trec_eval's smoothing of the precision among the judged documents.
 EPSILON = 1e-5
 
-DENOMINATOR = one_of(
+DENOMINATOR = Parameter.of(
     "What the sum of precisions is divided by: 'R' the number of relevant documents, 'min(k,R)' the most of them that "
     "the cutoff allows, 'k' the cutoff, 'hits' those found among the first k.",
-    "R",
-    "min(k,R)",
-    "k",
-    "hits",
+    one_of("R", "min(k,R)", "k", "hits"),
 )
 
 

@@ -7,8 +7,9 @@ import math
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter, number
+from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import n_retrieved, rank, ranked, ratio, relevance, total
+from polars_ir.values import is_number
 
 #: What a weight below adds to a sum no longer.
 NEGLIGIBLE = 1e-18
@@ -22,7 +23,7 @@ NOT_RETRIEVED = 2**32 - 1
 PERSISTENCE = Parameter(
     "Persistence: how likely the reader goes on from one depth to the next.",
     f"a number above 0 and up to {HIGHEST}",
-    lambda v: number(v) and 0 < v <= HIGHEST,
+    lambda v: is_number(v) and 0 < v <= HIGHEST,
 )
 NORMALIZE = Parameter(
     "Whether the ideal ranking has a compatibility of 1, however short it is.",

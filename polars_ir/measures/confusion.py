@@ -5,13 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter, whole
+from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import hits, if_relevant, n_relevant, or_zero, ratio, relevance, shown, top
+from polars_ir.values import is_whole
 
 N_DOCS = Parameter(
     "How many documents the collection has, so that unjudged documents count as not relevant; None: they do not count.",
     "a whole number of documents, 1 or more",
-    whole,
+    is_whole,
 )
 
 #: What the engine quotes when there are more documents than n_docs.

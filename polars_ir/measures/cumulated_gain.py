@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter, not_negative, one_of
+from polars_ir.language.parameters import LARGEST, Parameter
 from polars_ir.language.words import (
     Discount,
     Discounted,
@@ -24,16 +24,15 @@ from polars_ir.language.words import (
 )
 from polars_ir.measures import ties
 from polars_ir.measures.sums import over_places
+from polars_ir.values import not_negative, one_of
 
 JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418"
 
 #: What the gain of a ranking is divided by, beside that of the ideal ranking cut where the ranking is.
-IDEAL = one_of(
+IDEAL = Parameter.of(
     "What the best ranking holds: 'min(k,R)' the best k judged documents, 'R' all of them, also beyond the "
     "cutoff, 'k' as many documents of the query's highest gain as the cutoff allows, however few the query has.",
-    "min(k,R)",
-    "R",
-    "k",
+    one_of("min(k,R)", "R", "k"),
 )
 
 
@@ -230,9 +229,7 @@ def ndcg(
     "Q",
     source="Sakai 2006, https://doi.org/10.1145/1148170.1148261",
     reads_nonrelevant=False,
-    parameters={
-        "beta": Parameter("How much gains weigh against counts; 0 gives AP.", "a number of 0 or more", not_negative)
-    },
+    parameters={"beta": Parameter.of("How much gains weigh against counts; 0 gives AP.", not_negative(LARGEST))},
     gain=graded_gain,
 )
 def q_measure(

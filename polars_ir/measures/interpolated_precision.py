@@ -5,22 +5,22 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter, number, one_of
+from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import hits, if_relevant, n_relevant, ratio, total
 from polars_ir.measures.average_precision import precisions
 from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.values import is_number, one_of
 
 RECALL = Parameter(
     "The recall from which on the precision counts; None: 0, at which the whole ranking counts.",
     "a number from 0 to 1",
-    lambda v: number(v) and 0 <= v <= 1,
+    lambda v: is_number(v) and 0 <= v <= 1,
 )
 
-ROUNDING = one_of(
+ROUNDING = Parameter.of(
     "How many relevant documents a recall is: 'nearest' rounds recall * R, halves up (trec_eval 10); 'up' takes the "
     "whole part of recall * R + 0.9 (trec_eval 9, ir_measures, ranx).",
-    "nearest",
-    "up",
+    one_of("nearest", "up"),
 )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from polars_ir.language.cover import Cover, greedy_rank
-from polars_ir.language.parameters import Parameter, chance, number
+from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import discounted, n_retrieved, rank, ratio, top, total
 from polars_ir.measures.sums import over_places
+from polars_ir.values import chance, is_number
 
 subtopic = pl.col("subtopic")
 
@@ -18,7 +19,7 @@ def _map_of_shares(value: object) -> bool:
     return (
         isinstance(value, Mapping)
         and len(value) > 0
-        and all(number(grade) and number(gain) and 0 <= gain <= 1 for grade, gain in value.items())
+        and all(is_number(grade) and is_number(gain) and 0 <= gain <= 1 for grade, gain in value.items())
     )
 
 
@@ -35,7 +36,7 @@ NOVELTY = {
         "How much of the need for a subtopic a document meets that covers it: 0 counts subtopics again and again, 1 "
         "only the first time.",
         "a number from 0 to 1",
-        lambda value: number(value) and 0 <= value <= 1,
+        lambda value: is_number(value) and 0 <= value <= 1,
     ),
     "gains": Parameter(
         "What grades are worth: a map to values from 0 to 1; a relevant document is worth 1 where it does not say.",
@@ -44,7 +45,7 @@ NOVELTY = {
     ),
     **WEIGHTS,
 }
-BETA = {"beta": chance("Patience: how likely the reader goes on from one document to the next.")}
+BETA = {"beta": Parameter.of("Patience: how likely the reader goes on from one document to the next.", chance())}
 
 #: What a gain at a place counts.
 Discount = Callable[[pl.Expr], pl.Expr]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import CATALOG, measure
-from polars_ir.language.parameters import Parameter, positive
+from polars_ir.language.parameters import LARGEST, Parameter
 from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant
 from polars_ir.measures import ties
+from polars_ir.values import positive
 
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
 
@@ -259,7 +260,7 @@ def r_precision_under_ties(*, k: int | None = None, rel: float = 1, multiple: fl
         "recommenders": "r_precision_at_k(k=10)",
         "trectools": "get_rprec",
     },
-    parameters={"multiple": Parameter("How many times R the cutoff is.", "a number above 0", positive)},
+    parameters={"multiple": Parameter.of("How many times R the cutoff is.", positive(LARGEST))},
     out_of=lambda rel, multiple, **_: relevant_documents(rel) if multiple == 1 else None,
     expected=r_precision_under_ties,
 )

@@ -17,27 +17,26 @@ from typing import Literal
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import one_of
+from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import ratio, total
 from polars_ir.measures.counts import INFINITY
 from polars_ir.measures.precision_recall import TREC_EVAL
+from polars_ir.values import one_of
 
 Counting = Literal["all", "implied", "retrieved"]
 
 judge, preferred = pl.col("judge"), pl.col("preferred")
 preferred_rank, other_rank = pl.col("preferred_rank"), pl.col("other_rank")
 
-COUNTING = one_of(
+COUNTING = Parameter.of(
     "Which preferences count: 'all'; 'implied', those of which at least one document is retrieved; 'retrieved', those "
     "of which both are.",
-    "all",
-    "implied",
-    "retrieved",
+    one_of("all", "implied", "retrieved"),
 )
 
 #: Of the measures that trec_eval has no implied variant of.
-ALL_OR_RETRIEVED = one_of(
-    "Which preferences count: 'all', or 'retrieved', those of which both documents are.", "all", "retrieved"
+ALL_OR_RETRIEVED = Parameter.of(
+    "Which preferences count: 'all', or 'retrieved', those of which both documents are.", one_of("all", "retrieved")
 )
 
 

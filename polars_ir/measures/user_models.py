@@ -18,24 +18,22 @@ from functools import partial
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter, not_negative, number, positive
+from polars_ir.language.parameters import LARGEST, Parameter
 from polars_ir.language.words import Discounted, discounted, rank, ranked, top, total
 from polars_ir.measures.continuations import DEPTH, cumulated, inverse_square
 from polars_ir.measures.readers import check_grades, expected_gain, of_a_model_of_ones_own, patiently, share
 from polars_ir.measures.sums import over_places
+from polars_ir.values import is_number, not_negative, positive
 
 CWL = "Moffat et al. 2017, https://doi.org/10.1145/3052768; cwl_eval, https://github.com/ireval/cwl"
 
-MIN_REL = Parameter(
-    "The grade that gains nothing, as lower ones do not either; below `max_rel`.",
-    "a number of 0 or more",
-    not_negative,
+MIN_REL = Parameter.of(
+    "The grade that gains nothing, as lower ones do not either; below `max_rel`.", not_negative(LARGEST)
 )
-GOAL = Parameter(
-    "How much the reader wants to gain in all; one document gains at most 1.", "a number above 0", positive
-)
+GOAL = Parameter.of("How much the reader wants to gain in all; one document gains at most 1.", positive(LARGEST))
+
 # Below 0.25 the continuation of INST would exceed 1 after a document that gains 1.
-INST_GOAL = Parameter(GOAL.meaning, "a number of 0.25 or more", lambda v: number(v) and v >= 0.25)
+INST_GOAL = Parameter(GOAL.meaning, "a number of 0.25 or more", lambda v: is_number(v) and v >= 0.25)
 CONTINUATION = Parameter(
     "The chance that the reader goes on, a Polars expression of `ir.place`, `ir.gained` and `ir.cumulated`; None: "
     "every reader does. The name of its output stands in the name of the measure, so give it one: `.alias('...')`.",

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, Fix, MeasureError, dropping
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.names import average_of, column_of
+from polars_ir.language.spec import Average
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.ranges import range_of
 from polars_ir.per_query.wilson import wilson
@@ -28,30 +30,46 @@ MEAN, ERROR, NUMBER, LOWEST, HIGHEST = (
 )
 
 
-def mean_of(measure: str, weight: str | None = None) -> pl.Expr:
+class Averaging(NamedTuple):
+    """How the values in a column are averaged, and between which numbers what is averaged lies, as far as is known."""
+
+    column: str
+    kind: Average
+    between: tuple[float, float]
+
+    @classmethod
+    def of(cls, measure: str) -> Averaging:
+        """That of a measure, by its name."""
+        kind, its = average_of(measure), range_of(measure)
+        if its is None:
+            return cls(measure, kind, (-math.inf, math.inf))
+        return cls(measure, kind, (math.log(FLOOR), 0.0) if kind == "geometric" else its.ends)
+
+
+def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """What stands for a measure over all queries."""
-    kind, value = average_of(measure), averaged(measure, weight)
-    if kind == "sum":
+    value = averaged(averaging, weight)
+    if averaging.kind == "sum":
         return total((value if weight is None else value * pl.col(weight)).drop_nulls())
     mean = _mean(value, weight)
-    return mean.exp() if kind == "geometric" else mean
+    return mean.exp() if averaging.kind == "geometric" else mean
 
 
-def std_of(measure: str, weight: str | None = None) -> pl.Expr:
+def std_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """The standard deviation of the sample, of the values as they are."""
-    return _std(_counted(measure, weight), weight)
+    return _std(_counted(averaging, weight), weight)
 
 
-def interval_of(measure: str, z: float, weight: str | None = None) -> dict[str, pl.Expr]:
+def interval_of(averaging: Averaging, z: float, weight: str | None = None) -> dict[str, pl.Expr]:
     """The ends of the confidence interval, `z` standard errors from the mean; a sum has none."""
-    value = averaged(measure, weight)
+    value = averaged(averaging, weight)
     mean, half = _mean(value, weight), z * _standard_error(value, weight)
-    return ends(measure, mean - half, mean + half)
+    return ends(averaging, mean - half, mean + half)
 
 
-def moments_of(measure: str, weight: str | None = None) -> dict[str, pl.Expr]:
+def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.Expr]:
     """What Wilson's interval is made of, as aggregations: a column each, since an expression of all is slow to plan."""
-    value = averaged(measure, weight)
+    value = averaged(averaging, weight)
     weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
     shares = weights / weights.max()
     return {
@@ -64,49 +82,40 @@ def moments_of(measure: str, weight: str | None = None) -> dict[str, pl.Expr]:
     }
 
 
-def bounded_interval_of(measure: str, z: float) -> dict[str, pl.Expr]:
+def bounded_interval_of(averaging: Averaging, z: float) -> dict[str, pl.Expr]:
     """The ends of Wilson's interval where the range is known and all values are in it, else the normal ones.
 
     Of the columns of `moments_of`.
     """
     mean, error = pl.col(MEAN), pl.col(ERROR)
-    normal, between = (mean - z * error, mean + z * error), between_of(measure)
+    normal, between = (mean - z * error, mean + z * error), averaging.between
     if not all(map(math.isfinite, between)):
-        return ends(measure, *normal)
+        return ends(averaging, *normal)
     is_inside = (pl.col(LOWEST) >= between[0]) & (pl.col(HIGHEST) <= between[1])
     bounded = wilson(mean, error, pl.col(NUMBER), z=z, between=between)
     low, high = (pl.when(is_inside).then(one).otherwise(other) for one, other in zip(bounded, normal, strict=True))
-    return ends(measure, low, high)
+    return ends(averaging, low, high)
 
 
-def between_of(measure: str) -> tuple[float, float]:
-    """Between which numbers what is averaged lies, as far as the name of a column tells."""
-    its = range_of(measure)
-    if its is None:
-        return -math.inf, math.inf
-    return (math.log(FLOOR), 0.0) if average_of(measure) == "geometric" else its.ends
-
-
-def ends(measure: str, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
+def ends(averaging: Averaging, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
     """The ends of an interval of what is averaged, as those of what stands for the measure."""
-    kind = average_of(measure)
-    if kind == "sum":
+    if averaging.kind == "sum":
         return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
-    return {"low": low.exp(), "high": high.exp()} if kind == "geometric" else {"low": low, "high": high}
+    return {"low": low.exp(), "high": high.exp()} if averaging.kind == "geometric" else {"low": low, "high": high}
 
 
-def note_of(measure: str, weight: str | None = None) -> pl.Expr:
+def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """Why there is no interval, if there is none; null else."""
-    count, none = averaged(measure, weight).count(), pl.lit(None, pl.String)
-    of_sum = pl.lit("a sum has no interval") if average_of(measure) == "sum" else none
+    count, none = averaged(averaging, weight).count(), pl.lit(None, pl.String)
+    of_sum = pl.lit("a sum has no interval") if averaging.kind == "sum" else none
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
     return few.otherwise(of_sum)
 
 
-def averaged(measure: str, weight: str | None = None) -> pl.Expr:
+def averaged(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """The values that a mean is made of: of a geometric one, the logarithms."""
-    value = _counted(measure, weight)
-    return value.clip(lower_bound=FLOOR).log() if average_of(measure) == "geometric" else value
+    value = _counted(averaging, weight)
+    return value.clip(lower_bound=FLOOR).log() if averaging.kind == "geometric" else value
 
 
 def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str, pl.Expr]:
@@ -138,9 +147,9 @@ def _denominator(measure: str) -> pl.Expr | None:
     return known.out_of if known else None
 
 
-def _counted(measure: str, weight: str | None) -> pl.Expr:
+def _counted(averaging: Averaging, weight: str | None) -> pl.Expr:
     """The values of the queries that count."""
-    value = pl.col(measure).cast(pl.Float64)
+    value = pl.col(averaging.column).cast(pl.Float64)
     return value if weight is None else pl.when(pl.col(weight) > 0).then(value)
 
 

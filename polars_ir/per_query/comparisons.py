@@ -16,7 +16,7 @@ from polars_ir.language.names import is_cost
 from polars_ir.per_query.paired_tests import Paired, PairedTest
 from polars_ir.per_query.ranges import range_of
 from polars_ir.per_query.scores import Scores
-from polars_ir.values import positive
+from polars_ir.values import check, positive
 
 if TYPE_CHECKING:
     from polars_ir.per_query.scores import Floats
@@ -47,10 +47,10 @@ def margins_of(margin: float | Mapping[str, float] | None, measures: Sequence[st
     if margin is None:
         return {}
     if not isinstance(margin, Mapping):
-        return dict.fromkeys(measures, positive("margin", margin))
+        return dict.fromkeys(measures, check("margin", margin, positive()))
     if missed := [name for name in margin if name not in measures]:
         raise OptionError(f"margin must be of measures that are compared; got {missed[0]!r}.")
-    return {name: positive("margin", its) for name, its in margin.items()}
+    return {name: check("margin", its, positive()) for name, its in margin.items()}
 
 
 def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options) -> Iterator[dict[str, Any]]:

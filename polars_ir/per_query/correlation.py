@@ -20,7 +20,7 @@ from polars_ir.language.names import is_cost
 from polars_ir.per_query.columns import Measures, measures_of
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.summary import mean
-from polars_ir.values import chance, one_of
+from polars_ir.values import chance, check, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,8 +119,8 @@ def rank_correlation(
     require("stats", "ir.rank_correlation")
     from polars_ir.statistics.rank_order import METHODS
 
-    one_of("method", method, METHODS)
-    persistence, confidence = chance("persistence", persistence), chance("confidence", confidence)
+    check("method", method, one_of(*METHODS))
+    persistence, confidence = check("persistence", persistence, chance()), check("confidence", confidence, chance())
     here = _means(per_query, measures, missing, "ir.rank_correlation")
     names = here.columns[1:]
     if other is None:

@@ -8,15 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from numbers import Integral
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, explain_options, option
 from polars_ir.frames.kinds import give_back
+from polars_ir.options import takes
 from polars_ir.per_query.attributes import column_for
 from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.groups import Test, checked_options, each_system, measures_in_memory, tested
+from polars_ir.per_query.groups import (
+    check_testing,
+    each_system,
+    how_corrected,
+    how_tested,
+    measures_in_memory,
+    tested,
+)
+from polars_ir.per_query.options import Grouping
 
 #: Where the place of a query's bucket among all is.
 PLACE = "polars_ir: place"
@@ -38,6 +47,7 @@ COLUMNS: dict[str, Any] = {
 
 
 @explain_options
+@takes(Grouping)
 def drift(
     per_query: Any,
     by: Any,
@@ -45,12 +55,7 @@ def drift(
     *,
     every: str | None = None,
     reference: Any = None,
-    test: Test = "permutation",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    min_queries: int = 5,
-    resamples: int | None = None,
-    seed: int = 0,
+    **options: Unpack[Grouping],
 ) -> Any:
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
 
@@ -78,8 +83,6 @@ def drift(
         reference are not tested.
     measures
         The measures to look at; without it, all numbers but the column of `by`.
-    test, correction, alpha, min_queries, resamples, seed
-        As in `worst_slices`.
 
     Returns
     -------
@@ -109,9 +112,7 @@ def drift(
     >>> found.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
     [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
-    options = checked_options("ir.drift", test, correction, alpha, min_queries, resamples, seed)
-    from polars_ir.statistics.randomisation import resamples_for
-
+    check_testing("ir.drift", options["correction"])
     table, names = measures_in_memory(per_query, measures, by, "ir.drift")
     samples, attributes = each_system(per_query, table, by)
     if len(attributes) > 1:
@@ -121,19 +122,16 @@ def drift(
     buckets = pl.concat([frame["bucket"] for _, frame in samples]).unique().sort()
     places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
     first = _places_of(reference, buckets, pl.concat([frame["bucket"] for _, frame in samples]))
-    if resamples is None:
-        options["resamples"] = resamples_for(len(samples) * len(buckets) if correction else 1, alpha)
+    how = how_tested(options, family=len(samples) * len(buckets))
     rows = [
         {"run": system, "measure": measure, **row}
         for measure in names
         for system, frame in samples
-        for row in _each_bucket(frame.join(places, on="bucket"), buckets, measure, first, **options)
+        for row in _each_bucket(frame.join(places, on="bucket"), buckets, measure, first, **how)
     ]
     schema: dict[str, Any] = {"run": pl.String} if "run" in table.dtypes else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
-    drawn = options["resamples"] if test == "permutation" else None
-    found = tested(rows, schema, significant="drifted", correction=correction, alpha=alpha, resamples=drawn)
-    return give_back(found, per_query)
+    return give_back(tested(rows, schema, significant="drifted", **how_corrected(options, how)), per_query)
 
 
 def _to_date(name: str) -> Fix:

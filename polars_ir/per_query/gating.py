@@ -7,7 +7,7 @@ for the worse, which is a rise where the lowest value is the best; a gain is a d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -25,16 +25,15 @@ from polars_ir.errors import (
 from polars_ir.extras import require
 from polars_ir.frames.columns import ROLES, find
 from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.options import takes
 from polars_ir.per_query.columns import measures_of
+from polars_ir.per_query.options import INTERVALS, ROUNDED, Gating
 from polars_ir.per_query.ranges import Range, check_range, ranges_of
 from polars_ir.per_query.scores import Scores, scores_of
-from polars_ir.values import BOUNDED, INTERVALS, MISSING, ROUNDED, chance, not_negative, one_of, randomness
+from polars_ir.values import check, not_negative
 
 if TYPE_CHECKING:
     from polars_ir.per_query.scores import Booleans, Floats
-
-#: How the mean difference is bounded.
-BY = (*BOUNDED, "anytime", *INTERVALS)
 
 #: The columns of the result.
 SCHEMA = {
@@ -48,19 +47,8 @@ SCHEMA = {
 
 
 @explain_options
-def gate(
-    new: Any,
-    old: Any,
-    measures: str | pl.Expr | Iterable[str | pl.Expr],
-    *,
-    max_drop: float | Mapping[str, float] = 0.01,
-    alpha: float = 0.05,
-    interval: str = "auto",
-    ranges: Mapping[str, tuple[float, float]] | None = None,
-    missing: str = "zero",
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Any:
+@takes(Gating)
+def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Any:
     """Whether a new system is no worse than an old one, but for what a measure may drop: one row per measure.
 
     A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their
@@ -92,28 +80,6 @@ def gate(
         The same for the system as it was.
     measures
         Names of the measures, in any spelling.
-    max_drop
-        How much the mean of a measure may drop, in its units; from 0 to less than its range. A dict gives each measure
-        its own.
-    alpha
-        The probability, below 0.5, with which a change that costs max_drop may pass.
-    interval
-        `"auto"`; `"bounded"`, Gaffke's bound, for any differences within the range; `"anytime"`, by betting, which
-        holds however often the same change is looked at while queries are added, and takes two to four times as many;
-        `"t"`, `"normal"`, `"percentile"`, `"BCa"`, `"bootstrap-t"`, which let sparse losses pass far more often than
-        alpha.
-    ranges
-        The worst and the best value of a measure that the catalogue does not have, by its name: `{"latency": (2000,
-        0)}`; infinite where there is no limit, without which few queries have no bounds.
-    missing
-        A query of `old` that `new` lacks, or for which a measure is undefined (null) in `new` only, counts 0 for it
-        (`"zero"`) or is left out (`"skip"`), as it always is of a measure whose best value is the lowest: 0 would help
-        there. One that only `new` has, or has a value for, could not have dropped, and is left out. The note counts all
-        of them.
-    resamples
-        How many samples a bootstrap draws.
-    seed
-        Of its random numbers.
 
     Returns
     -------
@@ -149,17 +115,19 @@ def gate(
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
     require("stats", "ir.gate")
-    one_of("interval", interval, BY)
-    one_of("missing", missing, MISSING)
-    alpha = chance("alpha", alpha, below=0.5)
-    options = {"kind": interval, "confidence": 1 - 2 * alpha, **randomness(resamples, seed)}
+    by = {
+        "kind": options["interval"],
+        "confidence": 1 - 2 * options["alpha"],
+        "resamples": options["resamples"],
+        "seed": options["seed"],
+    }
     found, measures = _of_one_system("new", new, measures)
     before, measures = _of_one_system("old", old, measures)
-    its_range = ranges_of(measures, ranges)
-    allowed = _allowed(found, its_range, max_drop)
+    its_range = ranges_of(measures, options["ranges"])
+    allowed = _allowed(found, its_range, options["max_drop"])
     scores = scores_of({"new": found, "old": before}, measures, missing="skip", what="ir.gate")
     _check_common(scores)
-    rows = [_judged(scores, name, its_range[name], allowed[name], options, missing) for name in measures]
+    rows = [_judged(scores, name, its_range[name], allowed[name], by, options["missing"]) for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
 
@@ -189,7 +157,7 @@ def _allowed(new: pl.DataFrame, ranges: Mapping[str, Range], max_drop: float | M
         allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)[1]}
         if missed := [name for name in ranges if name not in allowed]:
             raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
-    allowed = {name: not_negative("max_drop", drop) for name, drop in allowed.items()}
+    allowed = {name: check("max_drop", drop, not_negative()) for name, drop in allowed.items()}
     for name, its in ranges.items():
         if allowed[name] >= its.width:
             raise OptionError(

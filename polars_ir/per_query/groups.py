@@ -7,7 +7,7 @@ comparisons of a measure are one family for the correction.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -16,33 +16,39 @@ from polars_ir.extras import require
 from polars_ir.frames.table import Table
 from polars_ir.per_query.attributes import with_attributes
 from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.options import Grouping
 from polars_ir.per_query.samples import check_numbers, named_in
 from polars_ir.per_query.scores import check_ids, systems_of
-from polars_ir.values import chance, one_of, randomness, whole
-
-#: The tests of two groups of queries.
-TESTS = ("t", "mann-whitney", "permutation")
-
-Test = Literal["t", "mann-whitney", "permutation"]
-
-#: So many resamples a single comparison has, unless it is said; a family may need more.
-FEWEST = 10_000
+from polars_ir.values import check, one_of, or_none
 
 #: The values of systems, by their names; one without a name is alone.
 Samples = list[tuple[str | None, pl.DataFrame]]
 
 
-def checked_options(
-    what: str, test: object, correction: object, alpha: object, min_queries: object, resamples: object, seed: object
-) -> dict[str, Any]:
-    """The options of a test of two groups, checked."""
+def check_testing(what: str, correction: object) -> None:
+    """Raise an error unless there is what tests need, and this is a correction."""
     require("stats", what)
-    one_of("test", test, TESTS)
     check_correction(correction)
-    confidence = 1 - chance("alpha", alpha)
-    least = whole("min_queries", min_queries, 2)
-    chances = randomness(FEWEST if resamples is None else resamples, seed)
-    return {"test": test, "confidence": confidence, "least": least, **chances}
+
+
+def how_tested(options: Grouping, *, family: int) -> dict[str, Any]:
+    """What a test of two groups is told, which is one of a family of so many."""
+    from polars_ir.statistics.randomisation import resamples_for
+
+    drawn = options["resamples"] or resamples_for(family if options["correction"] else 1, options["alpha"])
+    chances = {"resamples": drawn, "seed": options["seed"]}
+    return {
+        "test": options["test"],
+        "confidence": 1 - options["alpha"],
+        "least": options["min_queries"],
+        **chances,
+    }
+
+
+def how_corrected(options: Grouping, how: Mapping[str, Any]) -> dict[str, Any]:
+    """What the correction of all tests of a measure is told."""
+    drawn = how["resamples"] if options["test"] == "permutation" else None
+    return {"correction": options["correction"], "alpha": options["alpha"], "resamples": drawn}
 
 
 def check_correction(correction: object) -> None:
@@ -52,7 +58,7 @@ def check_correction(correction: object) -> None:
     if isinstance(correction, str) and correction in CORRECTIONS:
         return
     try:
-        one_of("correction", correction, (None, *MAIN_CORRECTIONS))
+        check("correction", correction, or_none(one_of(*MAIN_CORRECTIONS)))
     except OptionError as error:
         if (meant := f"fdr_{correction}").lower() in MAIN_CORRECTIONS:
             error.near = f"Did you mean {meant!r}?"

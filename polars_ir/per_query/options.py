@@ -1,13 +1,33 @@
-"""The options of comparisons: `compare`, its charts and tables, `gate`, and the command line take them."""
+"""The options of functions of a per-query frame, which their charts, tables and commands take as well."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypedDict
 
-from polars_ir.options import Option, anything, chance, not_negative, one_of, or_none, whole
+from polars_ir.options import Option
 from polars_ir.per_query.paired_tests import TESTS
-from polars_ir.values import BOUNDED, INTERVALS, MISSING, MOST_RESAMPLES
+from polars_ir.values import anything, chance, not_negative, one_of, or_none, whole
+
+#: The intervals of a mean that there are.
+INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
+
+#: Those that need to know the lowest and the highest value, and hold for few queries: by one method, or the best one.
+BOUNDED = ("auto", "bounded")
+
+#: What a query counts for a system that lacks it: 0, or it is left out.
+MISSING = ("zero", "skip")
+
+#: More rearrangements take longer than anybody waits.
+MOST_RESAMPLES = 10_000_000
+
+#: A difference of 0.4 - 0.3 is no larger than 0.1, whatever floats make of it.
+ROUNDED = 1 + 1e-9
+
+#: The tests of two groups of different queries.
+GROUP_TESTS = ("permutation", "t", "mann-whitney")
+
+Interval = Literal["auto", "bounded", "normal", "t", "percentile", "BCa", "bootstrap-t"]
 
 ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
 SEED = "The seed of the random numbers. The same call gives the same figures."
@@ -88,3 +108,132 @@ class Comparing(Testing, total=False):
             "Columns of `per_query`, or a frame with a query column and others: a row per slice of queries as well.",
         ),
     ]
+
+
+class Grouping(TypedDict, total=False):
+    """How a group of queries is compared with the others, in `worst_slices` and `drift`."""
+
+    test: Annotated[
+        Literal["t", "mann-whitney", "permutation"],
+        Option(
+            "permutation",
+            one_of(*GROUP_TESTS),
+            "The test of two groups of different queries. 'permutation' is of the difference of means: the share of "
+            "ways to split the queries that make one as far from 0, of all ways where there are no more than "
+            "`resamples`, else (b + 1) / (m + 1), b of m random ones being so. 't' is Welch's, of unequal variances, "
+            "for large groups only: of 20 slices of 5 queries that are all alike, it marked one in half of the cases "
+            "by AP and nearly always by Success@10. 'mann-whitney' is of ranks, and not of means.",
+        ),
+    ]
+    correction: Annotated[
+        str | None,
+        Option(
+            "holm",
+            or_none(anything(), "for none"),
+            "How p allows for the number of groups, by its name in statsmodels ('holm', 'bonferroni', 'fdr_bh', ...). "
+            "The family is all rows of a measure.",
+        ),
+    ]
+    alpha: Annotated[float, Option(0.05, chance(), ALPHA)]
+    min_queries: Annotated[
+        int,
+        Option(
+            5,
+            whole(2),
+            "The fewest queries of a test. Groups of fewer, or with fewer outside, have means but no test and are not "
+            "counted by the correction.",
+        ),
+    ]
+    resamples: Annotated[
+        int | None,
+        Option(
+            None,
+            or_none(whole(1, MOST_RESAMPLES), "for as many as the groups need"),
+            "How often the permutation test permutes; by default as often as `compare` does for so many rows of a "
+            "measure.",
+        ),
+    ]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Slicing(Grouping, total=False):
+    """The options of `worst_slices`."""
+
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "With a baseline, what a query counts that a system lacks: 0 ('zero'), or it is left out ('skip').",
+        ),
+    ]
+
+
+class Summarizing(TypedDict, total=False):
+    """The interval of a mean, in `summarize`."""
+
+    confidence: Annotated[float, Option(0.95, chance(), "How sure the interval is to hold the mean of all queries.")]
+    interval: Annotated[
+        Interval,
+        Option(
+            "auto",
+            one_of(*BOUNDED, *INTERVALS),
+            "The interval of the mean. 'auto' is the one told above; then 'normal', 't', or a bootstrap over queries: "
+            "'percentile', 'BCa' (bias-corrected and accelerated), 'bootstrap-t'; 'bounded', Gaffke's, which is "
+            "Clopper and Pearson's of values 0 and 1, wide, and of equal weights only. All but 'auto' and 'normal' "
+            "need SciPy (`pip install 'polars_ir[stats]'`) and the values in memory.",
+        ),
+    ]
+    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How often a bootstrap draws.")]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Gating(TypedDict, total=False):
+    """The options of `gate`."""
+
+    max_drop: Annotated[
+        float | Mapping[str, float],
+        Option(
+            0.01,
+            anything(),
+            "How much the mean of a measure may drop, in its units; from 0 to less than its range. A dict gives each "
+            "measure its own.",
+        ),
+    ]
+    alpha: Annotated[
+        float,
+        Option(0.05, chance(below=0.5), "The probability with which a change that costs `max_drop` may pass."),
+    ]
+    interval: Annotated[
+        str,
+        Option(
+            "auto",
+            one_of(*BOUNDED, "anytime", *INTERVALS),
+            "How the mean difference is bounded. 'bounded' is Gaffke's bound, for any differences within the range; "
+            "'anytime' is by betting, which holds however often the same change is looked at while queries are added, "
+            "and takes two to four times as many; 't', 'normal', 'percentile', 'BCa' and 'bootstrap-t' let sparse "
+            "losses pass far more often than alpha.",
+        ),
+    ]
+    ranges: Annotated[
+        Mapping[str, tuple[float, float]] | None,
+        Option(
+            None,
+            anything(),
+            "The worst and the best value of a measure that the catalogue does not have, by its name: `{'latency': "
+            "(2000, 0)}`; infinite where there is no limit, without which few queries have no bounds.",
+        ),
+    ]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query of `old` that `new` lacks, or for which a measure is undefined (null) in `new` only: it counts 0 "
+            "for it ('zero') or is left out ('skip'), as it always is of a measure whose best value is the lowest, "
+            "where 0 would help. One that only `new` has, or has a value for, could not have dropped, and is left out. "
+            "The note counts all of them.",
+        ),
+    ]
+    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many samples a bootstrap draws.")]
+    seed: Annotated[int, Option(0, whole(0), SEED)]

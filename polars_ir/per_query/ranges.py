@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polars_ir.errors import Code, DataError, Fix, OptionError, nearest, option
 from polars_ir.language.names import column_of
-from polars_ir.values import ROUNDED
+from polars_ir.per_query.options import ROUNDED
 
 if TYPE_CHECKING:
     from polars_ir.per_query.scores import Floats

@@ -19,7 +19,7 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.scores import Scores, scores_of
-from polars_ir.values import not_negative
+from polars_ir.values import check, not_negative
 
 if TYPE_CHECKING:
     from polars_ir.per_query.scores import Booleans, Floats
@@ -103,7 +103,7 @@ def risk(
     [('new', 0.0833, 0.2774, 0.8075, 2, 1)]
     """
     require("stats", "ir.risk")
-    alpha = not_negative(ALPHA, alpha)
+    alpha = check(ALPHA, alpha, not_negative())
     scores = scores_of(per_query, measures, missing=missing, what="ir.risk")
     pairs = scores.pairs(baseline)
     scores.check_common(pairs, "ir.risk")
@@ -202,7 +202,7 @@ def geo_risk(
     require("stats", "ir.geo_risk")
     import numpy as np
 
-    alpha = not_negative(ALPHA, alpha)
+    alpha = check(ALPHA, alpha, not_negative())
     scores = scores_of(per_query, measures, missing=missing, what="ir.geo_risk")
     scores.check_common(scores.pairs(None), "ir.geo_risk")
     everywhere: Booleans = np.asarray(scores.answered.all(axis=1))

@@ -17,7 +17,7 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.ranges import Range, ranges_of
 from polars_ir.per_query.scores import scores_of
-from polars_ir.values import chance, one_of, positive, whole
+from polars_ir.values import chance, check, one_of, or_none, positive, whole
 
 if TYPE_CHECKING:
     from polars_ir.per_query.scores import Floats
@@ -137,12 +137,12 @@ def power(
     [('chargrams', 0.7025), ('tfidf', 0.92)]
     """
     require("stats", "ir.power")
-    std = None if std is None else positive("std", std)
-    difference = None if difference is None else positive("difference", difference)
-    n_queries = None if n_queries is None else whole("n_queries", n_queries, 2, MOST_QUERIES)
-    alpha = chance("alpha", alpha)
-    seed = whole("seed", seed, 0)
-    one_of("method", method, METHODS)
+    std = check("std", std, or_none(positive()))
+    difference = check("difference", difference, or_none(positive()))
+    n_queries = check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES)))
+    alpha = check("alpha", alpha, chance())
+    seed = check("seed", seed, whole(0))
+    check("method", method, one_of(*METHODS))
     if max_drop is not None:
         drop = _for_a_gate(max_drop, per_query, {"std": std, "difference": difference, "power": power}, alpha)
         gates = _gates(per_query, baseline, measures, missing or "zero", ranges, drop, n_queries, alpha, seed)
@@ -172,8 +172,8 @@ def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], 
         raise OptionError("power of a gate needs the differences of a per_query; give one with max_drop.")
     if given := [name for name, value in others.items() if value is not None]:
         raise OptionError(f"max_drop takes the place of {', '.join(given)}. Leave one of them out.")
-    chance("alpha", alpha, below=0.5)
-    return positive("max_drop", max_drop)
+    check("alpha", alpha, chance(below=0.5))
+    return check("max_drop", max_drop, positive())
 
 
 def _power(power: float | None, difference: float | None, n_queries: int | None, alpha: float) -> float:
@@ -183,7 +183,7 @@ def _power(power: float | None, difference: float | None, n_queries: int | None,
         )
     from polars_ir.statistics.planning import POWER
 
-    target = chance("power", POWER if power is None else power)
+    target = check("power", POWER if power is None else power, chance())
     if target <= alpha:
         raise OptionError(f"must be above alpha, {alpha!r}; got {target!r}.", about="power")
     return target

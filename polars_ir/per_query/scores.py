@@ -19,8 +19,9 @@ from polars_ir.frames.table import Table
 from polars_ir.per_query.attributes import column_for, with_attributes
 from polars_ir.per_query.caveats import warn_of_attributes
 from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.options import MISSING
 from polars_ir.per_query.samples import check_numbers
-from polars_ir.values import MISSING, one_of
+from polars_ir.values import check, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +123,7 @@ def scores_of(
     what: str,
 ) -> Scores:
     """The scores of the systems of a per-query frame; `what` is the function that asks, for messages."""
-    one_of("missing", missing, MISSING)
+    check("missing", missing, one_of(*MISSING))
     table, names = measures_of(per_query, measures, without=[by] if isinstance(by, str) else by)
     if not table.eager:
         raise InputTypeError.lazy(what)

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.frames.kinds import give_back
 from polars_ir.language.names import is_cost
+from polars_ir.options import takes
 from polars_ir.per_query.attributes import column_for
 from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.groups import Samples, Test, checked_options, each_system, measures_in_memory, tested
+from polars_ir.per_query.groups import (
+    Samples,
+    check_testing,
+    each_system,
+    how_corrected,
+    how_tested,
+    measures_in_memory,
+    tested,
+)
+from polars_ir.per_query.options import Slicing
 from polars_ir.per_query.scores import Scores, scores_of
-from polars_ir.values import MISSING, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,19 +51,14 @@ COLUMNS = {
 
 
 @explain_options
+@takes(Slicing)
 def worst_slices(
     per_query: Any,
     by: Any,
     measures: Measures = None,
     *,
     baseline: str | None = None,
-    test: Test = "permutation",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    min_queries: int = 5,
-    missing: str = "zero",
-    resamples: int | None = None,
-    seed: int = 0,
+    **options: Unpack[Slicing],
 ) -> Any:
     """The slices of the queries in which a system loses most against the rest of its queries, the worst first.
 
@@ -72,25 +76,6 @@ def worst_slices(
         The measures to look at; without it, all numbers but the columns of `by`.
     baseline
         A system: what is ranked is then how the others differ from it.
-    test
-        Of two groups of different queries. `"permutation"` is of the difference of means: the share of ways to split
-        the queries that make one as far from 0, of all ways where there are no more than `resamples`, else
-        (b + 1) / (m + 1), b of m random ones being so. `"t"` is Welch's, of unequal variances, for large slices only:
-        of 20 slices of 5 queries that are all alike, it marked one in half of the cases by AP and nearly always by
-        Success@10. `"mann-whitney"` is of ranks, and not of means.
-    correction
-        How p allows for the number of slices, by its name in statsmodels (`"holm"`, `"bonferroni"`, `"fdr_bh"`, ...),
-        or None. The family is all rows of a measure.
-    alpha
-        The highest corrected p that counts as significant; intervals have a confidence of 1 - alpha.
-    min_queries
-        Slices of fewer queries, or with fewer outside, have means but no test and are not counted by the correction.
-    missing
-        With a baseline, what a query counts that a system lacks: 0 (`"zero"`), or it is left out (`"skip"`).
-    resamples
-        How often the permutation test permutes; by default as often as `compare` does for so many rows of a measure.
-    seed
-        What it draws; the same seed gives the same p.
 
     Returns
     -------
@@ -123,16 +108,13 @@ def worst_slices(
     >>> found.select("value", pl.col("difference").round(3), "significant").rows()
     [('de', -0.7, True), ('en', 0.35, False), ('fr', 0.35, False)]
     """
-    options = checked_options("ir.worst_slices", test, correction, alpha, min_queries, resamples, seed)
-    from polars_ir.statistics.randomisation import resamples_for
-
-    one_of("missing", missing, MISSING)
+    check_testing("ir.worst_slices", options["correction"])
     table, names = measures_in_memory(per_query, measures, by, "ir.worst_slices")
     if baseline is None:
         samples, attributes = each_system(per_query, table, by)
     else:
         what = "ir.worst_slices(baseline=...)"
-        scores = scores_of(per_query, names, missing=missing, by=by, what=what)
+        scores = scores_of(per_query, names, missing=options["missing"], by=by, what=what)
         pairs = scores.pairs(baseline)
         scores.check_common(pairs, what)
         samples, attributes = _each_difference(scores, baseline), list(scores.slices)
@@ -144,23 +126,20 @@ def worst_slices(
         for system, frame in samples
     ]
     family = len(samples) * sum(len(part.names) for part in parts[0][2])
-    if resamples is None:
-        options["resamples"] = resamples_for(family if correction else 1, alpha)
+    how = how_tested(options, family=family)
     permuted = _permuted(
         [part for *_, each in parts for part in each],
-        **{name: options[name] for name in ("test", "resamples", "seed")},
+        **{name: how[name] for name in ("test", "resamples", "seed")},
     )
     rows = [
         {"run": system, "baseline": baseline, "measure": measure, **row}
         for measure, system, each in parts
-        for row in _ranked((row for part in each for row in part.rows(next(permuted), **options)), measure)
+        for row in _ranked((row for part in each for row in part.rows(next(permuted), **how)), measure)
     ]
     if baseline is not None:
         rows = [_with_notes(row, scores) for row in rows]
     schema = {"run": pl.String, **COLUMNS} if "run" in table.dtypes else COLUMNS
-    drawn = options["resamples"] if test == "permutation" else None
-    found = tested(rows, schema, significant="significant", correction=correction, alpha=alpha, resamples=drawn)
-    return give_back(found, per_query)
+    return give_back(tested(rows, schema, significant="significant", **how_corrected(options, how)), per_query)
 
 
 def _each_difference(scores: Scores, baseline: str) -> Samples:

@@ -5,10 +5,10 @@ Conventions: a null is a query for which a measure is undefined, and left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 import polars as pl
 
@@ -19,9 +19,16 @@ from polars_ir.errors import (
 )
 from polars_ir.extras import require
 from polars_ir.frames.kinds import give_back
+from polars_ir.options import takes
+from polars_ir.per_query.attributes import column_for
 from polars_ir.per_query.averages import (
+    ERROR,
+    HIGHEST,
+    LOWEST,
+    MEAN,
+    NUMBER,
+    Averaging,
     averaged,
-    between_of,
     bounded_interval_of,
     denominators,
     ends,
@@ -33,13 +40,15 @@ from polars_ir.per_query.averages import (
 )
 from polars_ir.per_query.caveats import warn_of_attributes
 from polars_ir.per_query.columns import measures_of
-from polars_ir.per_query.samples import Sample, named_in, sample_of
-from polars_ir.values import BOUNDED, INTERVALS, chance, one_of, randomness
+from polars_ir.per_query.options import Summarizing
+from polars_ir.per_query.samples import ALL, Sample, named_in, sample_of
+from polars_ir.values import check, one_of
+
+#: Where the values of all measures are, below each other.
+VALUE = "polars_ir: value"
 
 #: The columns that `summarize` makes.
 MADE = ("measure", "mean", "std", "low", "high", "n_queries", "note")
-
-Interval = Literal["auto", "normal", "t", "percentile", "BCa", "bootstrap-t", "bounded"]
 
 #: The intervals by expressions, which need no SciPy and no values in memory.
 BY_EXPRESSIONS = ("auto", "normal")
@@ -108,7 +117,7 @@ def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Litera
     >>> ir.mean(recalls, average="micro").item()  # 2 of 4 relevant documents
     0.5
     """
-    one_of("average", average, ("macro", "micro"))
+    check("average", average, one_of("macro", "micro"))
     table, measures = measures_of(per_query, without=named_in(by, weights))
     warn_of_attributes(table, measures)
     sample = sample_of(table, measures, by, weights)
@@ -119,54 +128,25 @@ def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Litera
         pooled = [(count * times).alias(f"polars_ir: out of {measure}") for measure, count in counts.items()]
         sample = replace(sample, rows=sample.rows.with_columns(pooled))
         weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
-    means = sample.groups().agg(mean_of(measure, weight).alias(measure) for measure, weight in weight_of.items())
+    means = sample.groups().agg(
+        mean_of(Averaging.of(measure), weight).alias(measure) for measure, weight in weight_of.items()
+    )
     return give_back(sample.named(means, weight_of), per_query)
 
 
 @overload
 def summarize(
-    per_query: pl.LazyFrame,
-    *,
-    confidence: float = ...,
-    interval: Interval = ...,
-    by: Any = ...,
-    weights: Any = ...,
-    resamples: int = ...,
-    seed: int = ...,
+    per_query: pl.LazyFrame, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]
 ) -> pl.LazyFrame: ...
 @overload
 def summarize(
-    per_query: pl.DataFrame,
-    *,
-    confidence: float = ...,
-    interval: Interval = ...,
-    by: Any = ...,
-    weights: Any = ...,
-    resamples: int = ...,
-    seed: int = ...,
+    per_query: pl.DataFrame, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]
 ) -> pl.DataFrame: ...
 @overload
-def summarize(
-    per_query: Any,
-    *,
-    confidence: float = ...,
-    interval: Interval = ...,
-    by: Any = ...,
-    weights: Any = ...,
-    resamples: int = ...,
-    seed: int = ...,
-) -> Any: ...
+def summarize(per_query: Any, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]) -> Any: ...
 @explain_options
-def summarize(
-    per_query: Any,
-    *,
-    confidence: float = 0.95,
-    interval: Interval = "auto",
-    by: Any = None,
-    weights: Any = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Any:
+@takes(Summarizing)
+def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> Any:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     Queries are taken as a sample of all that could be asked. The interval of a measure with two ends is Wilson's,
@@ -183,21 +163,10 @@ def summarize(
     ----------
     per_query
         What `evaluate` returned.
-    confidence
-        How sure the interval is to hold the mean of all queries; between 0 and 1.
-    interval
-        `"auto"`, as said; `"normal"`, `"t"`, or a bootstrap over queries: `"percentile"`, `"BCa"` (bias-corrected and
-        accelerated), `"bootstrap-t"`; `"bounded"`, Gaffke's, which is Clopper and Pearson's of values 0 and 1, wide,
-        and of equal weights only. All but the first two need SciPy (`pip install 'polars_ir[stats]'`) and the values in
-        memory.
     by
         Slices of the queries, as in `mean`.
     weights
         What a query counts, as in `mean`; a bootstrap draws a query with its weight.
-    resamples
-        How often a bootstrap draws.
-    seed
-        What it draws; the same seed gives the same interval.
 
     Returns
     -------
@@ -227,65 +196,84 @@ def summarize(
     >>> ir.summarize(per_query, weights=pl.DataFrame({"query_id": ["q1", "q2"], "asked": [9, 1]}))["mean"].item()
     0.55
     """
-    one_of("interval", interval, (*BOUNDED, *INTERVALS))
+    interval = options["interval"]
     if interval == "bounded" and weights is not None:
         raise OptionError(
             "interval='bounded' knows no weights. Take another, such as 'auto', or leave the weights out."
         )
-    options = {"kind": interval, "confidence": chance("confidence", confidence), **randomness(resamples, seed)}
+    how = {"kind": interval, **{name: options[name] for name in ("confidence", "resamples", "seed")}}
     table, measures = measures_of(per_query, without=named_in(by, weights))
     warn_of_attributes(table, measures)
     sample = sample_of(table, measures, by, weights)
     if interval in BY_EXPRESSIONS:
-        z = NormalDist().inv_cdf((1 + float(confidence)) / 2)
+        z = NormalDist().inv_cdf((1 + options["confidence"]) / 2)
         by_expression = _bounded if interval == "auto" else _normal
-        rows = pl.concat(by_expression(sample, measure, z) for measure in measures)
+        rows = [by_expression(_below_each_other(sample, names), kind, z) for kind, names in _kinds(measures)]
     elif table.eager:
         require("stats", f"ir.summarize(interval={interval!r})")
-        rows = pl.concat(_with_interval(sample, measure, options) for measure in measures)
+        rows = [_with_interval(_below_each_other(sample, names), kind, how) for kind, names in _kinds(measures)]
     else:
         raise InputTypeError.lazy(f"interval={interval!r}")
-    return give_back(sample.named(rows, MADE), per_query)
+    in_order = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(measures)), maintain_order=True)
+    return give_back(sample.named(in_order, MADE), per_query)
 
 
-def _summary(sample: Sample, measure: str, **others: pl.Expr) -> pl.LazyFrame:
-    """A row per slice and system for a measure, with other aggregations."""
+def _kinds(measures: Iterable[str]) -> Iterator[tuple[Averaging, list[str]]]:
+    """The measures that are averaged alike, which are summarized together: a plan a measure is slow to optimize."""
+    kinds: dict[Averaging, list[str]] = {}
+    for measure in measures:
+        kinds.setdefault(Averaging.of(measure)._replace(column=VALUE), []).append(measure)
+    yield from kinds.items()
+
+
+def _below_each_other(sample: Sample, measures: Sequence[str]) -> Sample:
+    """The sample with the values of the measures in one column, and their names in another that tells means apart."""
+    keys = [*map(column_for, sample.slices), *sample.systems, ALL]
+    index = keys if sample.weight is None else [*keys, sample.weight]
+    rows = sample.rows.select(*index, pl.col(measures).cast(pl.Float64))
+    long = rows.unpivot(measures, index=index, variable_name="measure", value_name=VALUE)
+    return replace(sample, rows=long, systems=[*sample.systems, "measure"])
+
+
+def _summary(sample: Sample, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
+    """A row per slice, system and measure, with other aggregations."""
     return sample.groups().agg(
-        pl.lit(measure).alias("measure"),
-        mean=mean_of(measure, sample.weight),
-        std=std_of(measure, sample.weight),
+        mean=mean_of(averaging, sample.weight),
+        std=std_of(averaging, sample.weight),
         **others,
-        n_queries=averaged(measure, sample.weight).count(),
-        note=note_of(measure, sample.weight),
+        n_queries=averaged(averaging, sample.weight).count(),
+        note=note_of(averaging, sample.weight),
     )
 
 
-def _normal(sample: Sample, measure: str, z: float) -> pl.LazyFrame:
-    """The summary of a measure with the normal interval."""
-    return _summary(sample, measure, **interval_of(measure, z, sample.weight))
+def _normal(sample: Sample, averaging: Averaging, z: float) -> pl.LazyFrame:
+    """The summary with the normal interval."""
+    return _summary(sample, averaging, **interval_of(averaging, z, sample.weight))
 
 
-def _bounded(sample: Sample, measure: str, z: float) -> pl.LazyFrame:
-    """The summary of a measure with Wilson's interval."""
-    moments = _summary(sample, measure, **moments_of(measure, sample.weight))
-    return moments.with_columns(**bounded_interval_of(measure, z))
+def _bounded(sample: Sample, averaging: Averaging, z: float) -> pl.LazyFrame:
+    """The summary with Wilson's interval."""
+    moments = _summary(sample, averaging, **moments_of(averaging, sample.weight))
+    return moments.with_columns(**bounded_interval_of(averaging, z)).drop(MEAN, ERROR, NUMBER, LOWEST, HIGHEST)
 
 
-def _with_interval(sample: Sample, measure: str, options: Mapping[str, Any]) -> pl.LazyFrame:
-    """The summary of a measure, with intervals that expressions can not have."""
+def _with_interval(sample: Sample, averaging: Averaging, options: Mapping[str, Any]) -> pl.LazyFrame:
+    """The summary with intervals that expressions can not have."""
     from polars_ir.statistics.intervals import intervals
 
-    value = averaged(measure, sample.weight)
+    value = averaged(averaging, sample.weight)
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
-    rows = _summary(sample, measure, **lists).collect()
-    samples, *weights = ([each.to_numpy() for each in rows[name]] for name in lists)
-    supports = [between_of(measure)] * len(samples)
-    found = intervals(samples, weights=weights[0] if weights else None, supports=supports, **options)
+    rows = _summary(sample, averaging, **lists).collect()
+    found: list[tuple[float, float] | None] = []
+    for of_measure in rows.partition_by("measure", maintain_order=True):
+        samples, *weights = ([each.to_numpy() for each in of_measure[name]] for name in lists)
+        supports = [averaging.between] * len(samples)
+        found += intervals(samples, weights=weights[0] if weights else None, supports=supports, **options)
     low, high = (pl.Series(n, [end and end[i] for end in found], pl.Float64) for i, n in enumerate(["low", "high"]))
     same = pl.when(pl.col("values").list.n_unique() == 1).then(pl.lit("all values are the same: "))
     why = pl.concat_str(same.otherwise(pl.lit("")), pl.lit(f"no {options['kind']} interval"))
     note = pl.coalesce("note", pl.when(pl.col("low").is_null()).then(why))
-    rows = rows.with_columns(low, high).with_columns(note=note)
-    return rows.lazy().with_columns(**ends(measure, pl.col("low"), pl.col("high")))
+    rows = rows.with_columns(low, high).with_columns(note=note).drop(*lists)
+    return rows.lazy().with_columns(**ends(averaging, pl.col("low"), pl.col("high")))

@@ -17,11 +17,10 @@ from polars_ir.options import takes
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.comparisons import Options, compared, margins_of
 from polars_ir.per_query.groups import check_correction, tested
-from polars_ir.per_query.options import Comparing
+from polars_ir.per_query.options import ROUNDED, Comparing
 from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.samples import check_names
 from polars_ir.per_query.scores import scores_of
-from polars_ir.values import tie
 
 #: The columns of the result behind those of the slices.
 SCHEMA = {
@@ -149,7 +148,7 @@ def compare(
     chances = {"resamples": resamples or resamples_for(family, alpha), "seed": options["seed"]}
     margins = margins_of(options["margin"], list(scores.values))
     interval = options["interval"] or test.interval
-    how = Options(test, interval, alpha, family, tie(options["tolerance"]), margins, chances)
+    how = Options(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, chances)
     rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
     schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
     found = tested(

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.options import takes
-from polars_ir.per_query.options import Testing
+from polars_ir.per_query.options import ROUNDED, Testing
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.pairwise import ranked_pairs
@@ -26,7 +26,6 @@ from polars_ir.plots.style import (
     titled,
     with_direction,
 )
-from polars_ir.values import tie
 
 #: From how many queries on a bar stands for several: more are thinner than a pixel.
 MOST_BARS = 500
@@ -98,7 +97,7 @@ def differences(
     rows = found.to_dicts()
     # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
     pairs = [
-        ranked_pairs(scores, name, row["run"], baseline, tie(options["tolerance"]), of_all=test == "tukey")
+        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test == "tukey")
         for row in rows
     ]
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))

@@ -8,10 +8,11 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.per_query.options import ROUNDED
 from polars_ir.per_query.scores import scores_of
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import GREY, LONGEST_LABEL, OUTCOMES, in_memory, of_outcomes, only, titled, with_direction
-from polars_ir.values import tie
+from polars_ir.values import check, not_negative
 
 #: From how many different points on those near each other are drawn as one, and how many cells an axis then has.
 MOST_POINTS, CELLS = 2_000, 40
@@ -66,7 +67,7 @@ def scatter(
     """
     frame, names = in_memory(per_query, measure, "scatter")
     name = only(names)
-    tied = tie(tolerance)
+    tied = check("tolerance", tolerance, not_negative()) * ROUNDED
     scores = scores_of(frame, name, missing=missing, what="ir.plots.scatter")
     for option, system in (("x", x), ("y", y)):
         scores.index(system, option)

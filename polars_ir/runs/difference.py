@@ -13,10 +13,10 @@ from polars_ir.frames.columns import find
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.table import run_table
 from polars_ir.language.names import Measures
-from polars_ir.language.parameters import whole
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.explanation import explainable, explained
+from polars_ir.values import check, or_none, whole
 
 #: The two runs, as systems of one call.
 SIDES = ("a", "b")
@@ -75,10 +75,7 @@ def diff(
     [('q', 0.5, 'd2', 2, None, 0.5)]
     """
     measured = explainable(measure, ties, "diff")
-    if n_queries is not None and not whole(n_queries):
-        raise OptionError(
-            f"must be a whole number of queries, 1 or more, or None for all; got {n_queries!r}.", about="n_queries"
-        )
+    check("n_queries", n_queries, or_none(whole(1), "for all"))
     if qrels is None:
         raise OptionError("diff needs qrels, by which both runs are measured; got None.")
     runs: Frames = {side: _of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}

@@ -13,10 +13,10 @@ import polars as pl
 from polars_ir.errors import ColumnError, DtypeError, explain_options, nearest, quoted
 from polars_ir.extras import require
 from polars_ir.frames.columns import find
+from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import Frame, give_back, to_polars
-from polars_ir.frames.table import same_types
 from polars_ir.runs.rankings import checked_run, ranked, returned
-from polars_ir.values import whole
+from polars_ir.values import check, whole
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
 MOST_PLACES = 50
@@ -61,7 +61,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> Any:
     >>> sorted(shown.columns), shown["doc_id"][0], shown.height
     (['doc_id', 'query_id', 'rank', 'score', 'team'], 'x', 3)
     """
-    k, seed = whole("k", k, 1, MOST_PLACES), whole("seed", seed, 0)
+    k, seed = check("k", k, whole(1, MOST_PLACES)), check("seed", seed, whole(0))
     table, second = checked_run(run_a), checked_run(run_b)
     for name, of_one in (("run_a", table), ("run_b", second)):
         if "run" in of_one.dtypes:

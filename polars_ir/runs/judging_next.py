@@ -18,7 +18,6 @@ from polars_ir.errors import OptionError, explain_options, nearest, option
 from polars_ir.frames.kinds import give_back
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures
-from polars_ir.language.parameters import whole
 from polars_ir.language.spec import kind_of
 from polars_ir.runs.alternatives import (
     DECIMALS,
@@ -31,6 +30,7 @@ from polars_ir.runs.alternatives import (
     relation_of,
     values_of,
 )
+from polars_ir.values import check, or_none, whole
 
 #: The depth to which documents are looked for, for a measure without a cutoff.
 DEPTH = 10
@@ -103,9 +103,8 @@ def judge_next(
         raise OptionError.not_for_kind("judge_next", kind)
     if qrels is None:
         raise OptionError("judge_next needs qrels, to which judgments could be added; got None.")
-    for name, value in {"depth": depth, "n": n}.items():
-        if value is not None and not whole(value):
-            raise OptionError(f"must be a whole number of documents, 1 or more, or None; got {value!r}.", about=name)
+    check("depth", depth, or_none(whole(1)))
+    check("n", n, or_none(whole(1)))
     frames = _in_memory(frames_of(runs))
     check_measure(frames, qrels, measured)
     pair, plan = relation_of(frames, qrels, measured)

@@ -14,7 +14,7 @@ import polars as pl
 from polars_ir.errors import OptionError, explain_options, nearest
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
-from polars_ir.values import one_of
+from polars_ir.values import check, one_of
 
 #: What a list is: the documents of one query, or of all queries of a system.
 Per = Literal["query", "run"]
@@ -174,7 +174,7 @@ BY_NAME = {norm().name: norm() for norm in NORMS}
 def norm_of(norm: str | Norm | pl.Expr) -> Norm:
     """A norm by its name, of one's own as an expression, or as it is."""
     if isinstance(norm, Norm):
-        one_of("per", norm.per, get_args(Per))
+        check("per", norm.per, one_of(*get_args(Per)))
         return norm
     if isinstance(norm, pl.Expr):
         return Norm("own", norm)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict, get_args
 
 from polars_ir.engine.ranking import Ties
-from polars_ir.options import Option, any_number, column, one_of, or_none, truth
+from polars_ir.options import Option
+from polars_ir.values import any_number, column, one_of, or_none, truth
 
 Missing = Literal["zero", "skip"]
 

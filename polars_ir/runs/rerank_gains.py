@@ -9,14 +9,15 @@ import polars as pl
 
 from polars_ir.engine.ranking import place
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import give_back
-from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table import qrels_table
 from polars_ir.language.names import is_cost, resolve
 from polars_ir.language.words import average, ratio
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.rankings import checked_run, collected, ranked
 from polars_ir.runs.shaping import rerank
-from polars_ir.values import whole
+from polars_ir.values import check, whole
 
 #: The depths of the curve, as far as they are below the last.
 DEPTHS = (5, 10, 20, 30, 50, 100, 200, 500, 1000)
@@ -90,7 +91,7 @@ def rerank_gain(
     >>> found.summary.select("before", "after", "ceiling", "helped").rows()
     [(0.3333333333333333, 0.5, 1.0, 1)]
     """
-    depth, k = whole("depth", depth, 1), whole("k", k, 1)
+    depth, k = check("depth", depth, whole(1)), check("k", k, whole(1))
     chosen = resolve(measure)[0]
     table, judgments = same_types(checked_run(run), qrels_table(qrels))
     if "run" in table.dtypes:

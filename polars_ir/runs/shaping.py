@@ -11,10 +11,11 @@ from polars_ir.engine.pairing import pair_up
 from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
 from polars_ir.frames.columns import fitting
-from polars_ir.frames.table import Table, run_table, same_types
+from polars_ir.frames.ids import same_types
+from polars_ir.frames.table import Table, run_table
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import checked_run, in_order, ranked, returned
-from polars_ir.values import one_of, whole
+from polars_ir.values import check, one_of, whole
 
 #: How the scores of the passages of a document make the document's score.
 How = Literal["max", "sum", "first"]
@@ -50,7 +51,7 @@ def top_k(run: Any, k: int) -> Any:
     """
     table = checked_run(run)
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
-    rows = ranked(table, *others, whole=True).filter(pl.col("rank") <= whole("k", k, 1)).drop("rank")
+    rows = ranked(table, *others, whole=True).filter(pl.col("rank") <= check("k", k, whole(1))).drop("rank")
     return returned(in_order(rows, table.keys), table, run)
 
 
@@ -129,7 +130,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     >>> ir.collapse(passages, by=pl.col("doc_id").str.split("#").list.first()).rows()
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
-    one_of("how", how, get_args(How))
+    check("how", how, one_of(*get_args(How)))
     table = checked_run(run)
     new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
     rows = table.all_columns().with_columns(was_query="query_id", was_doc="doc_id")
@@ -216,7 +217,7 @@ def pool(runs: Any, depth: int) -> Any:
     [('q', 'a', 1, 1), ('q', 'b', 1, 2), ('q', 'd', 2, 1)]
     """
     table = checked_run(runs)
-    rows = ranked(table).filter(pl.col("rank") <= whole("depth", depth, 1))
+    rows = ranked(table).filter(pl.col("rank") <= check("depth", depth, whole(1)))
     pooled = rows.group_by(DOCUMENT).agg(rank=pl.col("rank").min().cast(pl.UInt32), n_runs=pl.len().cast(pl.UInt32))
     return returned(pooled.sort(DOCUMENT), table, runs)
 
@@ -255,7 +256,7 @@ def rerank(run: Any, scores: Any, *, depth: int | None = None, unscored: Literal
     >>> ir.rerank({"q": ["a", "b", "c", "d"]}, {"q": {"c": 0.75, "a": 0.5}}).rows()
     [('q', 'c', 0.75, 3), ('q', 'a', 0.5, 1), ('q', 'b', -0.5, 2), ('q', 'd', -1.5, 4)]
     """
-    one_of("unscored", unscored, ("below", "drop"))
+    check("unscored", unscored, one_of("below", "drop"))
     table, second = checked_run(run), checked_run(scores)
     table, second = same_types(table, second)
     on = [*(key for key in table.keys if key in second.dtypes), "doc_id"]
@@ -263,7 +264,7 @@ def rerank(run: Any, scores: Any, *, depth: int | None = None, unscored: Literal
         raise ColumnError("has a column 'run', and the run has none.", about="scores")
     rows = ranked(table).join(second.select(*on, "score").rename({"score": "new"}), on=on, how="left")
     new = pl.col("new").cast(pl.Float64)
-    new = new if depth is None else pl.when(pl.col("rank") <= whole("depth", depth, 1)).then(new)
+    new = new if depth is None else pl.when(pl.col("rank") <= check("depth", depth, whole(1))).then(new)
     rows = rows.with_columns(new=new)
     if unscored == "drop":
         rows = rows.filter(pl.col("new").is_not_null())

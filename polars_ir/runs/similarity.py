@@ -9,7 +9,7 @@ import polars as pl
 from polars_ir.errors import ColumnError, OptionError, explain_options
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import checked_run, ranked, returned
-from polars_ir.values import chance, whole
+from polars_ir.values import chance, check, whole
 
 PAIR = ["run", "other", "query_id"]
 
@@ -57,7 +57,7 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
     >>> ir.similarity({"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, k=2).select("overlap@2", "jaccard@2").row(0)
     (1.0, 1.0)
     """
-    k, p = whole("k", k, 1), chance("p", p)
+    k, p = check("k", k, whole(1)), check("p", p, chance())
     table = checked_run(runs if other is None else {"a": runs, "b": other})
     if "run" not in table.dtypes:
         raise OptionError("must be the other run, or runs a dict of several; got None.", about="other")

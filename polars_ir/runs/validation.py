@@ -14,8 +14,9 @@ from polars_ir.engine.relation import relate
 from polars_ir.errors import SHOWN, DtypeError, explain_options, option
 from polars_ir.frames.checks import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.columns import find
+from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import give_back, holds_systems, to_polars
-from polars_ir.frames.table import Table, qrels_table, run_table, same_types
+from polars_ir.frames.table import Table, qrels_table, run_table
 from polars_ir.measures import ndcg, precision
 
 #: How deep the findings look into a ranking.

@@ -9,7 +9,8 @@ import polars as pl
 
 from polars_ir.errors import ColumnError, MeasureError, OptionError, entered_by, explain_options, option
 from polars_ir.frames.columns import ROLES, find
-from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
+from polars_ir.frames.ids import same_types
+from polars_ir.frames.table import labelled_table, qrels_table, run_table
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures, resolve
 from polars_ir.options import takes
@@ -19,7 +20,7 @@ from polars_ir.spark.planning import Pair, rows_of
 from polars_ir.spark.stand_ins import Names
 from polars_ir.spark.tables import SPARK, arrow_schema, by_bytes, check_spark, empty, in_tasks, to_spark
 from polars_ir.spark.tasks import QUERY, Evaluation
-from polars_ir.values import whole
+from polars_ir.values import check, whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -86,7 +87,7 @@ def evaluate(
             "needs rows in an order, which those of a Spark frame have not. Use another.", about=option("ties", "input")
         )
     if partitions is not None:
-        whole("partitions", partitions, 1)
+        check("partitions", partitions, whole(1))
     if broadcast not in (None, True, False):
         raise OptionError.value("broadcast", broadcast, (None, True, False))
     if qrels is not None:

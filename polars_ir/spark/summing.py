@@ -7,11 +7,12 @@ order. So all queries of a system are rows of one partition.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from polars_ir.errors import Code, Fix, InputTypeError, entered_by, explain_options
 from polars_ir.frames.columns import find
-from polars_ir.per_query.summary import Interval
+from polars_ir.options import takes
+from polars_ir.per_query.options import Summarizing
 from polars_ir.per_query.summary import mean as mean_locally
 from polars_ir.per_query.summary import summarize as summarize_locally
 from polars_ir.spark.tables import SPARK, arrow_schema, check_spark, column, empty, in_tasks
@@ -65,17 +66,13 @@ def mean(
 
 @explain_options
 @entered_by(SPARK)
+@takes(Summarizing)
 def summarize(
-    per_query: DataFrame,
-    *,
-    confidence: float = 0.95,
-    interval: Interval = "auto",
-    by: Columns = None,
-    weights: str | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
+    per_query: DataFrame, *, by: Columns = None, weights: str | None = None, **options: Unpack[Summarizing]
 ) -> DataFrame:
     """Mean, spread and confidence interval of every measure on Spark: one row per system and measure.
+
+    All intervals but `"auto"` and `"normal"` need SciPy on the executors and here.
 
     Parameters
     ----------
@@ -84,8 +81,6 @@ def summarize(
         task.
     by, weights
         As in `polars_ir.summarize`, but columns of `per_query` only; join others to it.
-    confidence, interval, resamples, seed
-        As in `polars_ir.summarize`; all intervals but `"auto"` and `"normal"` need SciPy on the executors and here.
 
     Returns
     -------
@@ -102,15 +97,7 @@ def summarize(
     >>> from polars_ir import spark
     >>> per_query.transform(spark.summarize, interval="t").show()  # doctest: +SKIP
     """
-    options = {
-        "confidence": confidence,
-        "interval": interval,
-        "by": by,
-        "weights": weights,
-        "resamples": resamples,
-        "seed": seed,
-    }
-    return _summed(summarize_locally, per_query, options)
+    return _summed(summarize_locally, per_query, {"by": by, "weights": weights, **options})
 
 
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:

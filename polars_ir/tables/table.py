@@ -17,11 +17,12 @@ from polars_ir.extras import require
 from polars_ir.frames.checks import check_duplicates, check_values
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.per_query.columns import Measures, measures_of
+from polars_ir.per_query.options import MISSING
 from polars_ir.per_query.summary import mean
 from polars_ir.per_query.systems import compare
 from polars_ir.tables import typesetting
 from polars_ir.tables.cells import TESTS, cells_of, note_on_best, note_on_marks, note_on_queries
-from polars_ir.values import MISSING, one_of
+from polars_ir.values import check, one_of, or_none
 
 FORMATS = ("gt", "html", "latex", "markdown")
 
@@ -97,9 +98,9 @@ def table(
     | chargrams | 0.2794 | **0.6048**<sup>†</sup> |
     | tfidf | 0.2637 | 0.5605 |
     """
-    one_of("test", test, (None, *TESTS))
-    one_of("missing", missing, MISSING)
-    one_of("format", format, FORMATS)
+    check("test", test, or_none(one_of(*TESTS)))
+    check("missing", missing, one_of(*MISSING))
+    check("format", format, one_of(*FORMATS))
     if title is not None and not isinstance(title, str):
         raise OptionError(f"must be a text; got {title!r:.80}.", about="title")
     places = _places(digits, percent)

@@ -228,7 +228,7 @@ def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
         ({1: "*.csv"}, "a table is in one file here; this stands for 2."),
         ({4: "RR"}, "new.csv has no measure 'RR'"),
         ({5: "--alpha=0.7"}, "polars-ir: --alpha must be between 0 and 0.5, both excluded; got 0.7."),
-        ({5: "--max-drop=nan"}, "polars-ir: --max-drop must be 0 or more"),
+        ({5: "--max-drop=nan"}, "polars-ir: --max-drop must be from 0 to 1e+100"),
     ],
 )
 def test_wrong_input_of_the_gate_has_status_2(gating, folder, changes, words, capsys):

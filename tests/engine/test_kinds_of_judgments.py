@@ -296,3 +296,21 @@ def test_holes_are_those_of_beir(k, run_and_qrels):
         ir.evaluate(with_price, qrels, measures),
     ):
         assert dict(found.select("query_id", f"Hole@{k}").rows()) == pytest.approx(wanted, abs=1e-15)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_condensed_labelled_frame_keeps_the_judgments_it_leaves_out_of_the_ranking(lazy):
+    labelled = pl.DataFrame(
+        {
+            "query_id": ["q", "q", "q", "r"],
+            "doc_id": list("abcd"),
+            "score": [4.0, 3.0, 2.0, 1.0],
+            "relevance": [-1, None, 1, -1],
+        }
+    )
+    run, qrels = labelled.drop("relevance"), labelled.drop("score").drop_nulls()
+    measures = ["RR", "P@1", "Judged@2", "nDCG", "infAP", "NumRet"]
+    wanted = ir.evaluate(run, qrels, measures, judged_only=True)
+    found = ir.evaluate(labelled.lazy() if lazy else labelled, None, measures, judged_only=True).lazy().collect()
+    assert_frame_equal(found, wanted)
+    assert found["query_id"].to_list() == ["q", "r"]

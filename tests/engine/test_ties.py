@@ -1,5 +1,6 @@
 """Equal scores: every rule of `ties=`, against all the orders there are. The expectation is in test_expected.py."""
 
+from functools import cache
 from itertools import permutations, product
 
 import polars as pl
@@ -103,13 +104,19 @@ def test_a_frame_with_grades_has_the_ties_of_a_run_with_qrels():
         assert_frame_equal(found.filter(pl.col("query_id").is_in(wanted["query_id"].implode())), wanted)
 
 
+@cache
+def without_ties() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """A run without equal scores, its judgments, and every measure of it."""
+    run, qrels = collection(6)
+    run = run.with_columns(score=pl.int_range(pl.len()).cast(pl.Float64).shuffle(seed=1))
+    return run, qrels, ir.evaluate(run, qrels, every_measure())
+
+
 @plans
 @pytest.mark.parametrize("ties", ["input", "best", "worst"])
 def test_without_ties_every_rule_gives_the_same(ties, deep, monkeypatch):
+    run, qrels, wanted = without_ties()
     tune(monkeypatch, deep=deep)
-    run, qrels = collection(6)
-    run = run.with_columns(score=pl.int_range(pl.len()).cast(pl.Float64).shuffle(seed=1))
-    wanted = ir.evaluate(run, qrels, every_measure())
     assert_frame_equal(ir.evaluate(run, qrels, every_measure(), ties=ties), wanted, check_exact=True)
 
 
@@ -174,3 +181,12 @@ def test_grades_of_any_whole_type_are_ordered_alike(dtype):
     assert ir.evaluate(run, qrels, ["RR", "Compat"], ties="best").row(0) == ("q", 1.0, 1.0)
     assert ir.evaluate(run, qrels, ["RR", "Compat"], ties="worst").row(0)[1] == 0.5
     assert ir.evaluate(run, subtopics, "StRecall@1", ties="best").row(0) == ("q", 1.0)
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_an_expectation_divides_alike_where_all_documents_tie(engine):
+    """All queries may have one number of tied documents, which an engine could take for a constant."""
+    tied = {"query_id": ["q"] * 5, "doc_id": list("abcde"), "score": [1.0] * 5, "relevance": [1, 1, 1, 1, None]}
+    measures = ["RBP", "RBP_residual", "RBP(p=0.5)@3", "AP", "nDCG@3", "RR"]
+    found = ir.evaluate(pl.LazyFrame(tied), None, measures, ties="expected").collect(engine=engine)
+    assert_frame_equal(found, ir.evaluate(pl.DataFrame(tied), None, measures, ties="expected"), check_exact=True)

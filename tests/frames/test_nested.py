@@ -76,3 +76,10 @@ def test_of_very_many_columns_the_first_are_named():
     with pytest.raises(ir.IRError, match=r"'c29' and 19,970 others\. Rename the one that is meant") as error:
         ir.evaluate(wide, QRELS, "RR")
     assert len(str(error.value)) < 1_000
+
+
+def test_an_empty_dict_says_nothing_of_the_types_of_ids():
+    runs = {"a": {}, "b": {1: {5: 1.0}}, "c": {}}
+    with pytest.warns(ir.IRWarning, match="'a' and 'c'|runs? of"):
+        found = ir.evaluate(runs, {1: {5: 1}}, "RR")
+    assert found.rows() == [("a", 1, 0.0), ("b", 1, 1.0), ("c", 1, 0.0)]

@@ -92,7 +92,7 @@ def test_no_two_measures_share_a_name():
         (lambda: ir.precision(rel=None), "P: rel must be a grade of 0 or more; got None."),
         (lambda: ir.f_measure(beta=-1), "F: beta must be a number from 0 to 1e+09; got -1."),
         (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number from 0 to 1e+09; got nan."),
-        (lambda: ir.rank_biased_precision(p=1), "RBP: p must be a number between 0 and 1, both excluded; got 1."),
+        (lambda: ir.rank_biased_precision(p=1), "RBP: p must be between 0 and 1, both excluded; got 1."),
         (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
         (
             lambda: ir.ndcg(gains={}),

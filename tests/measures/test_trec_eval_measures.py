@@ -209,7 +209,10 @@ def test_gains_closer_than_1_are_told_apart():
     [
         (lambda: ir.interpolated_precision(recall=1.5), "IPrec: recall must be a number from 0 to 1; got 1.5."),
         (lambda: ir.eleven_point_average(rounding=1), "11pt_avg: rounding must be one of 'nearest', 'up'; got 1."),
-        (lambda: ir.r_precision(multiple=0), "Rprec: multiple must be a number above 0; got 0."),
+        (
+            lambda: ir.r_precision(multiple=0),
+            "Rprec: multiple must be above 0, up to 1e+09; got 0.",
+        ),
         (
             lambda: ir.utility(coefficients=(1, -1)),
             "utility: coefficients must be a tuple of four numbers, as in (1, -1, 0, 0); got (1, -1).",
@@ -314,7 +317,7 @@ def as_in_9(rel: int) -> list[pl.Expr]:
 
 
 @pytest.mark.parametrize("rel", [1, 2])
-@settings(STEADY, max_examples=250)
+@settings(STEADY, max_examples=100)
 @given(collections())
 def test_trec_eval_9_has_the_same_figures(rel, run_and_qrels):
     run, qrels = run_and_qrels
@@ -330,7 +333,7 @@ def test_trec_eval_9_has_the_same_figures_of_larger_collections(seed):
     assert_agree(run, qrels, as_in_9(1), trec_eval_9(run, qrels))
 
 
-@settings(STEADY, max_examples=250)
+@settings(STEADY, max_examples=100)
 @given(collections())
 def test_trec_eval_9_has_the_same_rndcg_but_where_one_document_is_left(run_and_qrels):
     run, qrels = run_and_qrels
@@ -398,7 +401,7 @@ def by_formula(ranking: list[float | None], judged: list[float], p: float = 0.7)
     }
 
 
-@settings(STEADY, max_examples=250)
+@settings(STEADY, max_examples=100)
 @given(collections())
 def test_measures_have_the_figures_of_their_formulas(run_and_qrels):
     run, qrels = run_and_qrels

@@ -111,7 +111,7 @@ def test_systems_without_two_common_queries_are_told(call):
 
 
 def test_a_weight_beyond_all_numbers_is_told():
-    with pytest.raises(ir.IRError, match=r"must be 0 or more, and no more than 1e.100; got 1e.308"):
+    with pytest.raises(ir.IRError, match=r"must be from 0 to 1e.100; got 1e.308"):
         risk(BOTH, "old", alpha=1e308)
 
 
@@ -179,7 +179,7 @@ def test_a_wrong_alpha_is_told(alpha):
         with pytest.raises(ir.IRError) as error:
             call()
         assert str(error.value) == (
-            f"alpha, the weight of a loss beyond that of a win, must be 0 or more; got {alpha!r}."
+            f"alpha, the weight of a loss beyond that of a win, must be from 0 to 1e+100; got {alpha!r}."
         )
 
 

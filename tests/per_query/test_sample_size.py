@@ -130,11 +130,17 @@ def test_pandas_comes_back_as_pandas():
     [
         ({}, "give one of them"),
         ({"std": 0.1}, "the difference to show, the n_queries there will be, or both"),
-        ({"std": 0, "n_queries": 5}, "std must be a number above 0; got 0."),
-        ({"std": 1, "difference": -0.1}, "difference must be a number above 0; got -0.1."),
-        ({"std": 1, "difference": float("nan")}, "difference must be a number above 0; got nan."),
-        ({"std": 1, "n_queries": 1}, "n_queries must be a whole number from 2 to 1,000,000,000; got 1."),
-        ({"std": 1, "n_queries": 9.5}, "n_queries must be a whole number from 2 to 1,000,000,000; got 9.5."),
+        ({"std": 0, "n_queries": 5}, "std must be above 0, up to 1e+100, or None; got 0."),
+        (
+            {"std": 1, "difference": -0.1},
+            "difference must be above 0, up to 1e+100, or None; got -0.1.",
+        ),
+        (
+            {"std": 1, "difference": float("nan")},
+            "difference must be above 0, up to 1e+100, or None; got nan.",
+        ),
+        ({"std": 1, "n_queries": 1}, "n_queries must be a whole number from 2 to 1,000,000,000, or None; got 1."),
+        ({"std": 1, "n_queries": 9.5}, "n_queries must be a whole number from 2 to 1,000,000,000, or None; got 9.5."),
         ({"std": 1, "n_queries": 9, "alpha": 1}, "alpha must be between 0 and 1, both excluded; got 1."),
         ({"std": 1, "n_queries": 9, "power": 0.05}, "power must be above alpha, 0.05; got 0.05."),
         (

@@ -182,11 +182,14 @@ def test_pandas_comes_back_as_pandas():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"test": "welch"}, "test must be one of 't', 'mann-whitney', 'permutation'; got 'welch'"),
+        ({"test": "welch"}, "test must be one of 'permutation', 't', 'mann-whitney'; got 'welch'"),
         ({"correction": "holms"}, "correction must be one of .*; got 'holms'. Did you mean 'holm"),
         ({"alpha": 5}, "alpha must be between 0 and 1, both excluded; got 5"),
         ({"min_queries": 1}, "min_queries must be a whole number from 2 on; got 1"),
-        ({"resamples": 0}, "resamples must be a whole number from 1 to 10,000,000; got 0"),
+        (
+            {"resamples": 0},
+            "resamples must be a whole number from 1 to 10,000,000, or None for as many as the groups need; got 0",
+        ),
         ({"missing": "drop"}, "missing must be one of 'zero', 'skip'; got 'drop'"),
         ({"per_query": pl.concat([SYSTEMS, SYSTEMS.head(1).with_columns(run=None)])}, "1 row whose 'run' is null"),
         ({"seed": 0.5}, "seed must be a whole number from 0 on; got 0.5"),

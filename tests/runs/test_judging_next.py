@@ -175,8 +175,8 @@ def test_rows_that_can_not_be_evaluated_are_shown_of_lazy_runs_too():
     ("options", "message"),
     [
         ({"baseline": "bm"}, "baseline must be one of the systems, 'a', 'b'; got 'bm'"),
-        ({"depth": 0}, "depth must be a whole number of documents, 1 or more, or None; got 0"),
-        ({"n": 2.5}, "n must be a whole number of documents, 1 or more, or None; got 2.5"),
+        ({"depth": 0}, "depth must be a whole number from 1 on, or None; got 0"),
+        ({"n": 2.5}, "n must be a whole number from 1 on, or None; got 2.5"),
         ({"measure": "alpha_nDCG"}, "judge_next goes with measures of documents; these are of subtopics"),
         ({"measure": ["AP", "RR"]}, "judge_next takes one measure; got 'AP', 'RR'."),
         ({"measure": "Hole"}, "judge_next takes each query by itself; 'Hole' reads the judgments of others"),

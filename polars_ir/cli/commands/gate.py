@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import polars as pl
 
 from polars_ir.cli.command import Command
 from polars_ir.cli.evaluation import figures_of
 from polars_ir.cli.inputs import per_query_of, qrels_of
-from polars_ir.cli.parser import add_measures, add_output, add_runs_instead, by_measure, number_of_measure
+from polars_ir.cli.parser import add_measures, add_options, add_output, add_runs_instead, by_measure, number_of_measure
+from polars_ir.options import options_of
 from polars_ir.per_query import verdicts
-from polars_ir.per_query.gating import BY, gate
+from polars_ir.per_query.gating import gate
+from polars_ir.per_query.options import Gating
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -19,15 +22,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
     command.add_argument("old", help="the same for the system as it was")
     add_measures(command, required=True)
-    missing = "queries that a run lacks score 0 and count, or are left out (%(default)s)"
-    command.add_argument("--missing", choices=["zero", "skip"], default="zero", help=missing)
+    add_options(command, Gating, without=["max_drop", "ranges"])
     add_runs_instead(command)
     may_drop = "how much a mean may drop, or a measure's own drop as NAME=DROP; repeat (0.01)"
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
-    alpha = "how often a change that costs so much may pass (%(default)s)"
-    command.add_argument("--alpha", type=float, default=0.05, help=alpha)
-    by = "how the difference is bounded; anytime: however often the gate is asked (%(default)s)"
-    command.add_argument("--interval", choices=BY, default="auto", help=by)
     its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
     command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
     add_output(command)
@@ -48,15 +46,14 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     else:
         qrels = qrels_of(options.qrels, options.qrels_format)
         new, old = (figures_of([file], qrels, options) for file in files)
+    given: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in ("max_drop", "ranges")}
     verdict: pl.DataFrame = gate(
         new,
         old,
         options.measure,
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
-        alpha=options.alpha,
-        interval=options.interval,
         ranges=dict(options.range or []),
-        missing=options.missing,
+        **given,
     )
     return verdict
 

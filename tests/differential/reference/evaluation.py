@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .catalogue import MEASURES, OWN, Measure
-from .conventions import CONDENSED_LABELS_STAY_JUDGED, id_order
+from .conventions import id_order
 from .preferences import Preferred
 from .ranking import Document, Judging, Ranking, condensed, in_order, orders
 from .rows import Asked, Collection, Id, Judgment, Options
@@ -16,24 +16,16 @@ Key = tuple[str | None, Id]
 def evaluate(collection: Collection, measures: Sequence[tuple[str, Asked]], options: Options) -> dict[Key, dict]:
     """The rows of the result by system and query, with the values by name."""
     options = options._replace(ties=ties_of(collection, options.ties))
-    collection = labelled(collection, options)
+    collection = labelled(collection)
     return {key: row(Query(collection, *key), measures, options) for key in keys(collection, options.missing)}
 
 
-def labelled(collection: Collection, options: Options) -> Collection:
-    """The collection with the judgments that a labelled frame can hold: of retrieved documents.
-
-    Those that condensed lists leave out are then not even judged.
-    """
+def labelled(collection: Collection) -> Collection:
+    """The collection with the judgments that a labelled frame can hold: of retrieved documents."""
     if not collection.labelled:
         return collection
     retrieved = {(row.query, row.document) for row in collection.run}
-    left_out = options.judged_only and not CONDENSED_LABELS_STAY_JUDGED
-    judgments = tuple(
-        judgment
-        for judgment in collection.judgments
-        if (judgment.query, judgment.document) in retrieved and not (left_out and judgment.grade < 0)
-    )
+    judgments = tuple(judgment for judgment in collection.judgments if (judgment.query, judgment.document) in retrieved)
     return collection._replace(judgments=judgments)
 
 
@@ -184,7 +176,7 @@ def filled(value: Any, options: Options) -> Any:
 def relation(collection: Collection, options: Options) -> dict[tuple, dict[str, int | float | None]]:
     """The judged relation: where the judged documents of every query stand in the run, and in the ideal ranking."""
     rows: dict[tuple, dict[str, int | float | None]] = {}
-    collection = labelled(collection, options)
+    collection = labelled(collection)
     for system, query in keys(collection, "zero"):
         of_query = Query(collection, system, query)
         (ranking,) = of_query.rankings(
