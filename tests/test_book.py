@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 from building import measure_pages, rankings, reference, twins
@@ -15,8 +14,7 @@ from polars_ir import fusion, plots, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.files.formats import FORMATS
-from polars_ir.per_query.options import Comparing
-from polars_ir.runs.options import Evaluating
+from polars_ir.options import options_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURES = [spec for spec in ir.CATALOG.values() if spec.ours]
@@ -47,10 +45,15 @@ def test_every_public_name_of_a_module_has_one_entry(module, pages):
         assert pages.count(f"\n## {entry}\n") == 1, name
 
 
-@pytest.mark.parametrize("kind", [Evaluating, Comparing])
+@pytest.mark.parametrize("kind", reference.kinds_of_options())
 def test_every_option_has_an_entry(kind, pages):
-    for name in get_type_hints(kind):
-        assert f"(option.{kind.__name__}.{name})=\n" in pages
+    for name, option in options_of(kind).items():
+        entries = re.findall(rf"\(option\.\w+\.{name}\)=\n### {name}\n\nDefault `(.*)`; ", pages)
+        assert repr(option.default) in entries
+
+
+def test_the_kinds_of_options_are_those_that_calls_take():
+    assert {"Evaluating", "Comparing", "Gating"} <= {kind.__name__ for kind in reference.kinds_of_options()}
 
 
 def test_every_format_command_and_extra_has_an_entry(pages):

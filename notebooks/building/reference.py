@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, is_typeddict
 
 import polars as pl
 
@@ -18,9 +18,7 @@ from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.parser import parser
 from polars_ir.files.formats import FORMATS
-from polars_ir.options import options_of
-from polars_ir.per_query.options import Comparing
-from polars_ir.runs.options import Evaluating
+from polars_ir.options import Option, options_of
 
 PROJECT = Path(ir.__file__).parents[1] / "pyproject.toml"
 
@@ -46,6 +44,9 @@ STATUSES = (
     "`polars-ir COMMAND --help` prints these. Status 0 is a result, 1 a finding (of `validate` and `gate`), 3 an "
     "inconclusive `gate`, 2 wrong use or input."
 )
+
+#: What is said of calls whose options are in part those of others.
+MORE = " They are these, beside some of those above."
 
 #: What extras add.
 ADDED = {
@@ -161,15 +162,28 @@ def spark_page(names: frozenset[str]) -> str:
     return "\n\n".join(shown) + "\n" + module_entries("spark", spark, names)
 
 
+def kinds_of_options() -> list[type]:
+    """The kinds of calls that take options, each with its records, in the order of their modules."""
+    return [
+        thing
+        for module in (runs.options, per_query.options)
+        for thing in vars(module).values()
+        if is_typeddict(thing) and thing.__module__ == module.__name__
+    ]
+
+
 def options_page(names: frozenset[str]) -> str:
-    """The options of evaluations and of comparisons, from their records."""
+    """The options, from their records: each where it is met first."""
     parts = ["# Options"]
-    for title, kind in {"Of an evaluation": Evaluating, "Of a comparison": Comparing}.items():
-        parts.append(f"## {title}")
+    known: list[tuple[str, Option]] = []
+    for kind in kinds_of_options():
+        new = [(name, option) for name, option in options_of(kind).items() if (name, option) not in known]
+        known += new
+        parts.append(f"## {kind.__name__}\n\n{inspect.getdoc(kind)}{MORE if len(new) < len(options_of(kind)) else ''}")
         parts.extend(
             f"(option.{kind.__name__}.{name})=\n### {name}\n\nDefault `{option.default!r}`; "
             f"{paragraph(option.value.wanted, names)}.\n\n{paragraph(option.meaning, names)}"
-            for name, option in options_of(kind).items()
+            for name, option in new
         )
     return "\n\n".join(parts) + "\n"
 
