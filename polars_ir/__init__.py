@@ -47,6 +47,7 @@ from polars_ir.language.words import (
 from polars_ir.measures import *  # noqa: F403  # a new measure, and a new function, is exported in its folder alone
 from polars_ir.measures import __all__ as _measures
 from polars_ir.measures.continuations import cumulated, gained, place
+from polars_ir.namespace import of
 from polars_ir.per_query import *  # noqa: F403
 from polars_ir.per_query import __all__ as _of_per_query
 from polars_ir.runs import *  # noqa: F403
@@ -81,6 +82,7 @@ __all__ = [
     "measure",
     "n_relevant",
     "n_retrieved",
+    "of",
     "or_zero",
     "overlap",
     "parse",

@@ -1,13 +1,15 @@
 """`.ir` on frames: the public functions and the measures, bound to a frame. There is no logic here.
 
-A type checker does not see a registered namespace; the functions of `polars_ir` do the same and are typed:
-`run.ir.ndcg(qrels, k=10)` is `ir.evaluate(run, qrels, ir.ndcg(k=10))`.
+A type checker does not see a registered namespace. `of` is its typed spelling: `namespace.pyi`, generated from the
+catalogue and the functions' signatures, says what each method takes and gives back. The plugin `polars_ir.mypy` shows
+`.ir` itself to mypy.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -82,13 +84,40 @@ class IRNamespace(Bound):
         return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures()})
 
     def __repr__(self) -> str:
-        return (
-            f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame\n"
-            f"  of a run: {_listed(OF_RUN)}\n"
-            f"  of a per-query frame: {_listed(OF_PER_QUERY)}\n"
-            "  charts of either: .ir.plot\n"
-            f"  a measure each, of a run and its qrels: {_listed(_measures())}"
+        lines = (
+            f"of a run: {_listed(OF_RUN)}",
+            f"of a per-query frame: {_listed(OF_PER_QUERY)}",
+            "charts of either: .ir.plot",
+            f"a measure each, of a run and its qrels: {_listed(_measures())}",
         )
+        first = f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame"
+        folded = (textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ") for line in lines)
+        return "\n".join((first, *folded))
+
+
+def of(frame: Any) -> IRNamespace:
+    """The namespace `.ir` of a table, in a spelling that type checkers and editors know.
+
+    Parameters
+    ----------
+    frame
+        A run, or what `evaluate` returned: any table that the functions take, also those without `.ir`, such as a dict
+        of systems.
+
+    Returns
+    -------
+    IRNamespace
+        What `frame.ir` is. To a type checker its methods give back the kind of the frame: a LazyFrame for a LazyFrame,
+        pandas for pandas, else a DataFrame; those that refuse a LazyFrame are errors on one.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> ir.of(pydocs.runs).ndcg(pydocs.qrels, k=10).columns
+    ['run', 'query_id', 'nDCG@10']
+    """
+    return IRNamespace(frame)
 
 
 class PlotNamespace(Bound):

@@ -21,7 +21,7 @@ engine measures files
 runs per_query datasets
 fusion plots tables spark trec_eval
 namespace cli
-pandas __main__
+pandas __main__ mypy
 __init__
 """
 
@@ -32,6 +32,7 @@ WITH_EXTRAS = {
     "statistics": {"numpy", "scipy", "statsmodels"},
     "plots": {"altair"},
     "tables.html": {"great_tables"},
+    "mypy": {"mypy"},
 }
 
 

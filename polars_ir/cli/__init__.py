@@ -70,7 +70,11 @@ def _program(name: str, *arguments: str) -> int:
 
 
 def _command(given: list[str]) -> int:
-    options = parser(COMMANDS, PROGRAMS).parse_args(given)
+    whole = parser(COMMANDS, PROGRAMS)
+    if not given:
+        whole.print_help(sys.stderr)
+        return 2
+    options = whole.parse_args(given)
     command = next(command for command in COMMANDS if command.name == options.command)
     check_stdin(options)
     with entered_by(door_of(options)), warnings.catch_warnings(record=True, category=IRWarning) as noticed:

@@ -8,6 +8,7 @@ Where `argcomplete` is installed (the extra `cli`), the shell completes them, af
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Collection, Iterable, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -15,13 +16,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from polars_ir.cli.command import Command
-from polars_ir.errors import OptionError
+from polars_ir.errors import OptionError, nearest
 from polars_ir.files.formats import TABLES, readable
 from polars_ir.language.catalog import CATALOG
 from polars_ir.options import options_of
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
-QRELS = "judgments, in these formats or BEIR's"
+QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
 
 #: How a result is printed.
 RENDERS = {
@@ -38,7 +39,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise an `OptionError`."""
         command = self.prog.removeprefix("polars-ir").strip()
-        raise OptionError(f"{command}{': ' if command else ''}{message}. {self.prog} --help tells more.")
+        choice = re.search(r"invalid choice: '(.+?)' \(choose from (.+)\)", message)
+        near = nearest(choice[1], re.findall(r"[\w-]+", choice[2])) if choice else ""
+        raise OptionError(f"{command}{': ' if command else ''}{message}.{near} {self.prog} --help tells more.")
 
 
 def parser(commands: Iterable[Command], programs: Iterable[str]) -> Parser:

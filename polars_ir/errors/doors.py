@@ -142,7 +142,7 @@ def casting(table: str, column: str, dtype: type[pl.DataType]) -> Code:
     """Code that casts a column."""
     pandas, spark = {
         pl.String: ("str", "string"),
-        pl.Int64: ("'int64'", "bigint"),
+        pl.Int64: ("'Int64'", "bigint"),
         pl.Float64: ("'float64'", "double"),
     }[dtype]
     return Code(

@@ -69,8 +69,32 @@ def find_all(
     for role in required:
         if names[role] is None:
             spare = [name for name in columns if name not in names.values() and _could_be(role, schema[name])]
-            raise ColumnError.missing(table, role, ROLES[role], columns, spare)
+            raise lacking(table, role, ROLES[role], columns, spare)
     return {role: name for role, name in names.items() if name is not None}
+
+
+def lacking(
+    table: str, role: str, accepted: Sequence[str], columns: Sequence[str], spare: Sequence[str]
+) -> ColumnError:
+    """That no column plays a role. To rename distances or grades to scores would rank by them, the worst first."""
+    error = ColumnError.missing(table, role, accepted, columns, spare)
+    if role != "score":
+        return error
+    distance = next((name for name in spare if fold(name).endswith(("distance", "distances", "dist"))), None)
+    grade = next((name for name in spare if fold(name) in map(fold, ROLES["relevance"])), None)
+    if distance is not None:
+        polars = f"{table}.with_columns(score=-pl.col({distance!r}))"
+        fix = Fix(
+            "The nearest is the best, so take the negative",
+            Code(polars, f"{table}.assign(score=-{table}[{distance!r}])"),
+        )
+    elif grade is not None:
+        evaluated = Code("run.ir.evaluate(qrels, ['nDCG@10', 'AP'])")
+        ranks = f"; or, if {grade!r} is what ranks, rename it to 'score'"
+        fix = Fix("It looks like qrels; give the run first, and then the qrels", evaluated, ranks)
+    else:
+        return error
+    return ColumnError(error.says, about=table, fix=fix)
 
 
 def _could_be(role: str, dtype: pl.DataType) -> bool:

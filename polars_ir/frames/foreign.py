@@ -177,7 +177,7 @@ def _column_of_pandas(table: str, name: str, values: Any) -> pl.Series:
         if fold(name) in NAMES:
             fix = Fix("Make them one", Code(f"{table}.astype({{{name!r}: str}})"))
             raise InputTypeError(
-                f"column {name!r} has values of several types: {error}.", about=table, fix=fix
+                f"column {name!r} has values that Arrow has no one type for: {error}.", about=table, fix=fix
             ) from None
         return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
 

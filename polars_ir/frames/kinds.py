@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
@@ -20,6 +20,12 @@ from polars_ir.frames.nested import from_mapping, from_records
 from polars_ir.frames.prepared import PreparedJudgments
 
 Frame = pl.DataFrame | pl.LazyFrame
+
+#: What `give_back` gives: the kind of the first table. A type checker learns which through `ir.of`.
+SameKind: TypeAlias = Any
+
+#: The same, of a function that refuses a LazyFrame.
+Eager: TypeAlias = Any
 
 
 def to_polars(table: str, value: object, *, column: str) -> Frame:

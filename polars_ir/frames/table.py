@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
 from polars_ir.frames.checks import check_values
-from polars_ir.frames.columns import ROLES, find, find_all, find_per, fitting, fold
+from polars_ir.frames.columns import ROLES, find, find_all, find_per, fitting, fold, lacking
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
 
 #: Columns of the judged relation that are made, so that a user's column of that name is left out.
@@ -80,7 +80,7 @@ def run_table(run: object, *, check: bool = True) -> Table:
         if "rank" not in names:
             schema = frame.collect_schema()
             spare = [name for name, dtype in schema.items() if name not in names.values() and dtype.is_numeric()]
-            raise ColumnError.missing("run", "score", (*ROLES["score"], "rank"), schema.names(), spare)
+            raise lacking("run", "score", (*ROLES["score"], "rank"), schema.names(), spare)
         names["score"] = names["rank"]
     names.pop("rank", None)
     return _table("run", frame, names, without=("relevance", *MADE), check=check)

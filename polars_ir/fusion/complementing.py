@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
 from polars_ir.errors import explain_options
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.grids import trials_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
@@ -20,7 +20,10 @@ from polars_ir.runs.similarity import similarity
 PAIR = ["run", "other"]
 
 
-class Complementarity(NamedTuple):
+FrameT = TypeVar("FrameT")
+
+
+class Complementarity(NamedTuple, Generic[FrameT]):
     """What `complementarity` found.
 
     - `pairs`: a row per pair of runs: `run`, `other`, `relevant_overlap` and `other_overlap`, 2 |A and B| / (|A| + |B|)
@@ -31,9 +34,9 @@ class Complementarity(NamedTuple):
       the best weights of each query (oracle weights), the recall of the best run and of all runs together.
     """
 
-    pairs: Any
-    systems: Any
-    ceilings: Any
+    pairs: FrameT
+    systems: FrameT
+    ceilings: FrameT
 
 
 @explain_options
@@ -47,7 +50,7 @@ def complementarity(
     rel: float = 1,
     depth: int | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> Complementarity:
+) -> Complementarity[SameKind]:
     """The potential of fusing runs: their overlap, what only one finds, and the values that oracles would reach.
 
     Fusion pays where runs share relevant documents and not the others (Lee). Oracles look at the judgments, so no

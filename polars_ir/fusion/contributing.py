@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options, quoted
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.fusing import Missing, check_reads_weights
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
@@ -40,7 +40,7 @@ def contribution(
     top: int = 1000,
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> Any:
+) -> SameKind:
     """What each run contributes to the fusion of all: a row per run.
 
     Every subset of the runs is fused and measured. Leave-one-out is the mean with all runs less that without the one;

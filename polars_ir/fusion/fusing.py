@@ -14,6 +14,7 @@ import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import OptionError, explain_options
+from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table
 from polars_ir.fusion.combining import LIST, combined, completed
 from polars_ir.fusion.dialects import Fusion, fusion_of
@@ -43,7 +44,7 @@ def fuse(
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
     contributions: bool = False,
-) -> Any:
+) -> SameKind:
     """One run of several: rank fusion by the method, norm, weights and product dialect asked for.
 
     A method is three expressions: the `term` of a document in a run, how terms combine over the runs, and the final

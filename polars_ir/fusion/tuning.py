@@ -7,13 +7,13 @@ best configuration is given only so that the gap shows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.folds import folds_of
 from polars_ir.fusion.fusing import Missing, check_reads_weights, scored, termed
@@ -32,7 +32,10 @@ from polars_ir.values import check, whole
 TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run", "equal weights"
 
 
-class TunedFusion(NamedTuple):
+FrameT = TypeVar("FrameT")
+
+
+class TunedFusion(NamedTuple, Generic[FrameT]):
     """What `tune_fusion` found; printed, it says whether it was worth it.
 
     - `run`: the out-of-fold fused run: each query by the configuration chosen on the other folds.
@@ -47,15 +50,15 @@ class TunedFusion(NamedTuple):
     - `comparison`: what `compare` says of each pair of them.
     """
 
-    run: Any
+    run: FrameT
     weights: dict[str, float]
     k: float | None
     norm: str | None
-    trials: Any
-    choices: Any
-    summary: Any
-    per_query: Any
-    comparison: Any
+    trials: FrameT
+    choices: FrameT
+    summary: FrameT
+    per_query: FrameT
+    comparison: FrameT
     report: str
 
     def __str__(self) -> str:
@@ -80,7 +83,7 @@ def tune_fusion(
     top: int = 1000,
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> TunedFusion:
+) -> TunedFusion[SameKind]:
     """Weights of a fusion tuned by nested folds, and whether that is better than the best run alone.
 
     For each fold the configuration with the best mean on the other folds is chosen, and used on the fold; so no query

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -98,7 +99,7 @@ def documentation(spec: Spec) -> str:
     """The docstring of a measure: what its author wrote, then what the registry knows, the same for every measure."""
     written, example, rest = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
     parameters = "".join(
-        f"{name} : default {default!r}\n    {spec.parameter(name).meaning}\n"
+        f"{name} : default {default!r}\n{_indented(spec.parameter(name).meaning)}\n"
         for name, default in spec.parameters.items()
         if name in PARAMETERS or name in spec.own
     )
@@ -112,6 +113,11 @@ def documentation(spec: Spec) -> str:
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
         f"References\n----------\n{spec.source}\n\n" + example + rest
     )
+
+
+def _indented(meaning: str) -> str:
+    """The meaning of a parameter, in lines that a terminal holds."""
+    return textwrap.fill(meaning, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def kind_of(expression: pl.Expr) -> Kind:

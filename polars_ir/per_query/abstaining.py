@@ -8,7 +8,7 @@ from typing import Any, overload
 import polars as pl
 
 from polars_ir.errors import ColumnError, DtypeError, Fix, dropping, explain_options
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.words import ratio, total
 from polars_ir.per_query.attributes import column_for, with_attributes
@@ -26,7 +26,7 @@ def abstention(per_query: pl.DataFrame, confidence: Any) -> pl.DataFrame: ...
 @overload
 def abstention(per_query: Any, confidence: Any) -> Any: ...
 @explain_options
-def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> Any:
+def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKind:
     """How much better a measure becomes when the queries a system is unsure of get no answer: normalised area (nAUC).
 
     The least confident 0, 10, ... 90 percent of the queries are left out (rounded, half to even; one query always

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, explain_options, nearest
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.columns import Measures, measures_of
 from polars_ir.per_query.scores import scores_of
@@ -50,7 +50,7 @@ def rank_correlation(
     missing: str = "zero",
     persistence: float = 0.9,
     confidence: float = 0.95,
-) -> Any:
+) -> Eager:
     """How alike two measures, or two sets of judgments or queries, order the same systems.
 
     Of n systems, the methods are

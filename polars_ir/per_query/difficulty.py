@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.errors import DataError, MeasureError, OptionError, explain_options
 from polars_ir.frames.checks import check_duplicates, guard
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import Table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.words import average, ratio, total
@@ -30,7 +30,7 @@ def hardest(per_query: pl.DataFrame, measure: str | pl.Expr, *, n: int | None = 
 @overload
 def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = ...) -> Any: ...
 @explain_options
-def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Any:
+def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> SameKind:
     """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
 
     A large `std` tells that it is a matter of the system, and `best_run` which one knows the way; a small one that the
@@ -103,7 +103,7 @@ def unanswered(per_query: pl.DataFrame, measures: Measures = ...) -> pl.DataFram
 @overload
 def unanswered(per_query: Any, measures: Measures = ...) -> Any: ...
 @explain_options
-def unanswered(per_query: Any, measures: Measures = None) -> Any:
+def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     """The queries for which no system has anything to show: every value of a measure is 0 or less.
 
     A query for which a measure is undefined (null) for every system is not unanswered by it. Measures whose best value

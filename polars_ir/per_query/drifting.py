@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, explain_options, option
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.options import takes
 from polars_ir.per_query.attributes import column_for
 from polars_ir.per_query.columns import Measures
@@ -56,7 +56,7 @@ def drift(
     every: str | None = None,
     reference: Any = None,
     **options: Unpack[Grouping],
-) -> Any:
+) -> Eager:
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
 
     Each bucket of queries is compared with a reference: by default the first buckets, which hold a third of the

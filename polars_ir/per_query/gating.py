@@ -24,7 +24,7 @@ from polars_ir.errors import (
 )
 from polars_ir.extras import require
 from polars_ir.frames.columns import ROLES, find
-from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.frames.kinds import Eager, give_back, to_polars
 from polars_ir.options import takes
 from polars_ir.per_query.columns import measures_of
 from polars_ir.per_query.options import INTERVALS, ROUNDED, Gating
@@ -48,7 +48,7 @@ SCHEMA = {
 
 @explain_options
 @takes(Gating)
-def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Any:
+def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Eager:
     """Whether a new system is no worse than an old one, but for what a measure may drop: one row per measure.
 
     A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.scores import Scores, scores_of
@@ -52,7 +52,7 @@ def risk(
     *,
     alpha: float = 1.0,
     missing: str = "zero",
-) -> Any:
+) -> Eager:
     """What systems gain over a baseline if losses weigh more than wins: one row per system and measure.
 
     Each query counts as its difference d to the baseline if that is a win, and as (1 + alpha) d if it is a loss.
@@ -153,7 +153,7 @@ def geo_risk(
     *,
     alpha: float = 1.0,
     missing: str = "zero",
-) -> Any:
+) -> Eager:
     """How good and how even systems are, all of them taken together as the baseline: one row per system and measure.
 
     Of a system's value x on a query, e = (sum of the system) * (sum of the query) / (sum of all) was to be expected,

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.ranges import Range, ranges_of
 from polars_ir.per_query.scores import scores_of
@@ -55,7 +55,7 @@ def power(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     missing: str | None = None,
     seed: int = 0,
-) -> Any:
+) -> Eager:
     """How many queries a difference between systems needs, or what n queries can show: one row per pair and measure.
 
     The power is the probability that a paired, two-sided t-test at level alpha finds a true mean difference. Two of

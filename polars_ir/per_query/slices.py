@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from polars_ir.errors import explain_options
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.attributes import column_for
@@ -59,7 +59,7 @@ def worst_slices(
     *,
     baseline: str | None = None,
     **options: Unpack[Slicing],
-) -> Any:
+) -> Eager:
     """The slices of the queries in which a system loses most against the rest of its queries, the worst first.
 
     The difference is mean(slice) - mean(all other queries): of the values or, with a baseline, of what a query gains

@@ -18,7 +18,7 @@ from polars_ir.errors import (
     explain_options,
 )
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.options import takes
 from polars_ir.per_query.attributes import column_for
 from polars_ir.per_query.averages import (
@@ -65,7 +65,9 @@ def mean(
 @overload
 def mean(per_query: Any, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...) -> Any: ...
 @explain_options
-def mean(per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro") -> Any:
+def mean(
+    per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"
+) -> SameKind:
     """The mean of every measure over the queries: one row per system.
 
     The macro average is sum(w * value) / sum(w), where w is 1 without weights. The micro average pools the counts of
@@ -146,7 +148,7 @@ def summarize(
 def summarize(per_query: Any, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]) -> Any: ...
 @explain_options
 @takes(Summarizing)
-def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> Any:
+def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> SameKind:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     Queries are taken as a sample of all that could be asked. The interval of a measure with two ends is Wilson's,

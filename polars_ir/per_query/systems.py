@@ -6,13 +6,13 @@ queries for which both have a value; whatever is not defined of them is null, an
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options, option
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.options import takes
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.comparisons import Options, compared, margins_of
@@ -36,11 +36,19 @@ SCHEMA = {
 }
 
 
+@overload
+def compare(
+    per_query: pl.DataFrame, measures: Measures = ..., *, baseline: str | None = ..., **options: Unpack[Comparing]
+) -> pl.DataFrame: ...
+@overload
+def compare(
+    per_query: Any, measures: Measures = ..., *, baseline: str | None = ..., **options: Unpack[Comparing]
+) -> Any: ...
 @explain_options
 @takes(Comparing)
 def compare(
     per_query: Any, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]
-) -> Any:
+) -> Eager:
     """Whether systems differ from a baseline, or from each other, by more than chance: one row per pair and measure.
 
     Systems are aligned by the queries' ids, and tested on their differences d over n queries, two-sided:

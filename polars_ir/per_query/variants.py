@@ -10,7 +10,7 @@ from typing import Any, overload
 import polars as pl
 
 from polars_ir.errors import ColumnError, explain_options
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.words import average
 from polars_ir.per_query.attributes import column_for, with_attributes
@@ -27,7 +27,7 @@ def robustness(per_query: pl.DataFrame, by: Any) -> pl.DataFrame: ...
 @overload
 def robustness(per_query: Any, by: Any) -> Any: ...
 @explain_options
-def robustness(per_query: Any, by: str | Any) -> Any:
+def robustness(per_query: Any, by: str | Any) -> SameKind:
     """The mean and the worst value of every measure over the variants of a query: one row per base query and measure.
 
     Variants are wordings, instructions or languages of one information need. The mean over base queries of the worst

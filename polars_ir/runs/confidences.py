@@ -10,7 +10,7 @@ from polars_ir.engine.planned import BAD_RUN
 from polars_ir.errors import ColumnError, explain_options
 from polars_ir.frames.checks import check_duplicates, guard, wrong_run_row
 from polars_ir.frames.columns import find
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import run_table
 from polars_ir.language.words import total
 
@@ -26,7 +26,7 @@ def confidence(run: Any) -> Any: ...
 
 
 @explain_options
-def confidence(run: Any) -> Any:
+def confidence(run: Any) -> SameKind:
     """The confidence of a run in its ranking of each query: three simple signals of its scores, as in MTEB.
 
     Parameters

@@ -10,7 +10,7 @@ import polars as pl
 from polars_ir.engine.ranking import Ties
 from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, OptionError, explain_options, only
 from polars_ir.frames.columns import find
-from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.table import run_table
 from polars_ir.language.names import Measures
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of
@@ -32,7 +32,7 @@ def diff(
     n_queries: int | None = 10,
     ties: Ties = "doc_id",
     judged_only: bool = False,
-) -> Any:
+) -> SameKind:
     """The queries in which two runs differ most, and the documents that make the difference there.
 
     The contributions of `explain`, side by side. The differences of the documents of a query add up to the difference

@@ -24,7 +24,7 @@ from polars_ir.engine.ranking import Ties, reordered
 from polars_ir.engine.relation import HITS, collect_checked, judged_relation
 from polars_ir.errors import MeasureError, OptionError, explain_options, option
 from polars_ir.frames.columns import find
-from polars_ir.frames.kinds import give_back, to_polars
+from polars_ir.frames.kinds import SameKind, give_back, to_polars
 from polars_ir.language.catalog import CATALOG, spec_of
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures, resolve
@@ -41,7 +41,7 @@ def evaluate(run: pl.DataFrame, qrels: Any, measures: Measures, **options: Unpac
 def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> Any: ...
 @explain_options
 @takes(Evaluating)
-def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> Any:
+def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> SameKind:
     """Measure a run against its judgments: one row per judged query, one column per measure.
 
     Parameters

@@ -18,7 +18,7 @@ from polars_ir.engine.ranking import Ties, place
 from polars_ir.engine.relation import collect_checked
 from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, explain_options, nearest, option
 from polars_ir.frames.columns import ROLES, TEXT, find
-from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.language.catalog import spec_of
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures
@@ -48,7 +48,7 @@ def explain(
     *,
     ties: Ties = "doc_id",
     judged_only: bool = False,
-) -> Any:
+) -> SameKind:
     """The ranking of a query, with what each document contributes to a measure.
 
     A document contributes the value of the ranking down to it less the value down to the one above, unjudged documents
@@ -255,6 +255,6 @@ def _check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
         f"must be of queries with judgments; {first[0]!r} has none"
         f"{', though the run answers it' if answered else ', and the run does not answer it'}."
         f"{nearest(str(first[0]), map(str, known))} There are {', '.join(map(repr, known.head(SHOWN))) or 'none'}"
-        f"{', ...' if len(known) > SHOWN else ''}.",
+        f"{' and more' if len(known) > SHOWN else ''}.",
         about="query_id",
     )

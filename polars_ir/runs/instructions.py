@@ -11,12 +11,12 @@ from polars_ir.engine.pairing import Pair, pair_up
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.errors import ColumnError, explain_options
 from polars_ir.frames.columns import ROLES, find
-from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.language.words import ratio, total
 
 
 @explain_options
-def p_mrr(original: Any, changed: Any, documents: Any) -> Any:
+def p_mrr(original: Any, changed: Any, documents: Any) -> SameKind:
     """How far a changed query moves the documents that are no longer relevant to it: pairwise MRR, one row per query.
 
     The mean over these documents of new / old - 1 where the document did not fall (the ranks being old and new), and

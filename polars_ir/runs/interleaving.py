@@ -14,7 +14,7 @@ from polars_ir.errors import ColumnError, DtypeError, explain_options, nearest, 
 from polars_ir.extras import require
 from polars_ir.frames.columns import find
 from polars_ir.frames.ids import same_types
-from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.runs.rankings import checked_run, ranked, returned
 from polars_ir.values import check, whole
 
@@ -23,7 +23,7 @@ MOST_PLACES = 50
 
 
 @explain_options
-def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> Any:
+def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKind:
     """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list.
 
     Which team picks first is decided by chance, anew in each round. When a team has no document left, the other picks
@@ -75,7 +75,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> Any:
 
 
 @explain_options
-def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_id") -> Any:
+def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_id") -> SameKind:
     """Which of two interleaved systems users prefer: the credit of the teams, with an exact test.
 
     A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The

@@ -10,7 +10,7 @@ from polars_ir.engine.pairing import pair_up
 from polars_ir.engine.ranking import Ties, reordered
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.errors import OptionError, explain_options
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 
 
 @explain_options
@@ -22,7 +22,7 @@ def judge(
     ties: Ties = "doc_id",
     unjudged: bool = False,
     judged_only: bool = False,
-) -> Any:
+) -> SameKind:
     """The judged relation: one row per judged document of every judged query, with its place in the run.
 
     Parameters

@@ -15,7 +15,7 @@ from polars_ir.engine.pairing import Pair, systems_of
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.relation import collect_checked
 from polars_ir.errors import OptionError, explain_options, nearest, option
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures
 from polars_ir.language.spec import kind_of
@@ -48,7 +48,7 @@ def judge_next(
     baseline: str | None = None,
     depth: int | None = None,
     n: int | None = 100,
-) -> Any:
+) -> SameKind:
     """The unjudged documents worth judging next: those that could move the comparison of systems most.
 
     For each unjudged document, the measure of every system is taken anew as if the document were relevant, with the

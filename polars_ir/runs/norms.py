@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options, nearest
+from polars_ir.frames.kinds import SameKind
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
 from polars_ir.values import check, one_of
@@ -207,7 +208,7 @@ def normalize(
     norm: str | Norm | pl.Expr = "min-max",
     *,
     lower_is_better: LowerIsBetter = False,
-) -> Any:
+) -> SameKind:
     """The run with its scores normalised, so that the scores of different systems can be compared.
 
     Per list, which is what a system returned for a query: `"min-max"` (s - min) / (max - min), `"max"` s / max,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
 from polars_ir.engine.ranking import place
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.frames.ids import same_types
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import qrels_table
 from polars_ir.language.names import is_cost, resolve
 from polars_ir.language.words import average, ratio
@@ -26,7 +26,10 @@ DEPTHS = (5, 10, 20, 30, 50, 100, 200, 500, 1000)
 SHARES = range(0, 101, 10)
 
 
-class RerankGain(NamedTuple):
+FrameT = TypeVar("FrameT")
+
+
+class RerankGain(NamedTuple, Generic[FrameT]):
     """What `rerank_gain` found, in frames of the run's kind.
 
     - `summary`: one row: `measure`, `before`, `after`, `ceiling` (the candidates in the order of their grades),
@@ -39,16 +42,16 @@ class RerankGain(NamedTuple):
     - `per_query`: `before`, `after`, `ceiling`, `difference` and `margin` of each query.
     """
 
-    summary: Any
-    curve: Any
-    gating: Any
-    per_query: Any
+    summary: FrameT
+    curve: FrameT
+    gating: FrameT
+    per_query: FrameT
 
 
 @explain_options
 def rerank_gain(
     run: Any, reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
-) -> RerankGain:
+) -> RerankGain[SameKind]:
     """What reranking gains: against the order it found, and against the best order of the same candidates.
 
     The margin of a query, by which reranking can be gated without knowing judgments, is (s_1 - s_2) / (s_1 - s_n) of

@@ -12,6 +12,7 @@ from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
 from polars_ir.frames.columns import fitting
 from polars_ir.frames.ids import same_types
+from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table, run_table
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import checked_run, in_order, ranked, returned
@@ -22,7 +23,7 @@ How = Literal["max", "sum", "first"]
 
 
 @explain_options
-def top_k(run: Any, k: int) -> Any:
+def top_k(run: Any, k: int) -> SameKind:
     """The first `k` documents of every ranked list; as a method, `run.ir.top(k)`.
 
     Parameters
@@ -56,7 +57,7 @@ def top_k(run: Any, k: int) -> Any:
 
 
 @explain_options
-def deduplicate(run: Any) -> Any:
+def deduplicate(run: Any) -> SameKind:
     """The run with the best-scored of the rows that have the same document of a query.
 
     Parameters
@@ -91,7 +92,7 @@ def deduplicate(run: Any) -> Any:
 
 
 @explain_options
-def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> Any:
+def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> SameKind:
     """The run with documents in place of their passages, or queries in place of their variants.
 
     Rows that have the same document after it become one, with `how` their scores make: `"max"` (MaxP, and the maximum
@@ -144,7 +145,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
 
 
 @explain_options
-def condense(run: Any, qrels: Any) -> Any:
+def condense(run: Any, qrels: Any) -> SameKind:
     """The run without its unjudged documents, and those of negative grade: a condensed list.
 
     Parameters
@@ -185,7 +186,7 @@ def condense(run: Any, qrels: Any) -> Any:
 
 
 @explain_options
-def pool(runs: Any, depth: int) -> Any:
+def pool(runs: Any, depth: int) -> SameKind:
     """The pool: the documents among the first `depth` of any system, which are those to judge.
 
     Parameters
@@ -223,7 +224,9 @@ def pool(runs: Any, depth: int) -> Any:
 
 
 @explain_options
-def rerank(run: Any, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below") -> Any:
+def rerank(
+    run: Any, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
+) -> SameKind:
     """The run in the order of other scores, as a second stage gives them.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import ColumnError, OptionError, explain_options
+from polars_ir.frames.kinds import SameKind
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import checked_run, ranked, returned
 from polars_ir.values import chance, check, whole
@@ -15,7 +16,7 @@ PAIR = ["run", "other", "query_id"]
 
 
 @explain_options
-def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> Any:
+def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> SameKind:
     """How similar the lists of two systems are: a row per pair of systems and query that both answered.
 
     - `overlap@k`: the share of the first k places whose documents both have, |A intersection B| / k.

@@ -15,7 +15,7 @@ from polars_ir.errors import SHOWN, DtypeError, explain_options, option
 from polars_ir.frames.checks import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.columns import find
 from polars_ir.frames.ids import same_types
-from polars_ir.frames.kinds import give_back, holds_systems, to_polars
+from polars_ir.frames.kinds import SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.table import Table, qrels_table, run_table
 from polars_ir.measures import ndcg, precision
 
@@ -24,7 +24,7 @@ DEPTH = 10
 
 
 @explain_options
-def validate(run: Any, qrels: Any) -> Any:
+def validate(run: Any, qrels: Any) -> SameKind:
     """What is odd about a run and its judgments: one row per finding, none where nothing is.
 
     Parameters

@@ -135,6 +135,7 @@ def _compared(
         return None
     if test is None:
         return None
+    require("stats", "ir.table with a test")
     found: pl.DataFrame = compare(rows, baseline=baseline, measures=measures, test=test, **options)
     return found
 

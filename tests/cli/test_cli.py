@@ -343,7 +343,6 @@ def test_a_closed_pipe_ends_quietly(command, gating, evaluating, folder):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["evaluate"],
         ["evaluate", "qrels", "run"],
         ["evalute"],
@@ -359,6 +358,21 @@ def test_wrong_use_is_told_in_one_line(arguments, capsys):
     line = failing(arguments, capsys)
     assert "\n" not in line
     assert line.endswith(f"{' '.join(['polars-ir', *known])} --help tells more.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["evalute", "qrels", "run"], "evaluate"), (["compare", "a", "--test", "wilcoxn"], "wilcoxon")],
+)
+def test_a_misspelled_choice_names_the_nearest(arguments, meant, capsys):
+    assert f"). Did you mean {meant!r}" in failing(arguments, capsys)
+
+
+def test_without_a_command_there_is_the_help(capsys):
+    assert main([]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "evaluate runs against judgments" in told.err
 
 
 def test_the_version_is_printed():

@@ -83,6 +83,8 @@ def assert_same(path: Path, rows: list[tuple[str | None, ...]]) -> None:
 @tables
 def test_a_table_is_read_as_pandas_reads_it(path: Path) -> None:
     pandas = pytest.importorskip("pandas")
+    if path.name == "nul.csv" and pandas.__version__ < "3":
+        pytest.skip("to pandas 2.2 a NUL ends a field")
     if path.name == "carriage_return_inside.csv":
         pytest.skip("pandas takes it for the end of a line")
     try:

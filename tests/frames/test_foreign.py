@@ -50,7 +50,7 @@ def test_a_measure_that_needs_a_column_of_mixed_types_is_told_its_name_and_type(
 def test_ids_of_mixed_types_are_named_with_advice_that_runs():
     run = OF_PANDAS.assign(doc_id=["d1", "d2", 3])
     message = message_of(lambda: run.ir.evaluate(QRELS, "RR"))
-    assert message.startswith("run column 'doc_id' has values of several types: ")
+    assert message.startswith("run column 'doc_id' has values that Arrow has no one type for: ")
     run = eval(message.partition("Make them one: ")[2].removesuffix("."))  # noqa: S307  # what the message says
     assert rows(run.ir.evaluate(QRELS, "RR")) == [("q1", 0.5), ("q2", 0.0)]
 
@@ -259,6 +259,14 @@ def test_ids_of_bytes_are_an_error_whose_advice_runs():
     assert rows(ir.evaluate(*texts, "RR")) == WANTED
 
 
+def arrow_knows_uuids() -> bool:
+    try:
+        return pa.array([uuid.UUID(int=1)]) is not None
+    except pa.ArrowInvalid:
+        return False
+
+
+@pytest.mark.skipif(not arrow_knows_uuids(), reason="to this pyarrow UUIDs are objects as any others")
 def test_uuids_in_pandas_are_an_error_whose_advice_runs():
     run = OF_PANDAS.assign(doc_id=OF_PANDAS["doc_id"].map(IDS))
     qrels = QRELS.to_pandas()

@@ -1,0 +1,98 @@
+"""What each method gives back for each kind of frame, as the annotation of its function says."""
+
+import inspect
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir import namespace
+
+PYDOCS = ir.datasets.load("pydocs")
+QUERIES = PYDOCS.runs["query_id"].unique().sort().head(20)
+RUNS = PYDOCS.runs.filter(pl.col("query_id").is_in(QUERIES.implode()))
+QRELS = PYDOCS.qrels.filter(pl.col("query_id").is_in(QUERIES.implode()))
+RUN, OTHER = (RUNS.filter(pl.col("run") == system).drop("run") for system in ("bm25", "tfidf"))
+PER_QUERY = ir.evaluate(RUNS, QRELS, ["nDCG@10", "RR"])
+OF_ONE = ir.evaluate(RUN, QRELS, ["nDCG@10", "RR"])
+WEEKS = pl.DataFrame({"query_id": QUERIES, "week": [number % 3 for number in range(20)]})
+
+#: A call of every method, on a frame that it takes.
+CALLS = {
+    "abstention": (OF_ONE.with_columns(sure=pl.col("RR")), lambda frame: frame.abstention("sure")),
+    "collapse": (RUN, lambda frame: frame.collapse(pl.col("doc_id").str.slice(0, 9))),
+    "compare": (PER_QUERY, lambda frame: frame.compare()),
+    "complementarity": (RUNS, lambda frame: frame.complementarity(QRELS)),
+    "condense": (RUN, lambda frame: frame.condense(QRELS)),
+    "confidence": (RUN, lambda frame: frame.confidence()),
+    "contribution": (RUNS, lambda frame: frame.contribution(QRELS)),
+    "deduplicate": (RUN, lambda frame: frame.deduplicate()),
+    "diff": (RUN, lambda frame: frame.diff(OTHER, QRELS, "nDCG@10")),
+    "drift": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.drift("week", resamples=99)),
+    "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),
+    "explain": (RUN, lambda frame: frame.explain(QRELS, "nDCG@10", QUERIES[0])),
+    "fuse": (RUNS, lambda frame: frame.fuse()),
+    "gate": (OF_ONE, lambda frame: frame.gate(OF_ONE, ["RR"])),
+    "geo_risk": (PER_QUERY, lambda frame: frame.geo_risk()),
+    "hardest": (PER_QUERY, lambda frame: frame.hardest("RR")),
+    "interleave": (RUN, lambda frame: frame.interleave(OTHER)),
+    "interleaving": (ir.interleave(RUN, OTHER).with_columns(clicks=1), lambda frame: frame.interleaving()),
+    "judge": (RUN, lambda frame: frame.judge(QRELS)),
+    "judge_next": (RUN, lambda frame: frame.judge_next(QRELS, "nDCG@10")),
+    "mean": (PER_QUERY, lambda frame: frame.mean()),
+    "normalize": (RUN, lambda frame: frame.normalize()),
+    "p_mrr": (RUN, lambda frame: frame.p_mrr(OTHER, QRELS)),
+    "pool": (RUNS, lambda frame: frame.pool(10)),
+    "power": (PER_QUERY, lambda frame: frame.power(baseline="bm25", difference=0.05)),
+    "rank_correlation": (PER_QUERY, lambda frame: frame.rank_correlation()),
+    "rerank": (RUN, lambda frame: frame.rerank(OTHER)),
+    "rerank_gain": (RUN, lambda frame: frame.rerank_gain(OTHER, QRELS)),
+    "risk": (PER_QUERY, lambda frame: frame.risk("bm25")),
+    "robustness": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.robustness("week")),
+    "similarity": (RUNS, lambda frame: frame.similarity()),
+    "summarize": (PER_QUERY, lambda frame: frame.summarize()),
+    "top": (RUN, lambda frame: frame.top(5)),
+    "top_k": (RUN, lambda frame: frame.top_k(5)),
+    "tune_fusion": (RUNS, lambda frame: frame.tune_fusion(QRELS, folds=2)),
+    "unanswered": (PER_QUERY, lambda frame: frame.unanswered()),
+    "validate": (RUN, lambda frame: frame.validate(QRELS)),
+    "worst_slices": (OF_ONE, lambda frame: frame.worst_slices(WEEKS, resamples=99)),
+}
+
+#: What is no frame, nor a tuple of frames.
+OTHERS = {"table"}
+
+
+def given_back(name: str) -> str:
+    """What the function of a method says it gives back."""
+    function = (namespace.OF_RUN | namespace.OF_PER_QUERY)[name]
+    return str(inspect.unwrap(function).__annotations__["return"])
+
+
+def kinds(result: object) -> set[type]:
+    """The types of the frames of a result."""
+    fields = result if isinstance(result, tuple) else (result,)
+    return {type(field) for field in fields if not isinstance(field, (str, float, dict, type(None)))}
+
+
+def test_every_method_is_called_here():
+    assert CALLS.keys() | OTHERS == namespace.OF_RUN.keys() | namespace.OF_PER_QUERY.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", ["DataFrame", "LazyFrame", "pandas"])
+def test_a_method_gives_back_what_its_function_says(name, kind):
+    frame, call = CALLS[name]
+    frame = {"DataFrame": frame, "LazyFrame": frame.lazy(), "pandas": frame.to_pandas()}[kind]
+    assert "SameKind" in given_back(name) or given_back(name) == "Eager"
+    if kind == "LazyFrame" and given_back(name) == "Eager":
+        with pytest.raises(ir.IRError, match="got a LazyFrame"):
+            call(frame.ir)
+    else:
+        assert kinds(call(frame.ir)) == {type(frame)}
+
+
+def test_the_typed_spelling_does_what_the_namespace_does():
+    assert ir.of(RUN).ndcg(QRELS, k=10).equals(RUN.ir.ndcg(QRELS, k=10))
+    both = {"bm25": RUN, "tfidf": OTHER}
+    assert ir.of(both).evaluate(QRELS, "AP").equals(ir.evaluate(both, QRELS, "AP"))
