@@ -267,7 +267,8 @@ def _with_interval(sample: Sample, averaging: Averaging, options: Mapping[str, A
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
-    rows = _summary(sample, averaging, **lists).collect()
+    # In the order in which the intervals are found: measures of several slices stand among each other.
+    rows = _summary(sample, averaging, **lists).collect().sort("measure", maintain_order=True)
     found: list[tuple[float, float] | None] = []
     for of_measure in rows.partition_by("measure", maintain_order=True):
         samples, *weights = ([each.to_numpy() for each in of_measure[name]] for name in lists)

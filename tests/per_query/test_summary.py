@@ -248,6 +248,19 @@ def test_the_intervals_of_a_summary_are_those_of_each_system_and_measure(kind):
         assert (row["low"], row["high"]) == pytest.approx(wanted, **EXACT)
 
 
+@pytest.mark.parametrize("kind", ["t", "percentile", "BCa"])
+def test_the_intervals_of_slices_are_those_of_each_slice_alone(kind):
+    pytest.importorskip("scipy")
+    per_query = pydocs("nDCG@10", "AP", "RR")
+    category = ir.datasets.load("pydocs").queries.select("query_id", "category")
+    options = {"interval": kind, "resamples": 300, "seed": 4}
+    found = ir.summarize(per_query, by=category, **options)
+    for (name,), queries in category.partition_by("category", as_dict=True).items():
+        alone = ir.summarize(per_query.join(queries, on="query_id", how="semi"), **options)
+        columns = ["run", "measure", "low", "high"]
+        assert found.filter(category=name).select(columns).rows() == alone.select(columns).rows()
+
+
 def test_every_interval_comes_with_the_same_means_columns_and_types():
     pytest.importorskip("scipy")
     normal = ir.summarize(PER_QUERY, by="language", weights="asked")
