@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.fusion import Complementarity, Method, TunedFusion
 from polars_ir.language.names import Measures
-from polars_ir.per_query.options import Comparing, Testing
+from polars_ir.per_query.options import Comparing, Gating, Grouping, Slicing, Summarizing, Testing
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.rerank_gains import RerankGain
@@ -640,16 +640,7 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy."""
-    def summarize(
-        self,
-        *,
-        confidence: float = 0.95,
-        interval: Literal["auto", "normal", "t", "percentile", "BCa", "bootstrap-t", "bounded"] = "auto",
-        by: Any = None,
-        weights: Any = None,
-        resamples: int = 10000,
-        seed: int = 0,
-    ) -> _FrameT_co:
+    def summarize(self, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> _FrameT_co:
         """Mean, spread and confidence interval of every measure over the queries: one row per system and measure."""
     def top(self, k: int) -> _FrameT_co:
         """The first `k` documents of every ranked list; as a method, `run.ir.top(k)`."""
@@ -717,26 +708,11 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         *,
         every: str | None = None,
         reference: Any = None,
-        test: Literal["t", "mann-whitney", "permutation"] = "permutation",
-        correction: str | None = "holm",
-        alpha: float = 0.05,
-        min_queries: int = 5,
-        resamples: int | None = None,
-        seed: int = 0,
+        **options: Unpack[Grouping],
     ) -> _FrameT_co:
         """The course of every measure over time, and where it is beyond chance another than before: a row per bucket."""
     def gate(
-        self,
-        old: Any,
-        measures: str | pl.Expr | Iterable[str | pl.Expr],
-        *,
-        max_drop: float | Mapping[str, float] = 0.01,
-        alpha: float = 0.05,
-        interval: str = "auto",
-        ranges: Mapping[str, tuple[float, float]] | None = None,
-        missing: str = "zero",
-        resamples: int = 10000,
-        seed: int = 0,
+        self, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
     ) -> _FrameT_co:
         """Whether a new system is no worse than an old one, but for what a measure may drop: one row per measure."""
     def geo_risk(self, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero") -> _FrameT_co:
@@ -792,18 +768,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
     ) -> Any:
         """A publication table: a row per system, a column per measure, the best mean in bold, significance marked."""
     def worst_slices(
-        self,
-        by: Any,
-        measures: Measures | None = None,
-        *,
-        baseline: str | None = None,
-        test: Literal["t", "mann-whitney", "permutation"] = "permutation",
-        correction: str | None = "holm",
-        alpha: float = 0.05,
-        min_queries: int = 5,
-        missing: str = "zero",
-        resamples: int | None = None,
-        seed: int = 0,
+        self, by: Any, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Slicing]
     ) -> _FrameT_co:
         """The slices of the queries in which a system loses most against the rest of its queries, the worst first."""
 

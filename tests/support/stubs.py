@@ -39,7 +39,7 @@ import polars as pl
 
 from polars_ir.fusion import Complementarity, Method, TunedFusion
 from polars_ir.language.names import Measures
-from polars_ir.per_query.options import Comparing, Testing
+from polars_ir.per_query.options import Comparing, Gating, Grouping, Slicing, Summarizing, Testing
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.rerank_gains import RerankGain
