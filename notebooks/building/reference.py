@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import re
+import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -248,4 +249,7 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def _write_beside(app: Any) -> None:
-    write(Path(app.srcdir) / "reference")
+    folder = Path(app.srcdir) / "reference"
+    # What an earlier build wrote may be gone from the package.
+    shutil.rmtree(folder, ignore_errors=True)
+    write(folder)
