@@ -626,6 +626,8 @@ class IRNamespace(Generic[_FrameT_co]):
         """Set recall: the share of the relevant documents that is retrieved."""
     def similarity(self, other: Any = None, *, k: int = 10, p: float = 0.9) -> _FrameT_co:
         """How similar the lists of two systems are: a row per pair of systems and query that both answered."""
+    def skip_first(self, n: int = 1) -> _FrameT_co:
+        """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself."""
     def subtopic_recall(
         self,
         qrels: Any = None,

@@ -27,6 +27,7 @@ CALLS = {
     "confidence": (RUN, lambda frame: frame.confidence()),
     "contribution": (RUNS, lambda frame: frame.contribution(QRELS)),
     "deduplicate": (RUN, lambda frame: frame.deduplicate()),
+    "skip_first": (RUN, lambda frame: frame.skip_first()),
     "diff": (RUN, lambda frame: frame.diff(OTHER, QRELS, "nDCG@10")),
     "drift": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.drift("week", resamples=99)),
     "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),

@@ -12,6 +12,7 @@ from polars_ir.runs.norms import normalize
 from polars_ir.runs.rerank_gains import rerank_gain
 from polars_ir.runs.shaping import collapse, condense, deduplicate, pool, rerank, top_k
 from polars_ir.runs.similarity import similarity
+from polars_ir.runs.skipping import skip_first
 from polars_ir.runs.validation import validate
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "rerank",
     "rerank_gain",
     "similarity",
+    "skip_first",
     "top_k",
     "validate",
 ]

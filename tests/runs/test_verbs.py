@@ -225,3 +225,16 @@ def test_rerank_gain_by_hand():
     half = found.gating.filter(pl.col("reranked") == 0.5).row(0, named=True)
     assert half["value"] == pytest.approx((1 / 2 + 1) / 2)
     assert found.gating["value"][-1] == pytest.approx(row["after"])
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame])
+def test_what_is_left_out_at_the_top_is_what_stood_there(kind):
+    run = kind({"query_id": ["q"] * 3 + ["r"], "doc_id": ["a", "b", "c", "a"], "score": [1.0, 1.0, 0.5, 1.0]})
+    left = ir.skip_first(run).lazy().collect()
+    # Of a tie the highest id stands first; r has nothing left.
+    assert left.rows() == [("q", "a", 1.0), ("q", "c", 0.5)]
+    both = pl.concat([left, ir.top_k(run, 1).lazy().collect()])
+    assert sorted(both.rows()) == sorted(run.lazy().collect().rows())
+    assert ir.skip_first(run, 3).lazy().collect().is_empty()
+    with pytest.raises(ir.IRError, match="n must be a whole number from 1 on; got 0"):
+        ir.skip_first(run, 0)
