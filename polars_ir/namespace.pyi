@@ -64,7 +64,7 @@ class IRNamespace(Generic[_FrameT_co]):
         weights: str | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Novelty of the first k documents, discounted by the logarithm of the rank, out of that of covering everything."""
+        """Novelty of the first k documents, discounted by log rank, divided by that of covering every subtopic."""
     def alpha_ndcg(
         self,
         qrels: Any = None,
@@ -76,7 +76,7 @@ class IRNamespace(Generic[_FrameT_co]):
         weights: str | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Novelty of the first k documents, discounted by the logarithm of the rank, out of the greedy ideal ranking's."""
+        """Novelty of the first k documents, discounted by log rank, divided by that of the greedy ideal ranking."""
     def average_precision(
         self,
         qrels: Any = None,
@@ -97,7 +97,7 @@ class IRNamespace(Generic[_FrameT_co]):
         max_rel: int = 1,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Bejeweled player model: the mean gain of a reader who stops on having gained T, or after k documents."""
+        """Bejeweled player model: the mean gain of a reader who stops once T is cumulated, or after k documents."""
     def binary_normalized_gain(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Binary normalised gain: each relevant document discounted by the documents above it that are not relevant."""
     def bpref(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
@@ -109,7 +109,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def compatibility(
         self, qrels: Any = None, *, p: float = 0.95, normalize: bool = True, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
-        """Compatibility: the rank-biased overlap of the ranking with the ideal one, out of the most there can be."""
+        """Compatibility: the rank-biased overlap of the ranking with the ideal one, divided by the highest possible one."""
     def complementarity(
         self,
         qrels: Any,
@@ -121,11 +121,11 @@ class IRNamespace(Generic[_FrameT_co]):
         depth: int | None = None,
         lower_is_better: bool | Iterable[str] = False,
     ) -> Complementarity[_FrameT_co]:
-        """What there is to win by fusing runs: their overlap, what only one finds, and what oracles would make of them."""
+        """The potential of fusing runs: their overlap, what only one finds, and the values that oracles would reach."""
     def condense(self, qrels: Any) -> _FrameT_co:
-        """The run without the documents nobody judged, and those of negative grade: a condensed list."""
+        """The run without its unjudged documents, and those of negative grade: a condensed list."""
     def confidence(self) -> _FrameT_co:
-        """How sure a run is of its ranking, by the scores of each query: three of the simplest signals, which MTEB takes."""
+        """The confidence of a run in its ranking of each query: three simple signals of its scores, as in MTEB."""
     def contribution(
         self,
         qrels: Any,
@@ -200,7 +200,7 @@ class IRNamespace(Generic[_FrameT_co]):
         max_rel: int = 1,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Expected cost of a document for readers who go on by a chance of your own: seconds, characters or money."""
+        """Expected cost per document of readers who continue by a probability of your own: seconds, characters or money."""
     def expected_reciprocal_rank(
         self,
         qrels: Any = None,
@@ -233,7 +233,7 @@ class IRNamespace(Generic[_FrameT_co]):
         max_rel: int = 1,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Expected total gain: what readers gain down to where they stop, who go on by a chance of your own."""
+        """Expected total gain: the gain down to where readers stop, who continue by a probability of your own."""
     def explain(
         self,
         qrels: Any,
@@ -303,7 +303,7 @@ class IRNamespace(Generic[_FrameT_co]):
         gains: Mapping[float, float] | pl.Expr | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Ideal discounted cumulated gain: the DCG of the best ranking there is."""
+        """Ideal discounted cumulated gain: the DCG of the ideal ranking."""
     def inferred_average_precision(
         self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -311,11 +311,11 @@ class IRNamespace(Generic[_FrameT_co]):
     def insq(
         self, qrels: Any = None, *, T: float = 1, min_rel: float = 0, max_rel: int = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
-        """INSQ: the gain of a reader whose patience grows with the number of documents already read."""
+        """INSQ: the expected gain of a reader whose probability to continue grows with the rank."""
     def inst(
         self, qrels: Any = None, *, T: float = 1, min_rel: float = 0, max_rel: int = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
-        """INST: INSQ for a reader who needs less and less to stop the more was gained."""
+        """INST: INSQ for a reader whose target T shrinks by the gain that is already cumulated."""
     def intent_aware_average_precision(
         self,
         qrels: Any = None,
@@ -426,7 +426,7 @@ class IRNamespace(Generic[_FrameT_co]):
         denominator: str = "min(k,R)",
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Normalised discounted cumulated gain: DCG out of the DCG of the ideal ranking."""
+        """Normalised discounted cumulated gain: DCG divided by the DCG of the ideal ranking."""
     def ndcg_rel(
         self, qrels: Any = None, *, gains: Mapping[float, float] | pl.Expr | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -448,7 +448,7 @@ class IRNamespace(Generic[_FrameT_co]):
         max_rel: int = 1,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Nearly expected reciprocal rank: the gain of a reader whom each document satisfies by the chance of its gain."""
+        """Nearly expected reciprocal rank: the gain of a reader who stops at a document with the probability of its gain."""
     def nearly_err_9(
         self,
         qrels: Any = None,
@@ -470,7 +470,7 @@ class IRNamespace(Generic[_FrameT_co]):
         weights: str | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Intent-aware expected reciprocal rank, out of that of the greedy ideal ranking."""
+        """Intent-aware expected reciprocal rank, divided by that of the greedy ideal ranking."""
     def nnrbp(
         self,
         qrels: Any = None,
@@ -482,7 +482,7 @@ class IRNamespace(Generic[_FrameT_co]):
         weights: str | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Novelty- and rank-biased precision, out of that of the greedy ideal ranking."""
+        """Novelty- and rank-biased precision, divided by that of the greedy ideal ranking."""
     def normalize(
         self, norm: str | Norm | pl.Expr = "min-max", *, lower_is_better: bool | Iterable[str] = False
     ) -> _FrameT_co:
@@ -502,7 +502,7 @@ class IRNamespace(Generic[_FrameT_co]):
         weights: str | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Novelty- and rank-biased precision: what a reader finds who goes on to the next document with chance beta."""
+        """Novelty- and rank-biased precision: the novelty for a reader who continues with probability beta."""
     def p_mrr(self, changed: Any, documents: Any) -> _FrameT_co:
         """How far a changed query moves the documents that are no longer relevant to it: pairwise MRR, one row per query."""
     def partial_auc(
@@ -568,7 +568,7 @@ class IRNamespace(Generic[_FrameT_co]):
         gains: Mapping[float, float] | pl.Expr | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Q-measure: average precision with grades, by the gain cumulated so far against the ideal ranking's."""
+        """Q-measure: average precision with grades, by the cumulated gain against that of the ideal ranking."""
     def r_ndcg(
         self, qrels: Any = None, *, gains: Mapping[float, float] | pl.Expr | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -593,11 +593,11 @@ class IRNamespace(Generic[_FrameT_co]):
         gains: Mapping[float, float] | pl.Expr | None = None,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Rank-biased precision: what a reader gains who goes on to the next document with probability p."""
+        """Rank-biased precision: the expected gain per document of a reader who continues with probability p."""
     def rank_biased_precision_residual(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, p: float = 0.8, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
-        """Residual of rank-biased precision: how much more it could be, were every document relevant that has no judgment."""
+        """Residual of rank-biased precision: how much higher it would be if every unjudged document were relevant."""
     def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> Any:
         """Which rank each system has by its mean, and which it may have: a row per system and measure, the best first."""
     def recall(
@@ -607,7 +607,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def recall_capped(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
-        """Capped recall: the hits among the first k, out of the most there can be."""
+        """Capped recall: the hits among the first k, divided by the most that are possible."""
     def reciprocal_rank(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -636,7 +636,7 @@ class IRNamespace(Generic[_FrameT_co]):
         max_rel: int = 1,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Scaled discounted cumulated gain: DCG out of that of k documents of the highest grade."""
+        """Scaled discounted cumulated gain: DCG divided by that of k documents of the highest grade."""
     def set_average_precision(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Set average precision: set precision times set recall."""
     def set_f_measure(
@@ -720,7 +720,7 @@ class IRNamespace(Generic[_FrameT_co]):
         max_rel: int = 1,
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
-        """Expected gain per document of readers who go on by a chance of your own."""
+        """User model (C/W/L): the expected gain per document of readers who continue by a probability of your own."""
     def utility(
         self,
         qrels: Any = None,

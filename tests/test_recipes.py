@@ -1,20 +1,16 @@
-"""The README's recipes for Ray and Dask give what one process gives, run as scripts in processes of their own."""
+"""The book's recipes for Ray and Dask give what one process gives, run as scripts in processes of their own."""
 
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 from textwrap import indent
 
+import pages
 import polars as pl
 import pytest
 
 import polars_ir as ir
-
-_spec = importlib.util.spec_from_file_location("readme", Path(__file__).with_name("test_readme.py"))
-readme = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(readme)
 
 #: What a script needs besides the recipe; the recipe's line for another cluster is left out.
 CLUSTERS = {
@@ -40,7 +36,9 @@ def collection(tmp_path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def script(cluster: str) -> str:
     """The recipe for one cluster; what starts processes must not run again as they import it."""
-    (recipe,) = (block for block in readme.blocks("py") if "ray.get" in block)
+    (recipe,) = (
+        block for block in pages.blocks(pages.ROOT / "notebooks" / "large_runs.md", "py") if "ray.get" in block
+    )
     name = cluster.partition(".")[0]
     lines = [line for line in recipe.splitlines() if f"{name}." in line or not line.startswith("per_query")]
     imports, start = CLUSTERS[cluster]

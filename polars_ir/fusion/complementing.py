@@ -51,7 +51,7 @@ def complementarity(
     depth: int | None = None,
     lower_is_better: LowerIsBetter = False,
 ) -> Complementarity[SameKind]:
-    """What there is to win by fusing runs: their overlap, what only one finds, and what oracles would make of them.
+    """The potential of fusing runs: their overlap, what only one finds, and the values that oracles would reach.
 
     Fusion pays where runs share relevant documents and not the others (Lee). Oracles look at the judgments, so no
     method reaches them; but where they are hardly above the best run, no method will pay.

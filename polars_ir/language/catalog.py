@@ -2,7 +2,7 @@
 
 `@measure` checks the parameters of a call, names the expression as `ir_measures` would (`nDCG@10`, `P(rel=2)@5`) and
 records what else there is to know about the measure. Everything that needs a list of measures reads `CATALOG`: the
-parser of names, the `.ir` methods, `catalog()`, the README's table and the tests.
+parser of names, the `.ir` methods, `catalog()`, the book and the tests.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def measure(
         Whether no document's grade can rise and the value fall (or, for a cost, the value rise): then `bounds` of
         `evaluate` are exact.
     reads_nonrelevant
-        Whether a document judged not relevant, with a grade of 0 or less, counts otherwise than one that nobody judged.
+        Whether a document judged not relevant, with a grade of 0 or less, counts otherwise than an unjudged one.
         Where no measure of a call reads them, the judgments of such documents are left out, which is faster.
     average
         How `mean` puts the values of queries together.

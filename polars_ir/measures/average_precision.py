@@ -30,7 +30,7 @@ from polars_ir.values import one_of
 EPSILON = 1e-5
 
 DENOMINATOR = Parameter.of(
-    "What the sum of precisions is divided by: 'R' the relevant documents there are, 'min(k,R)' the most of them that "
+    "What the sum of precisions is divided by: 'R' the number of relevant documents, 'min(k,R)' the most of them that "
     "the cutoff allows, 'k' the cutoff, 'hits' those found among the first k.",
     one_of("R", "min(k,R)", "k", "hits"),
 )
@@ -110,7 +110,7 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
 
         AP@k = sum(P@rank, over the relevant documents among the first k) / R
 
-    R are the relevant documents there are; one that is not retrieved adds 0. Also with a cutoff the sum is divided by
+    R is the number of relevant documents; one that is not retrieved adds 0. With a cutoff, too, the sum is divided by
     R, as in trec_eval's map_cut, ranx, BEIR and MTEB. RePlay and Microsoft's recommenders divide by min(k, R), RecTools
     on request by k, torchmetrics and C/W/L by the hits. Undefined when no document is relevant.
 
@@ -153,7 +153,7 @@ def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
         infAP = sum(1 / i + (i - 1) / i * judged / (i - 1) * (relevant + e) / (relevant + nonrelevant + 2 e)) / R
 
     The sum is over the ranks i of the retrieved relevant documents; `judged`, `relevant` and `nonrelevant` are counted
-    above i, e = 1e-5, and R are the relevant documents there are. `judged` includes documents of the pool left
+    above i, e = 1e-5, and R is the number of relevant documents. `judged` includes documents of the pool left
     unjudged, whose grade is negative. With complete judgments it differs from AP by the smoothing only. Undefined when
     no document is relevant.
 

@@ -113,7 +113,7 @@ def rank_biased_precision_under_ties(
 def rank_biased_precision(
     *, k: int | None = None, rel: float = 1, p: float = 0.8, gains: Gains | None = None
 ) -> pl.Expr:
-    """Rank-biased precision: what a reader gains who goes on to the next document with probability p.
+    """Rank-biased precision: the expected gain per document of a reader who continues with probability p.
 
     ::
 
@@ -146,7 +146,7 @@ def rank_biased_precision_residual_under_ties(*, k: int | None = None, p: float 
     expected=rank_biased_precision_residual_under_ties,
 )
 def rank_biased_precision_residual(*, k: int | None = None, p: float = 0.8) -> pl.Expr:
-    """Residual of rank-biased precision: how much more it could be, were every document relevant that has no judgment.
+    """Residual of rank-biased precision: how much higher it would be if every unjudged document were relevant.
 
     ::
 

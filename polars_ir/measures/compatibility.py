@@ -40,15 +40,15 @@ NORMALIZE = Parameter(
     parameters={"p": PERSISTENCE, "normalize": NORMALIZE},
 )
 def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
-    """Compatibility: the rank-biased overlap of the ranking with the ideal one, out of the most there can be.
+    """Compatibility: the rank-biased overlap of the ranking with the ideal one, divided by the highest possible one.
 
     ::
 
         Compat = sum(p^(d - 1) overlap(d) / d, d = 1 .. end) / the same of the ideal ranking with itself
 
     overlap(d) counts the documents that both have among the first d. Depths go down to the end of the longer of the
-    two, as in ir_measures; the authors' script goes to 1000. With `normalize=False` it is out of the sum of p^(d-1).
-    The ideal ranking has the documents with a grade above 0, grades falling, equal grades in the order of the run,
+    two, as in ir_measures; the authors' script goes to 1000. With `normalize=False` the sum of p^(d-1) divides it. The
+    ideal ranking has the documents with a grade above 0, grades falling, equal grades in the order of the run,
     those that were not retrieved last. Undefined when no document has such a grade.
 
     Examples

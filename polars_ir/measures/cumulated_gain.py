@@ -30,8 +30,8 @@ JARVELIN = "Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418"
 
 #: What the gain of a ranking is divided by, beside that of the ideal ranking cut where the ranking is.
 IDEAL = Parameter.of(
-    "What the best ranking holds: 'min(k,R)' the best k documents there are, 'R' all there are, also beyond the "
-    "cutoff, 'k' as many documents of the query's highest gain as the cutoff allows, however few there are.",
+    "What the best ranking holds: 'min(k,R)' the best k judged documents, 'R' all of them, also beyond the "
+    "cutoff, 'k' as many documents of the query's highest gain as the cutoff allows, however few the query has.",
     one_of("min(k,R)", "R", "k"),
 )
 
@@ -142,7 +142,7 @@ def ideal_dcg(
     discount: Discount = "log2",
     gains: Gains | None = None,
 ) -> pl.Expr:
-    """Ideal discounted cumulated gain: the DCG of the best ranking there is.
+    """Ideal discounted cumulated gain: the DCG of the ideal ranking.
 
     ::
 
@@ -203,7 +203,7 @@ def ndcg(
     gains: Gains | None = None,
     denominator: str = "min(k,R)",
 ) -> pl.Expr:
-    """Normalised discounted cumulated gain: DCG out of the DCG of the ideal ranking.
+    """Normalised discounted cumulated gain: DCG divided by the DCG of the ideal ranking.
 
     ::
 
@@ -240,14 +240,14 @@ def q_measure(
     dcg: Discounted = "log2",
     gains: Gains | None = None,
 ) -> pl.Expr:
-    """Q-measure: average precision with grades, by the gain cumulated so far against the ideal ranking's.
+    """Q-measure: average precision with grades, by the cumulated gain against that of the ideal ranking.
 
     ::
 
         Q@k = sum((hits(i) + beta cg(i)) / (i + beta ideal_cg(i)), over the ranks i of relevant documents) / R
 
     The ranks are those of the relevant documents among the first k; cg(i) is the gain cumulated down to rank i,
-    ideal_cg that of the ideal ranking, and R are the relevant documents there are. With binary gains it stays close to
+    ideal_cg that of the ideal ranking, and R is the number of relevant documents. With binary gains it stays close to
     AP; with beta = 0 it is AP. Undefined when no document is relevant.
 
     Examples

@@ -60,7 +60,7 @@ def alpha_dcg(
     gains: Mapping[float, float] | None = None,
     weights: str | None = None,
 ) -> pl.Expr:
-    """Novelty of the first k documents, discounted by the logarithm of the rank, out of that of covering everything.
+    """Novelty of the first k documents, discounted by log rank, divided by that of covering every subtopic.
 
     ::
 
@@ -96,7 +96,7 @@ def alpha_ndcg(
     gains: Mapping[float, float] | None = None,
     weights: str | None = None,
 ) -> pl.Expr:
-    """Novelty of the first k documents, discounted by the logarithm of the rank, out of the greedy ideal ranking's.
+    """Novelty of the first k documents, discounted by log rank, divided by that of the greedy ideal ranking.
 
     ::
 
@@ -167,7 +167,7 @@ def nerr_ia(
     gains: Mapping[float, float] | None = None,
     weights: str | None = None,
 ) -> pl.Expr:
-    """Intent-aware expected reciprocal rank, out of that of the greedy ideal ranking.
+    """Intent-aware expected reciprocal rank, divided by that of the greedy ideal ranking.
 
     ::
 
@@ -200,7 +200,7 @@ def nrbp(
     gains: Mapping[float, float] | None = None,
     weights: str | None = None,
 ) -> pl.Expr:
-    """Novelty- and rank-biased precision: what a reader finds who goes on to the next document with chance beta.
+    """Novelty- and rank-biased precision: the novelty for a reader who continues with probability beta.
 
     ::
 
@@ -236,7 +236,7 @@ def nnrbp(
     gains: Mapping[float, float] | None = None,
     weights: str | None = None,
 ) -> pl.Expr:
-    """Novelty- and rank-biased precision, out of that of the greedy ideal ranking.
+    """Novelty- and rank-biased precision, divided by that of the greedy ideal ranking.
 
     ::
 

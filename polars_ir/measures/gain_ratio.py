@@ -59,7 +59,7 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
 
     ::
 
-        G = sum(gain(i) / log2(2 + missed(i))) / sum of all gains there are
+        G = sum(gain(i) / log2(2 + missed(i))) / sum of all gains
 
     The first sum is over the ranks i. What is missed at a rank is the gain cumulated in the ideal ranking, less the one
     cumulated in the ranking itself; a place of the ideal ranking counts at least 1 in it, also beyond its end.
@@ -87,7 +87,7 @@ def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
 
         binG = sum(1 / log2(2 + n), over the retrieved relevant documents) / R
 
-    n documents above one are not relevant, judged or not; R are the relevant documents there are. Undefined when no
+    n documents above one are not relevant, judged or not; R is the number of relevant documents. Undefined when no
     document is relevant.
 
     Examples

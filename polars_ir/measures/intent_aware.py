@@ -61,8 +61,8 @@ def intent_aware_precision(*, k: int | None = None, rel: float = 1, weights: str
 
         P_IA@k = sum(weight(s) P@k(s)) / sum(weight(s)), over the subtopics s that a document covers
 
-    P(s) takes the documents as relevant that cover s. Without k, out of the retrieved documents. Undefined when no
-    subtopic is covered.
+    P(s) takes the documents as relevant that cover s. Without k, P is divided by the number of retrieved
+    documents. Undefined when no subtopic is covered.
 
     Examples
     --------

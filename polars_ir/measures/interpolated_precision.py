@@ -50,7 +50,7 @@ def interpolated_precision(*, recall: float | None = None, rel: float = 1, round
 
         IPrec@recall = max(P@i, over the ranks i from that of the c-th relevant document on),  c = recall * R
 
-    c is rounded, R being the relevant documents there are; 0 when fewer than c are retrieved. Taken at several recalls
+    c is rounded, R is the number of relevant documents; 0 when fewer than c are retrieved. Taken at several recalls
     it is the curve of precision over recall. trec_eval 10 rounds to the nearest; trec_eval 9, and ir_measures and
     pytrec_eval with it, nearly always up (`rounding="up"`). Undefined when no document is relevant.
 

@@ -22,7 +22,7 @@ NERR = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
     parameters={"min_rel": MIN_REL},
 )
 def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
-    """Nearly expected reciprocal rank: the gain of a reader whom each document satisfies by the chance of its gain.
+    """Nearly expected reciprocal rank: the gain of a reader who stops at a document with the probability of its gain.
 
     ::
 

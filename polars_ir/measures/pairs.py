@@ -95,7 +95,7 @@ def partial_auc(*, negatives: int | None = None, rel: float = 1) -> pl.Expr:
 
         pAUC@k = sum(max(0, k - others above), over the retrieved relevant documents) / (k R)
 
-    k is `negatives`, and R are the relevant documents there are: the area under the ROC curve down to k documents
+    k is `negatives`, and R the number of relevant documents: the area under the ROC curve down to k documents
     retrieved in vain. Unjudged documents are not relevant; a relevant document that is not retrieved is in no pair in
     the right order, and others that a list of fewer than k lacks stand below it, RecTools'
     `insufficient_handling="ignore"`. Undefined when no document is relevant.
@@ -123,7 +123,7 @@ def partial_auc_and_precision(*, negatives: int | None = None, rel: float = 1) -
 
         pAp@k = sum(max(0, k - others above), over the first min(k, R) relevant documents) / (k min(k, R))
 
-    k is `negatives`, and R are the relevant documents there are. Like precision where R is above k, else `partial_auc`,
+    k is `negatives`, and R the number of relevant documents. Like precision where R is above k, else `partial_auc`,
     whose conventions it has. Undefined when no document is relevant.
 
     Examples
@@ -147,7 +147,7 @@ def bpref(*, rel: float = 1) -> pl.Expr:
 
         bpref = sum(1 - min(n, R) / min(N, R), over the retrieved relevant documents) / R
 
-    n are the documents judged not relevant above one, N those there are, and R the relevant documents there are.
+    n counts the documents judged not relevant above one, N all of them, and R the relevant documents.
     Documents that are unjudged, or whose grade is negative, are skipped. Undefined when no document is relevant.
 
     Examples

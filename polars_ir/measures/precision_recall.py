@@ -57,8 +57,9 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
         P@k = hits(k) / k
 
-    hits(k) are the relevant documents among the first k. A list shorter than k is still divided by k, as in trec_eval's
-    P_k. Without k, hits / retrieved. 0 when nothing is retrieved; undefined when no document is relevant.
+    hits(k) is the number of relevant documents among the first k. A list shorter than k is still divided by k,
+    as in trec_eval's P_k. Without k, hits / retrieved. 0 when nothing is retrieved; undefined when no document is
+    relevant.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
 
 def recall_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """Expected recall: the relevant documents expected among the first k, out of those there are."""
+    """Expected recall: the relevant documents expected among the first k, divided by all of them."""
     return ratio(ties.count(relevant(rel), k), n_relevant(rel))
 
 
@@ -98,7 +99,7 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
         R@k = hits(k) / R
 
-    hits(k) are the relevant documents among the first k, R those there are. Undefined when there are none.
+    hits(k) is the number of relevant documents among the first k, R of all relevant ones. Undefined when R is 0.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
 
 def recall_capped_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """Expected capped recall: the relevant documents expected among the first k, out of the most there can be."""
+    """Expected capped recall: the relevant documents expected among the first k, divided by the most possible."""
     return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
@@ -128,13 +129,13 @@ def recall_capped_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr
     expected=recall_capped_under_ties,
 )
 def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """Capped recall: the hits among the first k, out of the most there can be.
+    """Capped recall: the hits among the first k, divided by the most that are possible.
 
     ::
 
         R_cap@k = hits(k) / min(k, R)
 
-    R are the relevant documents there are, so that a perfect ranking reaches 1 however many documents are relevant:
+    R is the number of relevant documents, so that a perfect ranking reaches 1 however many documents are relevant:
     BEIR's recall_cap, trec_eval's relative_P, RecTools' `Precision(r_precision=True)`. Without k, hits / min(retrieved,
     R). Undefined when no document is relevant.
 
@@ -167,7 +168,7 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
     ::
 
         F@k = (1 + beta^2) P R / (beta^2 P + R)  with P = P@k, R = R@k
-            = (1 + beta^2) hits(k) / (beta^2 R + k)  with R the relevant documents there are
+            = (1 + beta^2) hits(k) / (beta^2 R + k)  with R the number of relevant documents
 
     trec_eval's `set_F.x` and ir_measures' `SetF(beta=x)` put their parameter in the place of beta^2. Undefined when no
     document is relevant.
@@ -221,7 +222,7 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
         Success@k = 1 if hits(k) > 0, else 0
 
-    hits(k) are the relevant documents among the first k. Undefined when no document is relevant.
+    hits(k) is the number of relevant documents among the first k. Undefined when no document is relevant.
 
     Examples
     --------
@@ -242,7 +243,7 @@ def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Exp
 
 
 def r_precision_under_ties(*, k: int | None = None, rel: float = 1, multiple: float = 1) -> pl.Expr:
-    """Expected R-precision: the relevant documents expected among the first R, or a multiple of R, out of these."""
+    """Expected R-precision: the relevant documents expected among the first R, or a multiple, divided by as many."""
     down_to, cutoff = ranks_that_count(k, multiple, rel)
     return if_relevant(or_zero(ratio(ties.count(relevant(rel), down_to), cutoff)), rel)
 
@@ -270,7 +271,7 @@ def r_precision(*, k: int | None = None, rel: float = 1, multiple: float = 1) ->
 
         Rprec = hits(R) / R
 
-    R are the relevant documents there are; at this cutoff precision and recall are the same. With a multiple m, hits(c)
+    R is the number of relevant documents; at this cutoff precision and recall are the same. With a multiple m, hits(c)
     / c at the cutoff c that is the whole part of m * R + 0.9, trec_eval's Rprec_mult; 0 where c is 0. With k no
     document below rank k counts, hits(min(k, R)) / R, recommenders' r_precision_at_k; RecTools' R-precision, hits(k) /
     min(k, R), is `recall_capped`. Undefined when no document is relevant.

@@ -49,7 +49,7 @@ def cost_of_one(met: Any, read: Any) -> Any:
 def expected_total_gain(
     *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
 ) -> pl.Expr:
-    """Expected total gain: what readers gain down to where they stop, who go on by a chance of your own.
+    """Expected total gain: the gain down to where readers stop, who continue by a probability of your own.
 
     ::
 
@@ -85,13 +85,13 @@ def expected_cost(
     min_rel: float = 0,
     max_rel: int = 1,
 ) -> pl.Expr:
-    """Expected cost of a document for readers who go on by a chance of your own: seconds, characters or money.
+    """Expected cost per document of readers who continue by a probability of your own: seconds, characters or money.
 
     ::
 
         CWL_cost@k = sum(W(i) cost(i), i = 1 .. k)
 
-    W as in `user_model`: cwl_eval's EC/I. `user_model` out of it is the gain for each unit of cost. 1 without a cost;
+    W as in `user_model`: cwl_eval's EC/I. `user_model` divided by it is the gain per unit of cost. 1 without a cost;
     undefined when no document has a gain.
 
     Examples

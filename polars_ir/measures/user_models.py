@@ -52,7 +52,7 @@ CONTINUATION = Parameter(
 def user_model(
     *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
 ) -> pl.Expr:
-    """Expected gain per document of readers who go on by a chance of your own.
+    """User model (C/W/L): the expected gain per document of readers who continue by a probability of your own.
 
     ::
 
@@ -83,7 +83,7 @@ def user_model(
     monotone=True,
 )
 def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
-    """Scaled discounted cumulated gain: DCG out of that of k documents of the highest grade.
+    """Scaled discounted cumulated gain: DCG divided by that of k documents of the highest grade.
 
     ::
 
@@ -121,7 +121,7 @@ def bejeweled_player(
     min_rel: float = 0,
     max_rel: int = 1,
 ) -> pl.Expr:
-    """Bejeweled player model: the mean gain of a reader who stops on having gained T, or after k documents.
+    """Bejeweled player model: the mean gain of a reader who stops once T is cumulated, or after k documents.
 
     ::
 
@@ -150,7 +150,7 @@ def bejeweled_player(
     monotone=True,
 )
 def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
-    """INSQ: the gain of a reader whose patience grows with the number of documents already read.
+    """INSQ: the expected gain of a reader whose probability to continue grows with the rank.
 
     ::
 
@@ -178,7 +178,7 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
     parameters={"T": INST_GOAL, "min_rel": MIN_REL},
 )
 def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
-    """INST: INSQ for a reader who needs less and less to stop the more was gained.
+    """INST: INSQ for a reader whose target T shrinks by the gain that is already cumulated.
 
     ::
 

@@ -69,7 +69,7 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
 
         SetR = hits / R
 
-    R are the relevant documents there are; undefined when no document is relevant.
+    R is the number of relevant documents; undefined when no document is relevant.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def set_average_precision(*, rel: float = 1) -> pl.Expr:
 
         SetAP = hits^2 / (retrieved * R)
 
-    R are the relevant documents there are: it is average precision with the precision of the whole set at every
+    R is the number of relevant documents: it is average precision with the precision of the whole set at every
     relevant document. 0 when nothing is retrieved, undefined when no document is relevant.
 
     Examples

@@ -27,7 +27,7 @@ def confidence(run: Any) -> Any: ...
 
 @explain_options
 def confidence(run: Any) -> SameKind:
-    """How sure a run is of its ranking, by the scores of each query: three of the simplest signals, which MTEB takes.
+    """The confidence of a run in its ranking of each query: three simple signals of its scores, as in MTEB.
 
     Parameters
     ----------

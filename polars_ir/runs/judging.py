@@ -39,7 +39,7 @@ def judge(
         "9" before "10"); `"input"` as the rows of the run stand; `"best"` the relevant documents first, `"worst"` last.
         Without document ids it must be named where ties are of different grades.
     unjudged
-        Bring in the retrieved documents nobody judged, with null `relevance`, and the run's other columns.
+        Add the retrieved documents without a judgment, with null `relevance`, and the run's other columns.
     judged_only
         Take the unjudged documents, and those of negative grade, out of the ranking first: a condensed list.
 

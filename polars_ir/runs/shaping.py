@@ -146,7 +146,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
 
 @explain_options
 def condense(run: Any, qrels: Any) -> SameKind:
-    """The run without the documents nobody judged, and those of negative grade: a condensed list.
+    """The run without its unjudged documents, and those of negative grade: a condensed list.
 
     Parameters
     ----------

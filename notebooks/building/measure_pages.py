@@ -1,0 +1,215 @@
+"""A page for each measure, from its record, its docstring, and values computed as the book is built."""
+
+import ast
+import functools
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import polars as pl
+
+import polars_ir as ir
+from building import pictures
+from building.docstrings import paragraph, prose, sections, signature, table
+from building.rankings import CASES, FIXED, FIXED_GRADE, LENGTH, evaluated, shown
+from polars_ir.language.spec import SPELLING, Spec
+
+FORMULAS = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
+
+#: What measures read, in words.
+JUDGMENTS = {
+    "documents": "grades of documents",
+    "subtopics": "grades of documents for each subtopic",
+    "preferences": "preferences between documents",
+}
+
+#: A formula in a docstring, which the page has in mathematical notation.
+PLAIN_FORMULA = re.compile(r"::\n\n(    .*\n?)+")
+
+
+def file_of(spec: Spec) -> str:
+    """The name of a measure's page: that of its function, which differs from others in more than capitals."""
+    return spec.function.__name__
+
+
+def write(folder: Path, names: frozenset[str]) -> None:
+    """Write the page and the picture of every measure, and the page that lists them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    measures = [spec for spec in ir.CATALOG.values() if spec.ours]
+    for spec in measures:
+        pictures.draw(spec, folder / f"{file_of(spec)}.svg")
+        (folder / f"{file_of(spec)}.md").write_text(page(spec, names), encoding="utf-8")
+    (folder / "index.md").write_text(listing(measures), encoding="utf-8")
+
+
+def page(spec: Spec, names: frozenset[str]) -> str:
+    """The page of a measure."""
+    function = spec.function.__name__
+    parts = sections(inspect.getdoc(spec.function) or "")
+    meaning, _, told = parts[""].partition("\n")
+    told = PLAIN_FORMULA.sub("", told, count=1).strip()
+    call = signature(f"ir.{function}", spec.function)
+    column = shown(spec).meta.output_name()
+    written = [
+        f"(ir.{function})=\n(measure.{spec.name})=\n# {spec.name}",
+        paragraph(meaning, names),
+        f"```{{math}}\n{FORMULAS[spec.name]}\n```",
+        prose(told, names),
+        facts(spec),
+        picture(spec),
+        f"## Example\n\n```pycon\n{parts['Examples']}\n```",
+        on_pydocs(spec),
+        f"## Parameters\n\n```python\n{call}\n```\n\n{parameters(spec, names)}",
+        f"## Edge cases\n\nOf `{column}`, computed as this page was built:\n\n{edge_cases(spec)}",
+        f"## In other tools\n\n{elsewhere(spec)}",
+        f"## Source\n\n{paragraph(spec.source, names)}",
+    ]
+    return "\n\n".join(part for part in written if part) + "\n"
+
+
+def facts(spec: Spec) -> str:
+    """Range, best value, what it reads, and what ties and more judgments do to it."""
+    low, high, best = (f"{value:.3g}".replace("inf", "infinity") for value in (*spec.bounds, spec.best))
+    way = "fall" if spec.best >= spec.bounds[1] else "rise"
+    exact = f"the value can not {way}, so that `bounds=True` is exact"
+    order = "is the exact mean over all orders of tied documents" if spec.expected else "is not available"
+    rows = [
+        ("range", f"{low} to {high}; the best value is {best}"),
+        ("reads", JUDGMENTS[spec.kind]),
+        ("mean over queries", spec.average),
+        ("ties", f'`ties="expected"` {order}'),
+        ("when a grade rises", exact if spec.monotone else "the value can rise or fall"),
+    ]
+    return table(pl.DataFrame(rows, schema=["property", "value"], orient="row"))
+
+
+def picture(spec: Spec) -> str:
+    """The picture of a measure, with what it shows."""
+    subtopic = " All documents are of one subtopic." if spec.kind == "subtopics" else ""
+    return (
+        "## How it moves with rank and grade\n\n"
+        f"One document goes down a ranking of {LENGTH}. The others are judged not relevant, except one of grade "
+        f"{FIXED_GRADE}, the {FIXED}th of the others.{subtopic} Each line is a grade of the moving document; grades "
+        "with equal values share a line.\n\n"
+        f"![{spec.name} by the rank and the grade of a document]({file_of(spec)}.svg)"
+    )
+
+
+@functools.cache
+def _pydocs() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The bundled runs and their judgments."""
+    collection = ir.datasets.load("pydocs")
+    return collection.runs, collection.qrels
+
+
+def on_pydocs(spec: Spec) -> str:
+    """The means of the bundled systems, for measures of documents."""
+    if spec.kind != "documents":
+        return ""
+    runs, qrels = _pydocs()
+    column = shown(spec).meta.output_name()
+    means = ir.evaluate(runs, qrels, shown(spec)).ir.mean().with_columns(pl.col(column).cast(pl.Float64))
+    code = f'pydocs = ir.datasets.load("pydocs")\nir.evaluate(pydocs.runs, pydocs.qrels, "{column}").ir.mean()'
+    return f"On the bundled collection:\n\n```python\n{code}\n```\n\n{table(means)}"
+
+
+def parameters(spec: Spec, names: frozenset[str]) -> str:
+    """What the parameters mean, and what they can be."""
+    if not spec.parameters:
+        return "None."
+    return "\n".join(
+        f"- **`{name}`** (default `{default!r}`): {paragraph(spec.parameter(name).meaning, names)}"
+        for name, default in spec.parameters.items()
+    )
+
+
+def edge_cases(spec: Spec) -> str:
+    """The value of a measure in each case at the edge."""
+    values = evaluated(spec, CASES, undefined=None)
+    rows = [(name, _value(values[name])) for name in CASES]
+    return table(pl.DataFrame(rows, schema=["case", "value"], orient="row"))
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "undefined: 0, or null with `undefined=None`"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def elsewhere(spec: Spec) -> str:
+    """What other tools call the measure."""
+    if not spec.also:
+        return "No tool known to this package computes it."
+    rows = [(tool, ", ".join(f"`{name}`" for name in names.split())) for tool, names in spec.also.items()]
+    note = "Brackets hold the parameters that a name stands for. `ir.parse` reads every one of these names."
+    return f"{table(pl.DataFrame(rows, schema=['tool', 'name there'], orient='row'))}\n\n{note}"
+
+
+#: What stands above the tables of names.
+BY_TOOL = (
+    "What each measure is called in each tool, and the name of its column here. Cutoffs follow as they do there "
+    "(`ndcg_cut_10`, `hit_rate@5`, `NDCG@10`). [`ir.parse`](#ir.parse) reads all of them. Where two tools mean "
+    "different measures by one name, it means what ir_measures means. The page of a measure says where values differ."
+)
+
+#: What stands above the tables of measures.
+INTRODUCTION = (
+    "Names are those of ir_measures, so that a header says what was computed: `nDCG@10`, `P(rel=2)@5`. "
+    "[`ir.parse`](#ir.parse) reads the spellings of trec_eval, ir_measures, ranx, BEIR, MTEB, RecTools, "
+    "torchmetrics and others (`ndcg_cut_10`, `iprec_at_recall_0.10`, `ndcg@10-l2`, `NDCG@10`, `RetrievalMAP`) and "
+    "gives back one name. A word that two tools use for two measures means what ir_measures means by it: "
+    "`Accuracy@k` is pairwise; BEIR's is `Success@k`. [`ir.catalog()`](#ir.catalog) is these tables as a frame. "
+    "`relstring_10` of trec_eval is a text to look at, [`ir.relevance_string`](#ir.relevance_string). "
+    "[Names in other tools](../elsewhere.md) lists all names by tool."
+)
+
+
+def by_tool(measures: list[Spec]) -> str:
+    """The page of the names that other tools use, a table for each tool."""
+    told = [
+        (tool, name, spec.column(spec.parameters | _given(given)) if given and "#" not in given else spec.name, spec)
+        for spec in measures
+        for tool, names in spec.also.items()
+        for name, given in SPELLING.findall(names)
+    ]
+    parts = ["# Names in other tools", BY_TOOL]
+    for tool in dict.fromkeys(each[0] for each in told):
+        rows = [(f"`{name}`", f"[{column}](#ir.{file_of(spec)})") for of, name, column, spec in told if of == tool]
+        listed = table(pl.DataFrame(rows, schema=["name there", "name here"], orient="row"))
+        parts.append(f"(tool.{tool})=\n## {tool}\n\n{listed}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _given(text: str) -> dict[str, object]:
+    """The parameters that a name of another tool stands for: `k=10,denominator='R'`."""
+    pairs = (pair.split("=") for pair in re.findall(r"\w+=(?:'[^']*'|[^,]+)", text))
+    return {name: ast.literal_eval(value) for name, value in pairs}
+
+
+def listing(measures: list[Spec]) -> str:
+    """The page that lists all measures, by what they read."""
+    parts = [
+        "# Measures",
+        INTRODUCTION,
+    ]
+    for kind in JUDGMENTS:
+        rows = [
+            (f"[{spec.name}](#ir.{file_of(spec)})", f"{paragraph(spec.meaning, frozenset())} `ir.{file_of(spec)}`")
+            for spec in measures
+            if spec.kind == kind
+        ]
+        listed = table(pl.DataFrame(rows, schema=["name", "meaning"], orient="row"))
+        parts += [f"## {kind.capitalize()}", *([NOTES[kind]] if kind in NOTES else []), listed]
+    pages = "\n".join(file_of(spec) for spec in measures)
+    return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```"]) + "\n"
+
+
+#: What tables of measures need said before them.
+NOTES = {
+    "subtopics": 'The qrels have a column `subtopic`, as `ir.read_qrels("qrels.txt", format="subtopics")` reads it. '
+    "`weights` names a column of the qrels. The measures whose names begin with `n` are divided by a greedy ideal "
+    "ranking, which can be beaten, by less than 1.58. With lazy qrels they need a cutoff of at most 100.",
+    "preferences": "The qrels say which of two documents a judge prefers, by levels (`doc_id`, `relevance`, optionally "
+    "`judge` and `group`: trec_eval's prefs, or plain qrels) or as pairs (`preferred`, `other`). They are in memory.",
+}

@@ -1,0 +1,34 @@
+"""The picture of a measure: how its value moves with the rank and the grade of a document."""
+
+from pathlib import Path
+
+import altair as alt
+
+from building.rankings import course, shown
+from polars_ir.language.spec import Spec
+
+#: Can be told apart by the colour-blind (Okabe and Ito), and each line has a mark of its own.
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
+
+
+def draw(spec: Spec, path: Path) -> None:
+    """Write the picture of a measure as SVG."""
+    values = course(spec)
+    named = shown(spec).meta.output_name()
+    lines = values["document"].unique(maintain_order=True).to_list()
+    chart = (
+        alt.Chart(values)
+        .mark_line(point=alt.OverlayMarkDef(size=45))
+        .encode(
+            x=alt.X(
+                "rank:Q", title="rank of the moving document", axis=alt.Axis(values=[1, 5, 10, 15, 20], grid=False)
+            ),
+            y=alt.Y("value:Q", title=named.replace("_", " "), axis=alt.Axis(tickCount=5)),
+            color=alt.Color("document:N", scale=alt.Scale(domain=lines, range=COLOURS), title=None),
+            shape=alt.Shape("document:N", scale=alt.Scale(domain=lines), title=None),
+        )
+        .properties(width=430, height=220)
+        .configure_view(stroke=None)
+        .configure_legend(orient="top", columns=3, labelLimit=300)
+    )
+    chart.save(path)

@@ -1,0 +1,97 @@
+"""The rankings that the pages of measures show values of: a document on its way down, and cases at the edge."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+import polars_ir as ir
+from polars_ir.language.spec import Spec
+
+#: The documents of the ranking in which one moves.
+LENGTH = 20
+
+#: Where the other relevant document of that ranking stands, and its grade.
+FIXED, FIXED_GRADE = 8, 2
+
+#: What the moving document can be; no grade is no judgment.
+GRADES = {"unjudged": None, "grade 0": 0, "grade 1": 1, "grade 2": 2, "grade 3": 3}
+
+#: What pictures and examples put after the `@` of measures, by the parameter that it sets.
+AT = {"k": 10, "recall": 0.5, "negatives": 10}
+
+#: Measures that bring their own cutoff.
+WITH_THEIR_OWN = ("Rprec",)
+
+
+class Case(NamedTuple):
+    """A ranking, and the judgments of its query."""
+
+    ranking: Sequence[str]
+    judgments: Mapping[str, int]
+
+
+CASES = {
+    "the ideal ranking": Case(["d1", "d2", "d3"], {"d1": 2, "d2": 1, "d3": 0}),
+    "one document retrieved, the only relevant one": Case(["d1"], {"d1": 1, "d2": 0}),
+    "nothing retrieved": Case([], {"d1": 1, "d2": 0}),
+    "no document is relevant": Case(["d1", "d2"], {"d1": 0, "d2": 0}),
+    "no retrieved document has a judgment": Case(["d8", "d9"], {"d1": 1, "d2": 0}),
+    "a negative grade at rank 1, a relevant document at rank 2": Case(["d1", "d2"], {"d1": -1, "d2": 1}),
+}
+
+
+def shown(spec: Spec) -> pl.Expr:
+    """The measure that pictures and examples show: at a cutoff, or what it has in its place."""
+    if spec.at not in spec.parameters or spec.name in WITH_THEIR_OWN:
+        return spec.function()
+    return spec.function(**{spec.at: AT[spec.at]})
+
+
+def evaluated(spec: Spec, cases: Mapping[str, Case], **options: object) -> dict[str, object]:
+    """The value of a measure in each case."""
+    run = [(name, doc, -place) for name, case in cases.items() for place, doc in enumerate(case.ranking)]
+    judged = [(name, doc, grade) for name, case in cases.items() for doc, grade in case.judgments.items()]
+    names = ["query_id", "doc_id", "score"]
+    qrels = pl.DataFrame(judged, schema=["query_id", "doc_id", "relevance"], orient="row")
+    if spec.kind == "subtopics":
+        qrels = qrels.with_columns(subtopic=pl.lit("a"))
+    # The first of the cases is retrieved, so that no column lacks a type.
+    per_query = ir.evaluate(pl.DataFrame(run, schema=names, orient="row"), qrels, shown(spec), **options)
+    return dict(per_query.iter_rows())
+
+
+def moving(grade: int | None) -> dict[str, Case]:
+    """A document of one grade at every rank among others that are judged not relevant, but for one."""
+    cases = {}
+    for rank in range(1, LENGTH + 1):
+        others = [f"{grade} {rank} {place}" for place in range(1, LENGTH)]
+        ranking = [*others[: rank - 1], f"{grade} {rank} moving", *others[rank - 1 :]]
+        judgments = dict.fromkeys(others, 0) | {others[FIXED - 1]: FIXED_GRADE}
+        if grade is not None:
+            judgments[ranking[rank - 1]] = grade
+        cases[str(rank)] = Case(ranking, judgments)
+    return cases
+
+
+def course(spec: Spec) -> pl.DataFrame:
+    """The value of a measure by the rank of the moving document, a row each: `document`, `rank`, `value`."""
+    lines: dict[tuple[object, ...], list[str]] = {}
+    for name, grade in GRADES.items():
+        values = evaluated(spec, moving(grade))
+        lines.setdefault(tuple(values[str(rank)] for rank in range(1, LENGTH + 1)), []).append(name)
+    rows = [
+        (_together(names), rank, float(str(value)))
+        for values, names in lines.items()
+        for rank, value in enumerate(values, start=1)
+    ]
+    return pl.DataFrame(rows, schema=["document", "rank", "value"], orient="row")
+
+
+def _together(names: Sequence[str]) -> str:
+    """Names of grades in a few words: `unjudged or grade 0`, `grades 1, 2, 3`."""
+    grades = [name.removeprefix("grade ") for name in names if name != "unjudged"]
+    word = "grade" if len(grades) == 1 else "grades"
+    return " or ".join(
+        [*(["unjudged"] if "unjudged" in names else []), *([f"{word} {', '.join(grades)}"] if grades else [])]
+    )

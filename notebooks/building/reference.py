@@ -1,0 +1,255 @@
+"""The reference: an entry for every public name, measure, option, format, command and extra, from their records."""
+
+import argparse
+import inspect
+import re
+import shutil
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, is_typeddict
+
+import polars as pl
+
+import polars_ir as ir
+from building import measure_pages
+from building.docstrings import markdown, paragraph, signature, table
+from polars_ir import fusion, per_query, plots, runs, spark
+from polars_ir.cli import PROGRAMS
+from polars_ir.cli.commands import COMMANDS
+from polars_ir.cli.parser import parser
+from polars_ir.files.formats import FORMATS
+from polars_ir.options import Option, options_of
+
+PROJECT = Path(ir.__file__).parents[1] / "pyproject.toml"
+
+#: The columns of the judged relation, and what else is an expression, in a sentence.
+EXPRESSIONS = {
+    "rank": "The 1-based place in the run; null where the document was not retrieved.",
+    "ideal_rank": "The 1-based place in the ideal ranking, which has the judged documents by falling grade.",
+    "relevance": "The grade; null where a measure sees unjudged documents, too.",
+    "n_retrieved": "How many documents the run returned for the query.",
+    "gained": "In a continuation of `user_model`: the gain of the document at this position.",
+    "cumulated": "In a continuation of `user_model`: the gain from the top down to this position.",
+    "place": "In a continuation of `user_model`: the position, counted from 1.",
+}
+
+#: The commands that stand in for other programs.
+STANDING_IN = {
+    "trec_eval": "What trec_eval 10 does, with its options and its output; [what differs](../trec_eval.md).",
+    "ir_measures": "What the command of ir_measures does, with its options and its output.",
+}
+
+#: What the page of commands begins with.
+STATUSES = (
+    "`polars-ir COMMAND --help` prints these. Status 0 is a result, 1 a finding (of `validate` and `gate`), 3 an "
+    "inconclusive `gate`, 2 wrong use or input."
+)
+
+#: What is said of calls whose options are in part those of others.
+MORE = " They are these, beside some of those above."
+
+#: What extras add.
+ADDED = {
+    "pandas": "pandas and pyarrow: `.ir` on pandas frames, and pandas frames as input.",
+    "stats": "SciPy and statsmodels: tests, corrections and resampled intervals (`compare`, `gate`, `power`, ...).",
+    "plot": "Altair and vl-convert: `.ir.plot`, and charts saved as PNG, SVG or HTML.",
+    "table": "great_tables: `.ir.table()` as a table for publication.",
+    "spark": "PySpark 4: `polars_ir.spark`. It is large, and no part of `all`.",
+    "datasets": "ir_datasets: `ir.datasets.from_ir_datasets`.",
+    "cli": "argcomplete and tqdm: the shell completes `polars-ir`, and a bar shows the progress over files.",
+    "all": "Every extra that is for use, but Spark.",
+    "test": "What the tests need, with the tools that figures are compared with.",
+    "lint": "ruff, mypy, and what runs the notebooks.",
+    "docs": "Sphinx and what builds this book.",
+    "bench": "What the benchmark compares with.",
+}
+
+
+def public(module: Any) -> dict[str, Any]:
+    """The public names of a module."""
+    return {name: getattr(module, name) for name in module.__all__}
+
+
+def pages() -> dict[str, tuple[str, dict[str, Any]]]:
+    """The pages of names: the file, its title, and the names it has with what they stand for; each name once."""
+    rest = public(ir)
+    measures = {spec.function.__name__ for spec in ir.CATALOG.values()}
+    taken = {name: rest.pop(name) for name in measures & rest.keys()}
+    del taken
+
+    def take(names: Iterable[str]) -> dict[str, Any]:
+        return {name: rest.pop(name) for name in names if name in rest}
+
+    words = ("measure", "catalog", "parse", "CATALOG", *EXPRESSIONS, "relevant", "gain", "hits", "n_relevant", "top")
+    return {
+        "runs": ("Functions of a run", take(runs.__all__)),
+        "per_query": ("Functions of a per-query frame", take([*per_query.__all__, "table"])),
+        "fusion": ("Fusion", take(["fuse", "tune_fusion", "complementarity", "contribution"])),
+        "files": (
+            "Functions of files",
+            take([n for n in list(rest) if n.startswith(("read_", "scan_", "sink_", "write_"))]),
+        ),
+        "words": ("Words for measures", take([*words, "ratio", "or_zero", "if_relevant", "relevance_string"])),
+        "data": ("Data and judgments", take(["datasets", "from_lists", "judgments", "overlap"])),
+        "errors": ("Errors", take(["IRError", "IRWarning"])),
+        "other": ("Other names", rest),
+    }
+
+
+def write(folder: Path) -> None:
+    """Write the reference into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = frozenset(ir.__all__) - {"CATALOG"}  # targets of links are the same in capitals
+    measure_pages.write(folder / "measures", names)
+    texts = {name: names_page(title, held, names) for name, (title, held) in pages().items() if held}
+    texts["fusion"] += module_entries("fusion", fusion, names)
+    texts["data"] += module_entries("datasets", ir.datasets, names)
+    texts["plots"] = "# Charts\n\n" + markdown(plots, names) + "\n" + module_entries("plots", plots, names)
+    texts["spark"] = spark_page(names)
+    texts["elsewhere"] = measure_pages.by_tool([spec for spec in ir.CATALOG.values() if spec.ours])
+    texts |= {"options": options_page(names), "formats": formats_page(names), "commands": commands_page()}
+    texts["extras"] = extras_page(
+        tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    )
+    texts["changes"] = (PROJECT.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    (folder / "index.md").write_text(index(list(texts)), encoding="utf-8")
+
+
+def names_page(title: str, held: Mapping[str, Any], names: frozenset[str]) -> str:
+    """A page of public names of the package."""
+    return "\n\n".join([f"# {title}", *(entry("ir", name, thing, names) for name, thing in held.items())]) + "\n"
+
+
+def module_entries(name: str, module: Any, names: frozenset[str]) -> str:
+    """Entries of the names of a module that stand for something else than in the package, or that only it has."""
+    own = {each: thing for each, thing in public(module).items() if thing is not getattr(ir, each, None)}
+    return "\n" + "\n\n".join(entry(f"ir.{name}", each, thing, names) for each, thing in own.items()) + "\n"
+
+
+def entry(prefix: str, name: str, thing: Any, names: frozenset[str]) -> str:
+    """What a name stands for: how it is called and what its docstring says."""
+    target = f"({prefix}.{name})=\n" if name != "CATALOG" else ""
+    head = f"{target}## {prefix}.{name}"
+    if isinstance(thing, pl.Expr):
+        return f"{head}\n\nAn expression. {EXPRESSIONS[name]}"
+    if inspect.isfunction(thing):
+        return f"{head}\n\n```python\n{signature(f'{prefix}.{name}', thing)}\n```\n\n{markdown(thing, names)}"
+    if isinstance(thing, type) or inspect.ismodule(thing):
+        return f"{head}\n\n{markdown(thing, names)}"
+    return f"{head}\n\n{constant(name, thing)}"
+
+
+def constant(name: str, thing: Any) -> str:
+    """What a name holds that is neither function nor class."""
+    if name == "CATALOG":
+        return "Every measure by its name: a dict of records. [`ir.catalog()`](#ir.catalog) is it as a frame."
+    if name == "DIALECTS":
+        rows = [(each.product, f"`{each.name}`", each.formula) for each in thing]
+        return table(pl.DataFrame(rows, schema=["product", "name", "formula"], orient="row"))
+    shown = [each if isinstance(each, str) else each.__name__ for each in thing]
+    return ", ".join(f"`{each}`" for each in shown)
+
+
+def spark_page(names: frozenset[str]) -> str:
+    """The page of Spark; its docstring has titles of its own."""
+    first, *rest = re.split(r"\n\n(?=How it goes|On a cluster)", inspect.getdoc(spark) or "")
+    shown = ["# Spark", first]
+    for section in rest:
+        title, _, body = section.partition("\n")
+        shown.append(f"## {title}\n\n{inspect.cleandoc(body)}")
+    return "\n\n".join(shown) + "\n" + module_entries("spark", spark, names)
+
+
+def kinds_of_options() -> list[type]:
+    """The kinds of calls that take options, each with its records, in the order of their modules."""
+    return [
+        thing
+        for module in (runs.options, per_query.options)
+        for thing in vars(module).values()
+        if is_typeddict(thing) and thing.__module__ == module.__name__
+    ]
+
+
+def options_page(names: frozenset[str]) -> str:
+    """The options, from their records: each where it is met first."""
+    parts = ["# Options"]
+    known: list[tuple[str, Option]] = []
+    for kind in kinds_of_options():
+        new = [(name, option) for name, option in options_of(kind).items() if (name, option) not in known]
+        known += new
+        parts.append(f"## {kind.__name__}\n\n{inspect.getdoc(kind)}{MORE if len(new) < len(options_of(kind)) else ''}")
+        parts.extend(
+            f"(option.{kind.__name__}.{name})=\n### {name}\n\nDefault `{option.default!r}`; "
+            f"{paragraph(option.value.wanted, names)}.\n\n{paragraph(option.meaning, names)}"
+            for name, option in new
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def formats_page(names: frozenset[str]) -> str:
+    """The formats of files, from their records."""
+    parts = ["# Formats", "`read_run`, `scan_run`, `read_qrels` and `scan_qrels` take these; `format=` names one."]
+    for each in FORMATS:
+        known = ", ".join(f"`{extension}`" for extension in each.extensions) or "none; `format=` says it"
+        written = ", ".join(role for role in ("run", "qrels") if role in each.writer.frames or each.writer.table)
+        holds = "\n".join(f"- {role}: {paragraph(words, names)}" for role, words in each.holds.items())
+        examples = "\n\n".join(f"```text\n{text.rstrip()}\n```" for text in each.examples.values())
+        facts = f"{holds}\n- extensions: {known}\n- written: {written or 'no'}"
+        parts.append(f"(format.{each.name})=\n## {each.name}\n\n{facts}\n\n{examples}".rstrip())
+    return "\n\n".join(parts) + "\n"
+
+
+def commands_page() -> str:
+    """The commands of the shell, as they print their help."""
+    whole = parser(COMMANDS, PROGRAMS)
+    (chosen,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001  # argparse has no other list of them
+    parts = ["# Commands", STATUSES]
+    for name, each in chosen.choices.items():
+        shown = STANDING_IN[name] if name in PROGRAMS else f"```text\n{_help(each)}\n```"
+        parts.append(f"(command.{name})=\n## polars-ir {name}\n\n{shown}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _help(command: argparse.ArgumentParser) -> str:
+    command.formatter_class = _wide
+    return command.format_help().rstrip()
+
+
+def _wide(prog: str) -> argparse.HelpFormatter:
+    """Help of the same width wherever the book is built."""
+    return argparse.HelpFormatter(prog, width=88)
+
+
+def extras_page(extras: Mapping[str, list[str]]) -> str:
+    """The extras, from the project's own list."""
+    parts = ["# Extras", "The package itself needs Polars alone. What needs more says which extra to install."]
+    for name, needs in extras.items():
+        shown = ", ".join(f"`{each}`" for each in needs)
+        command = f"```console\n$ pip install '.[{name}]'\n```"
+        parts.append(f"(extra.{name})=\n## {name}\n\n{command}\n\n{ADDED[name]} It installs {shown}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def index(files: list[str]) -> str:
+    """The first page of the reference."""
+    listed = "\n".join(["measures/index", *files])
+    return (
+        "# Reference\n\nGenerated from the package as the book is built: every public name, measure, option, format, "
+        f"command and extra.\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+    )
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write the reference before Sphinx looks for pages."""
+    app.connect("builder-inited", _write_beside)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _write_beside(app: Any) -> None:
+    folder = Path(app.srcdir) / "reference"
+    # What an earlier build wrote may be gone from the package.
+    shutil.rmtree(folder, ignore_errors=True)
+    write(folder)

@@ -1,0 +1,44 @@
+"""The book: `pip install -e '.[docs]' && sphinx-build -W notebooks site` builds it offline.
+
+Notebooks are committed with their outputs, which `tests/test_notebooks.py` holds; the reference is generated from the
+package by `building/`.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import polars_ir
+
+project = "polars_ir"
+author = "the authors of polars_ir"
+version = release = polars_ir.__version__
+extensions = ["myst_nb", "building.mathml", "building.reference", "building.twins"]
+exclude_patterns = ["building", "**.ipynb_checkpoints"]
+nitpicky = True
+smartquotes = False  # quotation marks in texts of the package are those of code
+
+nb_execution_mode = "off"
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # no widget, and nothing from the network
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+suppress_warnings = ["mystnb.unknown_mime_type"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"polars_ir {version}"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_sidebars = {"index": [], "gallery": []}
+html_theme_options = {
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "footer_start": [],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+}

@@ -1,0 +1,141 @@
+"""The book's reference has an entry for everything public, and its pages of measures show values that are right."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from building import measure_pages, rankings, reference, twins
+from building.docstrings import markdown, paragraph
+
+import polars_ir as ir
+from polars_ir import fusion, plots, spark
+from polars_ir.cli import PROGRAMS
+from polars_ir.cli.commands import COMMANDS
+from polars_ir.files.formats import FORMATS
+from polars_ir.options import options_of
+
+ROOT = Path(__file__).resolve().parents[1]
+MEASURES = [spec for spec in ir.CATALOG.values() if spec.ours]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> str:
+    """All pages of names, options, formats, commands and extras; those of measures are tested one by one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure_pages, "write", lambda _folder, _names: None)
+        folder = tmp_path_factory.mktemp("reference")
+        reference.write(folder)
+    return "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("*.md"))
+
+
+def test_every_public_name_has_one_entry(pages):
+    measures = {spec.function.__name__ for spec in MEASURES}
+    for name in set(ir.__all__) - measures:
+        assert len(re.findall(rf"^## ir\.{name}$", pages, re.MULTILINE)) == 1, name
+
+
+@pytest.mark.parametrize("module", [fusion, ir.datasets, plots, spark], ids=lambda module: module.__name__)
+def test_every_public_name_of_a_module_has_one_entry(module, pages):
+    prefix = module.__name__.rpartition(".")[2]
+    for name in module.__all__:
+        entry = f"ir.{name}" if getattr(ir, name, None) is getattr(module, name) else f"ir.{prefix}.{name}"
+        assert pages.count(f"\n## {entry}\n") == 1, name
+
+
+@pytest.mark.parametrize("kind", reference.kinds_of_options())
+def test_every_option_has_an_entry(kind, pages):
+    for name, option in options_of(kind).items():
+        entries = re.findall(rf"\(option\.\w+\.{name}\)=\n### {name}\n\nDefault `(.*)`; ", pages)
+        assert repr(option.default) in entries
+
+
+def test_the_kinds_of_options_are_those_that_calls_take():
+    assert {"Evaluating", "Comparing", "Gating"} <= {kind.__name__ for kind in reference.kinds_of_options()}
+
+
+def test_every_format_command_and_extra_has_an_entry(pages):
+    entries = [f"(format.{each.name})=" for each in FORMATS]
+    entries += [f"(command.{name})=" for name in [*(each.name for each in COMMANDS), *PROGRAMS]]
+    entries += [f"(extra.{name})=" for name in EXTRAS]
+    for entry in entries:
+        assert f"{entry}\n" in pages, entry
+
+
+def test_names_of_other_tools_stand_beside_the_columns_that_they_parse_to():
+    page = measure_pages.by_tool(MEASURES)
+    assert "| `ndcg_burges` | [nDCG(dcg='exp-log2')](#ir.ndcg) |" in page
+    for there, here in re.findall(r"\| `([^`#]+)` \| \[([^\]]+)\]", page):
+        if there not in ("Rprec_mult", "Rprec_mult_avgjg", "iprec_at_recall"):  # they need a number after them
+            assert ir.parse(there).meta.output_name().partition("@")[0] == here.partition("@")[0], there
+
+
+def test_there_is_a_formula_for_every_measure_and_for_no_other():
+    assert measure_pages.FORMULAS.keys() == {spec.name for spec in MEASURES}
+
+
+@pytest.mark.parametrize("spec", MEASURES, ids=lambda spec: spec.name)
+def test_the_page_of_a_measure_is_whole(spec):
+    page = measure_pages.page(spec, frozenset(ir.__all__))
+    for part in ("```{math}", "## How it moves", "## Example", "## Parameters", "## Edge cases", "## In other tools"):
+        assert part in page, part
+    assert "::" not in page.partition("## How it moves")[0].replace("```{math}", "")
+    assert page.rpartition("## Source")[2].strip()
+
+
+@pytest.mark.parametrize("spec", MEASURES, ids=lambda spec: spec.name)
+def test_the_docstring_of_a_measure_has_a_formula_and_an_example(spec):
+    written, _, example = spec.function.__doc__.partition("Examples\n--------\n")
+    assert "\n::\n\n    " in written
+    assert "ir.evaluate(" in example
+
+
+def test_the_picture_of_a_measure_shows_what_it_is_at_every_rank():
+    course = rankings.course(ir.CATALOG["RR"]).pivot("document", index="rank", values="value")
+    relevant = [1 / min(rank, 8) for rank in range(1, 21)]
+    assert course["grades 1, 2, 3"].to_list() == relevant
+    assert course["unjudged or grade 0"].to_list() == [1 / 9] * 8 + [1 / 8] * 12
+
+
+def test_a_case_at_the_edge_shows_what_the_measure_is():
+    cases = measure_pages.edge_cases(ir.CATALOG["P"])
+    assert "| one document retrieved, the only relevant one | 0.1000 |" in cases
+    assert "| no document is relevant | undefined" in cases
+
+
+def test_text_of_a_docstring_keeps_what_markdown_would_take_for_marks():
+    assert paragraph("a *b and <c> at https://x.org/y.", frozenset()) == r"a \*b and \<c> at <https://x.org/y>."
+    assert paragraph("`evaluate` of k * R", frozenset({"evaluate"})) == "[`evaluate`](#ir.evaluate) of k * R"
+
+
+def test_sections_of_a_docstring_become_lists_and_blocks():
+    text = markdown(ir.condense, frozenset())
+    assert "**Parameters**\n\n- **`run`**: " in text
+    assert "```pycon\n>>> import polars_ir as ir" in text
+
+
+def test_pages_are_listed_in_the_order_of_reading():
+    includes = {"index": ["chapters", "reference"], "chapters": ["first", "second"]}
+    assert twins.reading_order(includes) == ["index", "chapters", "first", "second", "reference"]
+
+
+def test_the_twin_of_a_notebook_has_its_code_and_what_it_shows_as_text(tmp_path):
+    cells = [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# Title"},
+        {
+            "cell_type": "code",
+            "id": "b",
+            "metadata": {},
+            "execution_count": 1,
+            "source": "1 + 1",
+            "outputs": [
+                {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": {"text/plain": "2"}},
+                {"output_type": "display_data", "metadata": {}, "data": {"image/png": "", "text/plain": "Chart"}},
+            ],
+        },
+    ]
+    path = tmp_path / "page.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    assert twins.markdown_of(path) == "# Title\n\n```python\n1 + 1\n```\n\n```text\n2\n[chart]\n```\n"
