@@ -13,6 +13,7 @@ from polars_ir.options import takes
 from polars_ir.per_query.options import Testing
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.systems import compare
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     GREY,
@@ -34,6 +35,7 @@ MOST_BARS = 500
 
 @explain_options
 @takes(Testing)
+@without_markup
 def differences(
     per_query: Any,
     measure: str | pl.Expr,

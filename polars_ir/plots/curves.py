@@ -15,6 +15,7 @@ from polars_ir.language.dialects import is_of_ir_measures
 from polars_ir.language.names import parse
 from polars_ir.measures.interpolated_precision import interpolated_precision
 from polars_ir.per_query.summary import summarize
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import colour, dash, drawn, shape, systems_of, titled, with_direction, with_run
 from polars_ir.runs.evaluation import evaluate
 
@@ -26,6 +27,7 @@ RECALLS = tuple(i / 10 for i in range(11))
 
 
 @explain_options
+@without_markup
 def cutoffs(
     run: Any,
     qrels: Any,
@@ -142,6 +144,7 @@ def lines(rows: pl.DataFrame, x: alt.X, y: str, systems: list[str], *, domain: A
 
 
 @explain_options
+@without_markup
 def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
     """Precision over recall at the 11 standard levels, interpolated: a line per system.
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.per_query.scores import scores_of
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import GREY, LONGEST_LABEL, OUTCOMES, in_memory, of_outcomes, only, titled, with_direction
 from polars_ir.values import tie
@@ -18,6 +19,7 @@ MOST_POINTS, CELLS = 2_000, 40
 
 
 @explain_options
+@without_markup
 def scatter(
     per_query: Any,
     measure: str | pl.Expr,

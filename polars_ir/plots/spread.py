@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.per_query.columns import Measures
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     LONGEST_LABEL,
     Chart,
@@ -31,6 +32,7 @@ EVENLY = 0.618034
 
 
 @explain_options
+@without_markup
 def distribution(per_query: Any, measures: Measures = None) -> Chart:
     """How the queries of each system spread: a strip of points under a box, a panel per measure.
 

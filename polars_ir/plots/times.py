@@ -12,6 +12,7 @@ from polars_ir.language.names import column_of
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.drifting import drift
 from polars_ir.plots.curves import lines, told_of_bands
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     LONGEST_LABEL,
     Chart,
@@ -26,6 +27,7 @@ from polars_ir.plots.style import (
 
 
 @explain_options
+@without_markup
 def series(
     per_query: Any,
     by: Any,
