@@ -47,8 +47,9 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     Parameters
     ----------
     run
-        Polars DataFrame or LazyFrame, pandas, Arrow, nested dicts `{query: {doc: score}}` or `{query: [doc, ...]}`,
-        or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the same pass.
+        Polars DataFrame or LazyFrame, pandas, Arrow, a DuckDB relation, nested dicts `{query: {doc: score}}` or
+        `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
+        same pass.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own.
     measures
