@@ -145,7 +145,7 @@ def _expectation(measure: Measured) -> pl.Expr:
     call = measure.call
     expected = spec_of(call).expected if call else None
     if call is None or expected is None:
-        known = ", ".join(sorted(name for name, spec in CATALOG.items() if spec.expected))
+        known = ", ".join(sorted(name for name, spec in list(CATALOG.items()) if spec.expected))
         mean, best, worst = (option("ties", rule) for rule in ("expected", "best", "worst"))
         raise MeasureError(
             f"the mean of {measure.name!r} over all orders of tied documents is not known; {mean} goes with "
