@@ -173,7 +173,7 @@ def warn_of_another(library: str) -> None:
 
 def _measures() -> dict[str, Spec]:
     """The measures by the names of their functions."""
-    return {spec.function.__name__: spec for spec in CATALOG.values()}
+    return {spec.function.__name__: spec for spec in list(CATALOG.values())}
 
 
 def _meant(name: str) -> str:

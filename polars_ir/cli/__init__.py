@@ -19,7 +19,7 @@ from polars_ir.cli.inputs import check_stdin
 from polars_ir.cli.messages import PROGRAM, door_of
 from polars_ir.cli.output import show
 from polars_ir.cli.parser import parser
-from polars_ir.errors import IRError, IRWarning, entered_by
+from polars_ir.errors import IRError, IRWarning, entered_by, printable
 
 #: Commands that stand in for another program, and read their arguments as it does.
 PROGRAMS = {"trec_eval": trec_eval.main, "ir_measures": ir_measures.main}
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _drop_output()
         if debug:
             traceback.print_exc()
-        print(f"polars-ir: {_message(error)}", file=sys.stderr)
+        print(f"polars-ir: {printable(_message(error))}", file=sys.stderr)
         return 2
     return status
 

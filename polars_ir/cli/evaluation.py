@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, run_of, systems_of
+from polars_ir.cli.inputs import alike, limits_of, run_of, systems_of
 from polars_ir.language.names import resolve
 from polars_ir.options import options_of
 from polars_ir.runs.evaluation import evaluate
@@ -21,7 +21,7 @@ def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Names
     given: Any = {name: value for name, value in vars(options).items() if name in options_of(Evaluating)}
 
     def figures(name: str) -> pl.DataFrame:
-        run, judged = alike(run_of(name, options.format), qrels)
+        run, judged = alike(run_of(name, options.format, **limits_of(options)), qrels)
         per_query: pl.DataFrame = evaluate(run, judged, measures, **given)
         return per_query
 

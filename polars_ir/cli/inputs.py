@@ -19,6 +19,7 @@ from polars_ir.files.incoming import STDIN, as_file, shown_name
 from polars_ir.files.locations import located
 from polars_ir.files.record import Typed
 from polars_ir.files.sources import names, resolve
+from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.frames.columns import ROLES, find
 from polars_ir.trec_eval.results import read_trec_eval
 
@@ -34,17 +35,24 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def qrels_of(name: str, format: FormatName | None = None, *, option: str = "qrels_format") -> pl.DataFrame:
+def limits_of(options: argparse.Namespace) -> dict[str, Any]:
+    """What files may not do, as the readers take it."""
+    return {"remote": options.remote, "max_ratio": options.max_ratio}
+
+
+def qrels_of(
+    name: str, format: FormatName | None = None, *, option: str = "qrels_format", **limits: Any
+) -> pl.DataFrame:
     """Judgments, from a file or standard input; `option` sets their format."""
     known = {"qrels": shown_name(name), "format": door().names.get(option, door().name("format"))}
     with as_file(name) as file, known_as(**known):
-        return read_qrels(file, format=format)
+        return read_qrels(file, format=format, **limits)
 
 
-def run_of(name: str, format: FormatName | None = None) -> pl.DataFrame:
+def run_of(name: str, format: FormatName | None = None, **limits: Any) -> pl.DataFrame:
     """A run, from a file or standard input."""
     with as_file(name) as file, known_as(run=shown_name(name)):
-        return read_run(file, format=format)
+        return read_run(file, format=format, **limits)
 
 
 def alike(left: pl.DataFrame, right: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -92,13 +100,13 @@ def _named(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return frame.select(pl.lit(name).alias("run"), pl.all())
 
 
-def per_query_of(name: str) -> pl.DataFrame:
+def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
     """The figures of each query: a table that `evaluate --per-query` wrote, or what trec_eval printed."""
     with as_file(name) as file, known_as(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
-            return table_of(file)
+            return table_of(file, **limits)
         try:
-            return read_trec_eval(file)
+            return read_trec_eval(file, **limits)
         except FileError as error:
             error.fix = Fix(
                 f"Figures of queries come from evaluate --per-query ({', '.join(TABLES)}), or as trec_eval -q prints "
@@ -107,16 +115,19 @@ def per_query_of(name: str) -> pl.DataFrame:
             raise
 
 
-def table_of(name: str) -> pl.DataFrame:
+def table_of(name: str, **limits: Any) -> pl.DataFrame:
     """A table with a query column, whose ids stay as they are written: 007 is not 7."""
-    file, *others = resolve(name)
+    file, *others = resolve(name, **limits)
     if others:
         raise FileError(f"{name}: a table is in one file here; this stands for {len(others) + 1}.")
     format = TABLES.get(Path(name).suffix)
     if format is None:
         raise FileError(f"{name}: unknown ending; tables are read from {', '.join(TABLES)}.")
     reader = format.reader
-    table = tables.read([file], reader) if isinstance(reader, Typed) else read_table(file, SEPARATORS[format.name])
+    if isinstance(reader, Typed):
+        table = tables.read([file], reader, limits.get("max_ratio", MAX_RATIO))
+    else:
+        table = read_table(file, SEPARATORS[format.name])
     if table.is_empty():
         raise FileError.empty(file)
     return table
@@ -124,7 +135,7 @@ def table_of(name: str) -> pl.DataFrame:
 
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
     """The table of queries that an option names columns of."""
-    queries = table_of(options.queries)
+    queries = table_of(options.queries, **limits_of(options))
     if find("queries", "query_id", queries.columns) is None:
         raise ColumnError.missing("queries", "query_id", ROLES["query_id"], queries.columns)
     for name in wanted:

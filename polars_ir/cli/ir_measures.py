@@ -25,6 +25,7 @@ import polars as pl
 
 from polars_ir.cli.inputs import alike, check_stdin, qrels_of, run_of
 from polars_ir.cli.ir_measures_order import GDEVAL_DECIMALS, Provider, Reported, Ties, in_order, provider_of
+from polars_ir.cli.output import say
 from polars_ir.cli.parser import Parser
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.files.detection import one_format
@@ -101,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
         raise MeasureError.none_given()
     measures = list({measure.name: measure for measure in asked}.values())
     for query, measure, value in _figures(measures, options):
-        print(_line(query, measure, value, options))
+        say(_line(query, measure, value, options))
     if options.output_format == "jsonl" and options.places != PLACES:
         print("--places is ignored when using --output jsonl", file=sys.stderr)
     return 0

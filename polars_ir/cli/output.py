@@ -1,9 +1,13 @@
-"""How a result is shown: as a table in a terminal, tab-separated where it is piped, or as it was asked for."""
+"""How a result is shown: as a table in a terminal, tab-separated where it is piped, or as it was asked for.
+
+Conventions: what goes to a terminal does nothing to it, whatever ids and names hold; pipes and files get their bytes.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,12 +17,16 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
+from polars_ir.errors import printable
 from polars_ir.files.writers import write_table
 from polars_ir.per_query import verdicts
 from polars_ir.tables.beside import p_text
 
 #: How standard output is called where a file is wanted.
 STDOUT = "-"
+
+#: How a formula begins, or what a spreadsheet leaves out before one.
+FORMULA = r"^[=+\-@\t\r]"
 
 #: A width that a column of numbers fits into, and one that holds any table whole.
 NUMBER, WHOLE = 12, 1000
@@ -30,12 +38,17 @@ P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     """Print a result, or write it to a file."""
     if options.output is not None:
-        write_table(_flat(frame), options.output)
+        write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
     elif options.command == "gate" and options.render in VERDICTS:
-        print(VERDICTS[options.render](frame))
+        say(VERDICTS[options.render](frame))
     elif frame.width:
         kind = options.render or ("table" if options.command == "demo" or sys.stdout.isatty() else "tsv")
-        print(RENDERERS[kind](frame), end="")
+        say(RENDERERS[kind](frame), end="")
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print a text; in a terminal with escapes for what would act on it."""
+    print(printable(text) if sys.stdout.isatty() else text, end=end)
 
 
 @contextmanager
@@ -47,8 +60,18 @@ def as_target(name: str) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdout")
         yield str(path)
+        if sys.stdout.isatty():
+            say(path.read_text("utf-8", errors="backslashreplace"), end="")
+            return
         with path.open("rb") as file:
             copyfileobj(file, sys.stdout.buffer)
+
+
+def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame of which a spreadsheet computes nothing: `'` stands before what begins as its formulas do."""
+    texts = pl.col(pl.String)
+    frame = frame.with_columns(pl.when(texts.str.contains(FORMULA)).then("'" + texts).otherwise(texts).name.keep())
+    return frame.rename(lambda name: re.sub(FORMULA, r"'\g<0>", name))
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from polars_ir.cli.command import Command
 from polars_ir.errors import OptionError, nearest
 from polars_ir.files.formats import TABLES, readable
+from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.language.catalog import CATALOG
 from polars_ir.options import options_of
 
@@ -123,6 +124,14 @@ def add_formats(command: argparse.ArgumentParser) -> None:
     command.add_argument("--qrels-format", choices=readable("qrels"), metavar="FORMAT", help=of_qrels)
 
 
+def add_limits(command: argparse.ArgumentParser) -> None:
+    """What files from somebody else may not do."""
+    local = "read local files only: a URL is an error"
+    command.add_argument("--local-only", dest="remote", action="store_false", help=local)
+    ratio = "how many times its size a compressed file may unpack to (%(default)g)"
+    command.add_argument("--max-ratio", type=float, default=MAX_RATIO, metavar="RATIO", help=ratio)
+
+
 def add_slices(command: argparse.ArgumentParser, by: str) -> None:
     """Columns of a table of queries, to make slices of."""
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
@@ -149,6 +158,8 @@ def add_output(command: argparse.ArgumentParser) -> None:
     shown = command.add_mutually_exclusive_group()
     to_a_file = f"write to a file ({', '.join(TABLES)})"
     shown.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
+    formulas = "put ' before texts of FILE that a spreadsheet would compute (=, +, - or @ first)"
+    command.add_argument("--no-formulas", action="store_true", help=formulas)
     for render, what in RENDERS.items():
         shown.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=f"print {what}")
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from polars_ir.cli.messages import PROGRAM
-from polars_ir.errors import FileError, IRError, entered_by
+from polars_ir.errors import FileError, IRError, entered_by, printable
 from polars_ir.trec_eval.options import NOT_COMPUTED, WRONG_FILE, TrecEvalError, options_of
 from polars_ir.trec_eval.output import lines
 
@@ -18,7 +18,8 @@ def main(arguments: Sequence[str]) -> int:
             for line in lines(options_of(arguments)):
                 print(line)
     except TrecEvalError as end:
-        print(f"trec_eval: {end}" if end.status else end.message, file=sys.stdout if end.shown else sys.stderr)
+        told = f"trec_eval: {end}" if end.status else end.message
+        print(told if end.shown else printable(told), file=sys.stdout if end.shown else sys.stderr)
         return end.status
     except IRError as error:
         print(f"trec_eval: {error}", file=sys.stderr)

@@ -35,7 +35,7 @@ from polars_ir.errors.kinds import (
     MeasureError,
     OptionError,
 )
-from polars_ir.errors.shown import shown
+from polars_ir.errors.shown import printable, shown
 from polars_ir.errors.similar import alike, closest, nearest, quoted
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "nearest",
     "only",
     "option",
+    "printable",
     "quoted",
     "reading",
     "renaming",

@@ -14,6 +14,15 @@ _USER = re.compile(r"(?<=://)[^/\s'\"]*@")
 _PARAMETER = re.compile(r"([?&#;][^=?&#;\s'\"]+=)[^&#\s'\"]*?(?=[:.,;)]*(?:[&#\s'\"]|$))")
 
 
+#: What moves the cursor of a terminal, hides text or turns it around; line ends and tabs are none.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """A text in which nothing acts on a terminal: what would is escaped as in JSON, `\u001b`."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def shown(text: str, longest: int = LONGEST) -> str:
     """A text as part of a message, or a message; a long one without its middle."""
     if len(text) > longest:
@@ -22,4 +31,4 @@ def shown(text: str, longest: int = LONGEST) -> str:
     if "://" in text:
         text = _PARAMETER.sub(r"\1***", _USER.sub("***@", text))
     # Half of a character, which neither a file nor a terminal takes.
-    return text.encode(errors="backslashreplace").decode()
+    return printable(text.encode(errors="backslashreplace").decode())

@@ -17,6 +17,7 @@ from polars_ir.files.checked import SHOWN
 from polars_ir.files.locations import one_file
 from polars_ir.files.readers import read_qrels
 from polars_ir.files.sources import resolve, stem
+from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.files.unreadable import FAILURES, because
 
 _ENDINGS = ("", ".gz", ".zst")
@@ -42,7 +43,9 @@ class Collection:
 
 
 @explain_options
-def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collection:
+def read_beir(
+    folder: str | os.PathLike[str], *, split: str = "test", max_ratio: float | None = MAX_RATIO
+) -> Collection:
     r"""Read a folder of the BEIR benchmark: the corpus, and the queries and judgments of a split.
 
     Parameters
@@ -51,6 +54,9 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collect
         A folder that holds `corpus.jsonl`, `queries.jsonl` and `qrels/`, as BEIR's downloads do.
     split
         The file of `qrels/` to read: `"test"`, `"dev"` or `"train"`, as there are.
+    max_ratio
+        How many times its size a compressed file may unpack to, as for `read_run`. A corpus in gzip is gone through for
+        that; None spares it.
 
     Returns
     -------
@@ -91,14 +97,14 @@ def read_beir(folder: str | os.PathLike[str], *, split: str = "test") -> Collect
     place = Path(os.path.expanduser(folder))  # noqa: PTH111  # Path's method fails for a user there is not
     if not os.path.isdir(place):  # noqa: PTH112  # Path's method fails for a name that can not be
         raise FileError.of_file(folder, "there is no such folder.")
-    corpus = _with_ids(_file(place, "corpus.jsonl"))
-    qrels = read_qrels(_file(place / "qrels", f"{split}.tsv"), format="beir")
-    return Collection(corpus, _queries(_file(place, "queries.jsonl"), qrels), qrels)
+    corpus = _with_ids(_file(place, "corpus.jsonl"), max_ratio)
+    qrels = read_qrels(_file(place / "qrels", f"{split}.tsv"), format="beir", max_ratio=max_ratio)
+    return Collection(corpus, _queries(_file(place, "queries.jsonl"), qrels, max_ratio), qrels)
 
 
-def _queries(file: Path, qrels: pl.DataFrame) -> pl.DataFrame:
+def _queries(file: Path, qrels: pl.DataFrame, max_ratio: float | None) -> pl.DataFrame:
     try:
-        queries = _scan_texts(file, "query_id", "text").collect(engine="streaming")
+        queries = _scan_texts(file, max_ratio, "query_id", "text").collect(engine="streaming")
     except FAILURES as error:
         raise because(file, error) from None
     if queries.is_empty():
@@ -113,9 +119,9 @@ def _queries(file: Path, qrels: pl.DataFrame) -> pl.DataFrame:
     return queries.join(qrels, on="query_id", how="semi", maintain_order="left")
 
 
-def _with_ids(file: Path) -> pl.LazyFrame:
+def _with_ids(file: Path, max_ratio: float | None) -> pl.LazyFrame:
     """The documents; collecting them fails natively where one has no id."""
-    corpus = _scan_texts(file, "doc_id", "title", "text")
+    corpus = _scan_texts(file, max_ratio, "doc_id", "title", "text")
     text = pl.coalesce("title", "text", pl.lit("")).str.head(SHOWN)
     problem = pl.concat_str(pl.lit(f"polars_ir: {file}: a document has no _id: "), text)
     # As in `checked`: a cast from text to a number fails for certain.
@@ -123,11 +129,11 @@ def _with_ids(file: Path) -> pl.LazyFrame:
     return corpus.filter(verdict == 1)
 
 
-def _scan_texts(file: Path, id: str, *columns: str) -> pl.LazyFrame:
+def _scan_texts(file: Path, max_ratio: float | None, id: str, *columns: str) -> pl.LazyFrame:
     """The texts of a file, as it names them, with their id first."""
     # What the schema does not name is left out, and an id that is written as a number becomes text.
     schema = dict.fromkeys(("_id", *columns), pl.String)
-    (path,) = resolve(file)
+    (path,) = resolve(file, max_ratio=max_ratio)
     return pl.scan_ndjson(one_file(path), schema=schema).rename({"_id": id})
 
 

@@ -12,7 +12,7 @@ import dataclasses
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, shown
 from polars_ir.files.locations import File
 from polars_ir.files.unreadable import FAILURES, Dialect, unreadable
 
@@ -47,7 +47,7 @@ class Checked:
         """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
         # Which line the row of a table is in, only a look at all before it can tell.
         unit = "line" if self.dialect is None else "row"
-        place = pl.concat_str(pl.lit(f"polars_ir: {self.path}, {unit} "), pl.col(NUMBER).cast(pl.String))
+        place = pl.concat_str(pl.lit(f"polars_ir: {shown(str(self.path))}, {unit} "), pl.col(NUMBER).cast(pl.String))
         offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT).str.head(SHOWN))
         # Only a cast from text to a number fails for certain: the optimizer turns `cast(UInt8) == 1` over an
         # integer into a plain comparison, and the wrong line would be left out without a word.

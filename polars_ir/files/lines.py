@@ -31,6 +31,7 @@ NUMERAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.
 #: A longer line, in bytes, is none of a run; to split it would take many times its size in memory.
 LONGEST = 16 << 20
 _LONG, _ANY = 64 << 10, 1 << 62
+TOO_LONG_TOLD = f"the line has more than {LONGEST >> 20} MB; lines end in \\n."
 
 #: How much of the first line is looked at; JSON can be one line of any length.
 _BEGINNING = 1_000_000
@@ -137,7 +138,7 @@ def _no_line_of_text() -> ChainedThen:
     """The problem with what no line of text is; a lone carriage return would hide the lines after it."""
     return (
         pl.when(TOO_LONG)
-        .then(pl.lit(f"the line has more than {LONGEST >> 20} MB; lines end in \\n."))
+        .then(pl.lit(TOO_LONG_TOLD))
         .when(pl.col(TEXT).str.contains("\0", literal=True))
         .then(pl.lit("a NUL byte; is this a binary file?"))
         .when(pl.col(TEXT).str.contains("\r", literal=True))

@@ -15,13 +15,17 @@ from polars_ir.files import tables, texts, wholes
 from polars_ir.files.detection import one_format
 from polars_ir.files.formats import FormatName, tells_formats
 from polars_ir.files.formats.trec import TREC, last_tag
+from polars_ir.files.locations import File
 from polars_ir.files.record import Role, Rows, Typed
 from polars_ir.files.sources import Source, resolve, stem
+from polars_ir.files.unpacking import MAX_RATIO
 
 
 @explain_options
 @tells_formats("run")
-def read_run(source: Source, *, format: FormatName | None = None) -> pl.DataFrame:
+def read_run(
+    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
+) -> pl.DataFrame:
     r"""Read a run: the documents a system returned for each query, with their scores.
 
     Parameters
@@ -34,6 +38,15 @@ def read_run(source: Source, *, format: FormatName | None = None) -> pl.DataFram
         {readable}
         By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv`
         is a table if that names a query and a document column, and else TREC. MS MARCO must be said.
+    remote
+        Whether `source` may be a URL. False is for names that come from somebody else, such as those of a web form: a
+        URL would make this machine ask others for what it says. Polars follows redirects to `http` and `https` only.
+    max_ratio
+        How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit.
+        It is looked at before the text is read, which takes a pass over gzip; Zstandard tells at each block. No line of
+        gzip may have more than 16 MB, but in JSON. Parquet and Arrow IPC are unpacked by Polars, column by column, and
+        tell beforehand only their rows: eight bytes for each value are taken for what they unpack to, so that long
+        texts in them have no limit. Nor has what a server sends, which Polars fetches.
 
     Returns
     -------
@@ -50,15 +63,16 @@ def read_run(source: Source, *, format: FormatName | None = None) -> pl.DataFram
     Raises
     ------
     FileError
-        A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; a line has too
-        few fields, or more than 16 MB, or a score that is no number; a table has no header, or quotes that enclose
-        some fields and stand inside others; JSON repeats a key, or holds what is no score, or what a search engine
-        found before some of it failed; one of several parts of a table has other columns, or ids that are null; nothing
-        tells the format. Blank lines and lines that begin with `#` are skipped.
+        A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; it unpacks to
+        more than `max_ratio` allows, or is a URL and `remote` is False; a line has too few fields, or more than 16 MB,
+        or a score that is no number; a table has no header, or quotes that enclose some fields and stand inside others;
+        JSON repeats a key, or holds what is no score, or what a search engine found before some of it failed; one of
+        several parts of a table has other columns, or ids that are null; nothing tells the format. Blank lines and
+        lines that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError
-        `format` is none of the above.
+        `format` is none of the above, or `max_ratio` is not a number above 0.
 
     Examples
     --------
@@ -79,16 +93,20 @@ def read_run(source: Source, *, format: FormatName | None = None) -> pl.DataFram
     └──────────┴────────┴──────┴───────┘
     >>> folder.cleanup()
     """
-    return _read("run", source, format)
+    files = resolve(source, remote=remote, max_ratio=max_ratio)
+    return _read("run", files, format, max_ratio)
 
 
 @explain_options
-def scan_run(source: Source, *, format: FormatName | None = None) -> pl.LazyFrame:
+def scan_run(
+    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
+) -> pl.LazyFrame:
     r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; but all of
-    NDJSON, to know its columns, and of CSV and TSV, to know what their quotes mean, and JSON is read whole, which takes
-    about five times the size of the file in memory.
+    NDJSON, to know its columns, of CSV and TSV, to know what their quotes mean, and of gzip, to know that it may be
+    unpacked (`max_ratio=None` spares that), and JSON is read whole, which takes about five times the size of the file
+    in memory.
 
     An evaluation reads the run several times. A run of text Polars would rather keep in memory; it reads it again with
     `.collect(optimizations=pl.QueryOptFlags(comm_subplan_elim=False))`. Parquet, IPC and NDJSON it always reads again.
@@ -99,6 +117,10 @@ def scan_run(source: Source, *, format: FormatName | None = None) -> pl.LazyFram
         A file, a glob, a URL or a list of them, all of one format.
     format
         As for `read_run`.
+    remote
+        Whether `source` may be a URL, as for `read_run`.
+    max_ratio
+        How many times its size a compressed text may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -116,7 +138,7 @@ def scan_run(source: Source, *, format: FormatName | None = None) -> pl.LazyFram
     InputTypeError
         `source` is no path.
     OptionError
-        `format` is not one there is.
+        `format` is not one there is, or `max_ratio` is not a number above 0.
 
     Examples
     --------
@@ -129,12 +151,15 @@ def scan_run(source: Source, *, format: FormatName | None = None) -> pl.LazyFram
     [('d3', 14.5), ('d1', 9.25)]
     >>> folder.cleanup()
     """
-    return _scan("run", source, format)
+    files = resolve(source, remote=remote, max_ratio=max_ratio)
+    return _scan("run", files, format, max_ratio)
 
 
 @explain_options
 @tells_formats("qrels")
-def read_qrels(source: Source, *, format: FormatName | None = None) -> pl.DataFrame:
+def read_qrels(
+    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
+) -> pl.DataFrame:
     r"""Read judgments: the grade each judged document of a query was given.
 
     Parameters
@@ -144,6 +169,10 @@ def read_qrels(source: Source, *, format: FormatName | None = None) -> pl.DataFr
     format
         {readable}
         By default the extension or the first line tells, as for `read_run`, and a table with BEIR's header is BEIR's.
+    remote
+        Whether `source` may be a URL, as for `read_run`.
+    max_ratio
+        How many times its size a compressed text may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -158,14 +187,14 @@ def read_qrels(source: Source, *, format: FormatName | None = None) -> pl.DataFr
     Raises
     ------
     FileError
-        A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; a line has
-        another number of fields, or more than 16 MB, or a grade that is no number; a table has no header; JSON repeats
-        a key, or holds what is no grade; nothing tells the format. Blank lines and those that begin with `#` are
-        skipped.
+        A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; it unpacks to
+        more than `max_ratio` allows, or is a URL and `remote` is False; a line has another number of fields, or more
+        than 16 MB, or a grade that is no number; a table has no header; JSON repeats a key, or holds what is no grade;
+        nothing tells the format. Blank lines and those that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError
-        `format` is none of the above.
+        `format` is none of the above, or `max_ratio` is not a number above 0.
 
     Examples
     --------
@@ -186,15 +215,18 @@ def read_qrels(source: Source, *, format: FormatName | None = None) -> pl.DataFr
     └──────────┴────────┴───────────┘
     >>> folder.cleanup()
     """
-    return _read("qrels", source, format)
+    files = resolve(source, remote=remote, max_ratio=max_ratio)
+    return _read("qrels", files, format, max_ratio)
 
 
 @explain_options
-def scan_qrels(source: Source, *, format: FormatName | None = None) -> pl.LazyFrame:
+def scan_qrels(
+    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
+) -> pl.LazyFrame:
     r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
-    decide whether grades are Int64 or Float64. Of NDJSON, CSV and TSV all are; JSON is read whole.
+    decide whether grades are Int64 or Float64. Of NDJSON, CSV, TSV and gzip all are; JSON is read whole.
 
     Parameters
     ----------
@@ -202,6 +234,10 @@ def scan_qrels(source: Source, *, format: FormatName | None = None) -> pl.LazyFr
         A file, a glob, a URL or a list of them, all of one format.
     format
         As for `read_qrels`.
+    remote
+        Whether `source` may be a URL, as for `read_run`.
+    max_ratio
+        How many times its size a compressed text may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -217,7 +253,7 @@ def scan_qrels(source: Source, *, format: FormatName | None = None) -> pl.LazyFr
     InputTypeError
         `source` is no path.
     OptionError
-        `format` is not one there is.
+        `format` is not one there is, or `max_ratio` is not a number above 0.
 
     Examples
     --------
@@ -230,31 +266,34 @@ def scan_qrels(source: Source, *, format: FormatName | None = None) -> pl.LazyFr
     [('q1', 'd1', 0.5)]
     >>> folder.cleanup()
     """
-    return _scan("qrels", source, format)
+    files = resolve(source, remote=remote, max_ratio=max_ratio)
+    return _scan("qrels", files, format, max_ratio)
 
 
-def tag_of(run: Source, *, format: FormatName | None = None) -> str:
+def tag_of(
+    run: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
+) -> str:
     """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
-    (file, *_) = resolve(run)
+    (file, *_) = resolve(run, remote=remote, max_ratio=max_ratio)
     return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
 
 
-def _read(role: Role, source: Source, name: FormatName | None) -> pl.DataFrame:
-    files = resolve(source)
+def _read(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.DataFrame:
     reader = one_format(files, role, name).reader
     if isinstance(reader, Rows):
         return texts.read(files, role, reader)
     if not isinstance(reader, Typed):
         return wholes.read(files, role, reader)
-    frame = tables.read(files, reader)
+    frame = tables.read(files, reader, max_ratio)
     if role == "run":
         tables.check_ids(files, reader, frame)
     return frame
 
 
-def _scan(role: Role, source: Source, name: FormatName | None) -> pl.LazyFrame:
-    files = resolve(source)
+def _scan(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.LazyFrame:
     reader = one_format(files, role, name).reader
     if isinstance(reader, Rows):
         return texts.scan(files, role, reader)
-    return tables.scan(files, reader) if isinstance(reader, Typed) else wholes.read(files, role, reader).lazy()
+    if isinstance(reader, Typed):
+        return tables.scan(files, reader, max_ratio)
+    return wholes.read(files, role, reader).lazy()

@@ -17,10 +17,12 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from polars_ir.errors import FileError, InputTypeError, shown
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, shown
 from polars_ir.files.formats import FORMATS
 from polars_ir.files.locations import SCHEMES, File, is_text, pure, scheme
 from polars_ir.files.signatures import COMPRESSED, beginning, check_readable
+from polars_ir.files.unpacking import MAX_RATIO, check_unpacked
+from polars_ir.values import check, or_none, positive
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -28,8 +30,12 @@ Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _PLAIN = {*(ending for format in FORMATS for ending in format.extensions), *COMPRESSED, ".txt", ".out", ".dat"}
 
 
-def resolve(source: Source) -> list[File]:
-    """The files a caller means, each of them there and readable unless it is remote."""
+def resolve(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> list[File]:
+    """The files a caller means, each of them there and readable unless it is remote, which not all calls allow.
+
+    A compressed text unpacks to no more than `max_ratio` times its size.
+    """
+    max_ratio = check("max_ratio", max_ratio, or_none(positive(), "for no limit"))
     named = [source] if isinstance(source, str | os.PathLike) else source
     if not isinstance(named, Sequence) or isinstance(named, bytes) or not all(map(_is_path, named)):
         raise InputTypeError(
@@ -41,6 +47,11 @@ def resolve(source: Source) -> list[File]:
     for file, count in Counter(files).items():
         if count > 1:
             raise FileError.of_file(file, "source names this file twice; each is read once.")
+        if isinstance(file, Path):
+            check_unpacked(file, max_ratio)
+        elif not remote:
+            fix = Fix("Allow it", Code("remote=True"), without_code="Download it, or allow URLs")
+            raise FileError.of_file(file, "this is a URL, and only local files are allowed.", fix=fix)
     return files
 
 

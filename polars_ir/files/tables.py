@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.locations import File
 from polars_ir.files.record import Typed
+from polars_ir.files.unpacking import MAX_RATIO, check_size, most_bytes
 from polars_ir.files.unreadable import FAILURES, because
 from polars_ir.frames.columns import ROLES, fold
 
+#: How many bytes a value takes in memory, where only the number of values is known.
+_VALUE = 8
 
-def read(files: list[File], reader: Typed) -> pl.DataFrame:
+
+def read(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
     """The table in memory."""
-    lazy = _together(files, reader)
+    lazy = _together(files, reader, max_ratio)
     try:
         return lazy.collect(engine="streaming")
     except FAILURES as error:
         raise _first_unreadable(files, reader) or because(files[0], error) from None
 
 
-def scan(files: list[File], reader: Typed) -> pl.LazyFrame:
+def scan(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.LazyFrame:
     """The table as a plan, after a look at every file's columns."""
-    lazy = _together(files, reader)
+    lazy = _together(files, reader, max_ratio)
     if reader.by_rows and (failure := _first_unreadable(files, reader)):
         raise failure
     return lazy
@@ -41,8 +47,8 @@ def check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
                 raise FileError.of_file(path, f"rows of this part without {name}: {count}. Leave them out.")
 
 
-def _together(files: list[File], reader: Typed) -> pl.LazyFrame:
-    first, *others = [_schema(path, reader) for path in files]
+def _together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
+    first, *others = [_schema(path, reader, max_ratio) for path in files]
     for path, schema in zip(files[1:], others, strict=True):
         if schema != first:
             problem = f"its columns are {_listed(schema)}; those of {files[0]} are {_listed(first)}. Read them apart."
@@ -50,7 +56,7 @@ def _together(files: list[File], reader: Typed) -> pl.LazyFrame:
     return reader.scan(files)
 
 
-def _schema(path: File, reader: Typed) -> pl.Schema:
+def _schema(path: File, reader: Typed, max_ratio: float | None) -> pl.Schema:
     if not isinstance(path, str) and path.stat().st_size == 0:
         raise FileError.empty(path)
     try:
@@ -58,7 +64,19 @@ def _schema(path: File, reader: Typed) -> pl.Schema:
     except FAILURES as error:
         raise reader.failure(path, error) from None
     reader.check(path, schema)
+    if isinstance(path, Path) and max_ratio is not None and not reader.by_rows:
+        _check_rows(path, reader, len(schema), max_ratio)
     return schema
+
+
+def _check_rows(path: Path, reader: Typed, width: int, max_ratio: float) -> None:
+    """Raise a `FileError` for a file that tells of more rows than it could hold."""
+    try:
+        # Polars knows them without reading the columns.
+        height = reader.scan([path]).select(pl.len()).collect(engine="streaming").item()
+    except FAILURES as error:
+        raise reader.failure(path, error) from None
+    check_size(path, height * width * _VALUE, most_bytes(path, max_ratio), max_ratio)
 
 
 def _first_unreadable(files: list[File], reader: Typed) -> FileError | None:

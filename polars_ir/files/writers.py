@@ -48,7 +48,7 @@ def write_run(
     path
         The file. Its extension tells the format (`.gz` and `.zst` may follow that of a text); whatever has none that is
         known is TREC. Several systems are written to a file each where the path holds `{run}`, as in
-        `"runs/{run}.run.gz"`; a table holds them in a column.
+        `"runs/{run}.run.gz"`; a table holds them in a column, and no other file holds more than one.
     format
         If the extension does not tell; what each holds, the reader says:
         {writable}
@@ -74,18 +74,18 @@ def write_run(
     q1 Q0 d1 2 0.5 mine
     >>> folder.cleanup()
     """
-    table = run_table(run)
     of_file = _format("run", path, format)
+    table, system = _only_system(run_table(run), of_file, path)
     if tag is not None and not is_text(tag):
         raise OptionError(f"is no text, {tag!r:.80}: half of a character in it.", about="tag")
     if "{run}" in os.fspath(path):
-        for system, file, of_system in each_system("run", table, path):
-            _write("run", of_system, file, of_file, tag or system)
+        for name, file, of_system in each_system("run", table, path):
+            _write("run", of_system, file, of_file, tag or name)
     elif "run" in table.dtypes and not of_file.writer.table:
         fix = Fix("Write each to its own", Setting("path", EACH), without_code=f"Write each to its own: {EACH}")
         raise OptionError(f"a file of {of_file.name} holds one system.", fix=fix)
     else:
-        _write("run", table, Path(path), of_file, tag or "polars_ir")
+        _write("run", table, Path(path), of_file, tag or system or "polars_ir")
 
 
 sink_run = write_run
@@ -153,11 +153,21 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
             raise DataError(
                 f"has a system {system!r:.80}, which is no part of a file's name.",
                 about=name,
-                fix=Fix("Rename it", replacing(name, table.names["run"], "/", "-")),
+                fix=Fix("Rename it", replacing(name, table.names["run"], "/", "-") if "/" in (system or "") else None),
             )
     for value, system in zip(systems, names, strict=True):
         rows = table.all_columns().filter(pl.col("run") == value).drop("run")
         yield system, Path(text.replace("{run}", system)), table.made_of(rows)
+
+
+def _only_system(table: Table, format: Format, path: str | os.PathLike[str]) -> tuple[Table, str | None]:
+    """A run of one system without the column that names it, and the name, where the format has no such column."""
+    if "run" not in table.dtypes or format.writer.table or "{run}" in os.fspath(path):
+        return table, None
+    names = table.select("run").unique().head(2).collect(engine="streaming").to_series().cast(pl.String).to_list()
+    if len(names) > 1 or None in names:
+        return table, None
+    return table.made_of(table.all_columns().drop("run")), next(iter(names), None)
 
 
 def _write(role: Role, table: Table, path: Path, format: Format, tag: str) -> None:

@@ -34,7 +34,7 @@ def ranked(table: Table, tag: str) -> list[pl.LazyFrame]:
     """A run with its ranks, in the order of its ranking, some queries at a time; `tag` must be a field, too."""
     rows = table.select("query_id", "doc_id", "score")
     check_fields("run", rows.select("query_id", "doc_id", tag=pl.lit(tag)), table)
-    check_scores(table, pl.col("score").is_null() | pl.col("score").is_nan(), "whose score is null or NaN")
+    check_scores(table, pl.col("score").cast(pl.Float64).is_nan().fill_null(True), "whose score is null or NaN")
     check_any("run", rows)
     parts = _some_queries_at_a_time(rows)
     rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id")
@@ -61,7 +61,9 @@ def check_scores(table: Table, wrong: pl.Expr, problem: str) -> None:
 
 def check_finite(table: Table) -> None:
     """Raise a `DataError` for scores that JSON can not hold."""
-    check_scores(table, ~pl.col("score").is_finite(), "whose score is NaN or infinite, which JSON can not hold")
+    check_scores(
+        table, ~pl.col("score").cast(pl.Float64).is_finite(), "whose score is NaN or infinite, which JSON can not hold"
+    )
 
 
 def check_fields(name: str, fields: pl.LazyFrame, table: Table) -> None:

@@ -179,7 +179,8 @@ def catalog() -> pl.DataFrame:
             "meaning": spec.meaning,
             "source": spec.source,
         }
-        for spec in CATALOG.values()
+        # Another thread may register a measure meanwhile.
+        for spec in list(CATALOG.values())
     )
 
 

@@ -127,7 +127,7 @@ def measure_names() -> list[str]:
 
 def catalogued() -> tuple[Measure, ...]:
     """What the catalogue holds now, as the key of a cache: what a user defines anew must not stay as it was."""
-    return tuple(spec.function for spec in CATALOG.values())
+    return tuple(spec.function for spec in list(CATALOG.values()))
 
 
 def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
@@ -205,10 +205,11 @@ def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, tuple[Spec, str]]:
 
     Canonical names win, and come last; names of this package's functions are read where no tool has the word.
     """
-    functions = {spec.function.__name__: (spec, "") for spec in CATALOG.values()}
-    others = {name: (spec, given) for spec in CATALOG.values() for name, given in spec.spellings.items()}
-    return {name: found for name, found in (functions | others).items() if name not in CATALOG} | {
-        name: (spec, "") for name, spec in CATALOG.items()
+    catalog = dict(CATALOG)  # another thread may register a measure meanwhile
+    functions = {spec.function.__name__: (spec, "") for spec in catalog.values()}
+    others = {name: (spec, given) for spec in catalog.values() for name, given in spec.spellings.items()}
+    return {name: found for name, found in (functions | others).items() if name not in catalog} | {
+        name: (spec, "") for name, spec in catalog.items()
     }
 
 

@@ -134,7 +134,7 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
             fix=Fix("Evaluate it too", Code(f"ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})")),
         )
     if others := [measure for measure in found if measure not in shares and measure not in counts]:
-        known = ", ".join(name for name, spec in CATALOG.items() if spec.out_of)
+        known = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
         raise MeasureError(
             f"a micro average is one of ratios of counts ({known}); got {', '.join(map(repr, others))}.",
             fix=Fix("Leave that out", dropping("per_query", others)),

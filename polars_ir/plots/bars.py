@@ -14,6 +14,7 @@ from polars_ir.options import takes
 from polars_ir.per_query.options import ROUNDED, Testing
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.systems import compare
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     FOREGROUND,
@@ -35,6 +36,7 @@ MOST_BARS = 500
 
 @explain_options
 @takes(Testing)
+@without_markup
 def differences(
     per_query: Any,
     measure: str | pl.Expr,

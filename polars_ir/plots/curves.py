@@ -17,6 +17,7 @@ from polars_ir.measures.interpolated_precision import interpolated_precision
 from polars_ir.per_query.summary import summarize
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import FOREGROUND, drawn, systems_of, titled, with_direction, with_run
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.values import chance, check
@@ -29,6 +30,7 @@ RECALLS = tuple(i / 10 for i in range(11))
 
 
 @explain_options
+@without_markup
 def cutoffs(
     run: Any,
     qrels: Any,
@@ -143,6 +145,7 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
 
 
 @explain_options
+@without_markup
 def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
     """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system.
 

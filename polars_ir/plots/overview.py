@@ -14,6 +14,7 @@ from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.options import Testing
 from polars_ir.per_query.summary import mean
 from polars_ir.per_query.systems import compare
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     GREY,
@@ -43,6 +44,7 @@ VERDICTS = {
 
 @explain_options
 @takes(Testing)
+@without_markup
 def forest(
     per_query: Any,
     baseline: str,
@@ -155,6 +157,7 @@ def _intervals(
 
 
 @explain_options
+@without_markup
 def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 

@@ -12,6 +12,7 @@ from polars_ir.options import takes
 from polars_ir.per_query import ranking
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.options import Ranking
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     GREY,
@@ -40,6 +41,7 @@ COLUMNS = 2
 
 @explain_options
 @takes(Ranking)
+@without_markup
 def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Chart:
     """The rank of every system, with those it may have, and its chance to be first: a panel per measure.
 

@@ -10,6 +10,7 @@ import polars as pl
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.per_query.options import ROUNDED
 from polars_ir.per_query.scores import scores_of
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     GREY,
@@ -32,6 +33,7 @@ SIDE = 400
 
 
 @explain_options
+@without_markup
 def scatter(
     per_query: Any,
     measure: str | pl.Expr,

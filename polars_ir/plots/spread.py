@@ -13,6 +13,7 @@ from polars_ir.errors import explain_options
 from polars_ir.language.names import column_of
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.summary import summarize
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     LONGEST_LABEL,
@@ -46,6 +47,7 @@ WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
 @explain_options
+@without_markup
 def distribution(per_query: Any, measures: Measures = None) -> Chart:
     """How the queries of each system spread, over the mean with its interval: a panel per measure.
 

@@ -12,6 +12,7 @@ from polars_ir.language.names import column_of, is_cost
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.drifting import drift
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
+from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     LONGEST_LABEL,
@@ -35,6 +36,7 @@ HEIGHT = 220
 
 
 @explain_options
+@without_markup
 def series(
     per_query: Any,
     by: Any,

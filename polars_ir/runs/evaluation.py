@@ -47,8 +47,9 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     Parameters
     ----------
     run
-        Polars DataFrame or LazyFrame, pandas, Arrow, nested dicts `{query: {doc: score}}` or `{query: [doc, ...]}`,
-        or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the same pass.
+        Polars DataFrame or LazyFrame, pandas, Arrow, a DuckDB relation, nested dicts `{query: {doc: score}}` or
+        `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
+        same pass.
     qrels
         The judgments, in the same kinds; None where the run has a relevance column of its own.
     measures
@@ -144,7 +145,7 @@ def _expectation(measure: Measured) -> pl.Expr:
     call = measure.call
     expected = spec_of(call).expected if call else None
     if call is None or expected is None:
-        known = ", ".join(sorted(name for name, spec in CATALOG.items() if spec.expected))
+        known = ", ".join(sorted(name for name, spec in list(CATALOG.items()) if spec.expected))
         mean, best, worst = (option("ties", rule) for rule in ("expected", "best", "worst"))
         raise MeasureError(
             f"the mean of {measure.name!r} over all orders of tied documents is not known; {mean} goes with "

@@ -30,6 +30,7 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.kinds import to_polars
+from polars_ir.spark.files import check_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -104,6 +105,7 @@ def check_whole(table: str, frame: Any) -> None:
                 "without a word.",
                 fix=Fix("Set it", Code(f"session.conf.set({setting!r}, 'false')")),
             )
+    check_files(frame)
     folded = [name if settings.get("spark.sql.caseSensitive") == "true" else name.lower() for name in frame.columns]
     alike = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
     if alike:

@@ -24,6 +24,7 @@ from polars_ir.errors import (
 from polars_ir.files.locations import File
 from polars_ir.files.sinks import write_lines
 from polars_ir.files.sources import Source, resolve, stem
+from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.files.unreadable import FAILURES, unreadable
 from polars_ir.files.writers import check_path, each_system
 from polars_ir.frames.table import Table
@@ -47,13 +48,17 @@ MOST_DIGITS = 17
 
 
 @explain_options
-def read_trec_eval(source: Source) -> pl.DataFrame:
+def read_trec_eval(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
     r"""Read what `trec_eval -q` printed: a row per topic, a column per measure, as `evaluate` has them.
 
     Parameters
     ----------
     source
         A file, a glob, or a list of them, of lines `measure topic value`. The summary, topic `all`, is left out.
+    remote
+        Whether `source` may be a URL, as for `read_run`.
+    max_ratio
+        How many times its size a compressed file may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def read_trec_eval(source: Source) -> pl.DataFrame:
     [{'query_id': 'q1', 'AP': 0.25, 'nDCG@10': 0.5}]
     >>> folder.cleanup()
     """
-    files = resolve(source)
+    files = resolve(source, remote=remote, max_ratio=max_ratio)
     rows = [_rows(path) for path in files]
     frames = [_per_topic(path, lines) for path, lines in zip(files, rows, strict=True)]
     if len(files) == 1:

@@ -72,7 +72,7 @@ def test_what_an_encoding_lacks_is_escaped(folder):
 
 
 def test_ctrl_c_has_the_status_of_shells_and_no_traceback(monkeypatch, capsys):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("polars_ir.cli.commands.evaluate.qrels_of", interrupted)
@@ -81,7 +81,7 @@ def test_ctrl_c_has_the_status_of_shells_and_no_traceback(monkeypatch, capsys):
 
 
 def test_a_fault_of_the_program_is_told_in_one_line(monkeypatch, capsys):
-    def broken(*_):
+    def broken(*_, **__):
         raise TypeError("first.\nsecond")
 
     monkeypatch.setattr("polars_ir.cli.commands.evaluate.qrels_of", broken)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.files import writers, writing
+from polars_ir.files import tag_of, writers, writing
 from polars_ir.files.formats import FORMATS
 
 RUN = pl.DataFrame(
@@ -74,8 +74,39 @@ def test_preferences_read_back_equal(tmp_path):
 
 @pytest.mark.parametrize("format", ["trec", "json", "msmarco"])
 def test_several_systems_are_no_file_of_one(format, tmp_path):
+    two = pl.concat([RUN.with_columns(run=pl.lit(name)) for name in ("a", "b")])
     with pytest.raises(ir.IRError, match=f"a file of {format} holds one system"):
-        ir.write_run(RUN.with_columns(run=pl.lit("s")), tmp_path / "a", format=format)
+        ir.write_run(two, tmp_path / "a", format=format)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.lazy, lambda frame: {"mine": frame.drop("run")}])
+@pytest.mark.parametrize("format", ["trec", "json", "msmarco"])
+def test_a_run_whose_column_of_systems_holds_one_is_written(kind, format, tmp_path):
+    run = pl.DataFrame({"run": "mine", "query_id": ["q1", "q2"], "doc_id": "d", "score": [1.0, 2.0]})
+    ir.write_run(kind(run), tmp_path / "a", format=format)
+    assert ids(ir.read_run(tmp_path / "a", format=format), "score").rows() == [("q1", "d", 1.0), ("q2", "d", 2.0)]
+    if format == "trec":
+        assert tag_of(tmp_path / "a") == "mine"
+        ir.write_run(run, tmp_path / "a", tag="another")
+        assert tag_of(tmp_path / "a") == "another"
+
+
+def test_no_rows_of_systems_are_still_no_file(tmp_path):
+    run = pl.DataFrame(schema={"run": pl.String, "query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
+    with pytest.raises(ir.IRError, match="run has no row"):
+        ir.write_run(run, tmp_path / "a.run")
+    ir.write_run(run, tmp_path / "a.parquet")
+    assert set(ir.read_run(tmp_path / "a.parquet").columns) == set(run.columns)
+
+
+@pytest.mark.parametrize("ending", ["run", "json", "ndjson", "csv", "parquet", "arrow"])
+@pytest.mark.parametrize("dtype", [pl.Decimal(20, 4), pl.Float32, pl.Int8, pl.UInt64])
+def test_scores_of_any_number_type_are_written(dtype, ending, tmp_path):
+    run = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "score": pl.Series([3, 2]).cast(dtype)})
+    ir.write_run(run, tmp_path / f"a.{ending}")
+    found = ir.read_run(tmp_path / f"a.{ending}")
+    assert found.select("doc_id", pl.col("score").cast(pl.Float64)).rows() == [("a", 3.0), ("b", 2.0)]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
@@ -295,7 +326,7 @@ def test_a_name_that_is_too_long_is_an_error(tmp_path):
 @pytest.mark.parametrize("name", ["a\0b", "x" * 252, "é" * 126])
 def test_a_system_of_which_no_file_can_be_named_is_told_before_any_is_written(name, tmp_path):
     run = pl.DataFrame({"run": ["a", name], "query_id": "q", "doc_id": "d", "score": 1.0})
-    with pytest.raises(ir.IRError, match="no part of a file's name"):
+    with pytest.raises(ir.IRError, match=r"no part of a file's name\. Rename it\.$"):
         ir.write_run(run, tmp_path / "{run}.run")
     assert list(tmp_path.iterdir()) == []
 

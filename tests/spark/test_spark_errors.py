@@ -1,6 +1,7 @@
 """What is wrong is told before a job where that can be, and never leaves a part of the figures out without a word."""
 
 import os
+import re
 import shutil
 import sys
 import types
@@ -142,6 +143,60 @@ def test_a_part_that_is_lost_before_the_job_is_named(session, to_spark, tmp_path
     (tmp_path / "run" / "part-1.parquet").unlink()
     with pytest.raises(Exception, match=r"FILE_NOT_EXIST(.|\n)*part-1\.parquet"):
         result.collect()
+
+
+@pytest.mark.skipif(REMOTE, reason="Spark Connect does not tell the sizes of files")
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+@pytest.mark.parametrize("classes", ["parquet,orc", ""], ids=["version 1", "version 2"])
+def test_a_part_of_zero_bytes_is_an_error_before_any_job(session, to_spark, jobs, tmp_path, format, classes):
+    before = session.conf.get("spark.sql.sources.useV1SourceList")
+    session.conf.set("spark.sql.sources.useV1SourceList", classes)
+    try:
+        to_spark(RUN).repartition(2).write.format(format).save(str(tmp_path / "run"))
+        (tmp_path / "run" / f"part 9 %41.{format}").touch()
+        run = session.read.format(format).load(str(tmp_path / "run"))
+        known = jobs()
+        for frame in (run, run.filter("score > 0").withColumnRenamed("qid", "query_id").cache()):
+            with pytest.raises(ir.IRError) as caught:
+                irs.evaluate(frame, QRELS, "AP")
+            assert re.fullmatch(
+                rf"file:/+.*/run/part%209%20%2541\.{format}: the file has zero bytes, and Spark would pass over it "
+                r"without a word\. Write it again, or delete it\.",
+                str(caught.value),
+            )
+        assert jobs() == known
+    finally:
+        session.conf.set("spark.sql.sources.useV1SourceList", before)
+
+
+def test_texts_of_zero_bytes_have_no_rows(session, to_spark, tmp_path):
+    to_spark(RUN).repartition(2).write.csv(str(tmp_path / "run"), header=True)
+    (tmp_path / "run" / "part-9.csv").touch()
+    run = session.read.csv(str(tmp_path / "run"), header=True, schema="qid string, docno string, score double")
+    assert irs.evaluate(run, QRELS, "AP").count() == ir.evaluate(RUN, QRELS, "AP").height
+
+
+def test_parts_in_folders_of_a_table_are_read(session, to_spark, tmp_path):
+    to_spark(RUN).write.partitionBy("qid").parquet(str(tmp_path / "run"))
+    run = session.read.schema("docno string, score double, qid string").parquet(str(tmp_path / "run"))
+    assert irs.evaluate(run, QRELS, "AP").count() == ir.evaluate(RUN, QRELS, "AP").height
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.9])
+def test_a_truncated_part_fails_and_is_named(session, to_spark, tmp_path, kept):
+    folder = in_parts(tmp_path / "run", RUN[2:])
+    part = tmp_path / "run" / "part-1.parquet"
+    run = session.read.schema("qid string, docno string, score double").parquet(folder)
+    part.write_bytes(part.read_bytes()[: int(part.stat().st_size * kept)])
+    with pytest.raises(Exception, match=r"part-1\.parquet"):
+        irs.evaluate(run, to_spark(QRELS), "AP").collect()
+
+
+def test_a_part_that_is_no_parquet_fails_and_is_named(session, to_spark, tmp_path):
+    run = session.read.schema("qid string, docno string, score double").parquet(in_parts(tmp_path / "run", RUN[2:]))
+    (tmp_path / "run" / "part-1.parquet").write_text("q1 Q0 d1 1 0.5 bm25\n" * 20)
+    with pytest.raises(Exception, match=r"part-1\.parquet"):
+        irs.evaluate(run, to_spark(QRELS), "AP").collect()
 
 
 def test_a_part_of_another_schema_is_named(session, to_spark, tmp_path):

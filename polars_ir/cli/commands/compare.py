@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from polars_ir.cli.command import Command
 from polars_ir.cli.evaluation import figures_of
-from polars_ir.cli.inputs import per_query_of, qrels_of, slices_of, systems_of
+from polars_ir.cli.inputs import limits_of, per_query_of, qrels_of, slices_of, systems_of
 from polars_ir.cli.parser import (
+    add_limits,
     add_measures,
     add_options,
     add_output,
@@ -38,17 +40,19 @@ def arguments(command: argparse.ArgumentParser) -> None:
     margin = "the largest difference that is as good as none, or a measure's own as NAME=MARGIN; repeat"
     command.add_argument("--margin", type=number_of_measure, action="append", metavar="MARGIN", help=margin)
     add_slices(command, "a row per value of a column of --queries, or of the files, as well; repeat")
+    add_limits(command)
     add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Systems against each other or a baseline."""
+    limits = limits_of(options)
     if options.qrels is None:
-        per_query = systems_of(options.files, per_query_of)
+        per_query = systems_of(options.files, partial(per_query_of, **limits))
     elif options.measure is None:
         raise OptionError("compare needs a measure to evaluate runs by (-m); without --qrels, files bring theirs.")
     else:
-        per_query = figures_of(options.files, qrels_of(options.qrels, options.qrels_format), options)
+        per_query = figures_of(options.files, qrels_of(options.qrels, options.qrels_format, **limits), options)
     per_query, by = slices_of(per_query, options)
     given: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in ("margin", "by")}
     margin = options.margin and by_measure("margin", options.margin)

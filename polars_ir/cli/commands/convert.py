@@ -7,8 +7,9 @@ import argparse
 import polars as pl
 
 from polars_ir.cli.command import Command
-from polars_ir.cli.inputs import qrels_of, run_of
+from polars_ir.cli.inputs import limits_of, qrels_of, run_of
 from polars_ir.cli.output import as_target
+from polars_ir.cli.parser import add_limits
 from polars_ir.errors import OptionError, known_as
 from polars_ir.files import write_qrels, write_run
 from polars_ir.files.formats import readable, writable
@@ -31,6 +32,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     written = "the format to write, if the ending does not tell"
     command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=written)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
+    add_limits(command)
     command.set_defaults(output=None, render=None)
 
 
@@ -40,11 +42,11 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         raise OptionError("--tag is of runs; judgments have none.")
     with as_file(options.source) as source, as_target(options.target) as target:
         if options.qrels:
-            qrels = qrels_of(source, options.format, option="format")
+            qrels = qrels_of(source, options.format, option="format", **limits_of(options))
             with known_as(format="--to", qrels=shown_name(options.source)):
                 write_qrels(qrels, target, format=options.to)
         else:
-            rows = run_of(source, options.format)
+            rows = run_of(source, options.format, **limits_of(options))
             tag = _tag(source, rows, options)
             with known_as(format="--to", run=shown_name(options.source)):
                 write_run(rows, target, format=options.to, tag=tag)
@@ -56,7 +58,7 @@ def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | N
     if options.tag is not None or find("run", "run", run.columns):
         asked: str | None = options.tag
         return asked
-    return "_".join(tag_of(source, format=options.format).split()) or None
+    return "_".join(tag_of(source, format=options.format, **limits_of(options)).split()) or None
 
 
 CONVERT = Command("convert", "read a run or judgments in one format and write them in another", arguments, run)

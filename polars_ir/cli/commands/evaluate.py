@@ -8,8 +8,17 @@ import polars as pl
 
 from polars_ir.cli.command import Command
 from polars_ir.cli.evaluation import figures_of
-from polars_ir.cli.inputs import alike, qrels_of, queries_of
-from polars_ir.cli.parser import QRELS, RUNS, add_formats, add_measures, add_options, add_output, add_per_query
+from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of
+from polars_ir.cli.parser import (
+    QRELS,
+    RUNS,
+    add_formats,
+    add_limits,
+    add_measures,
+    add_options,
+    add_output,
+    add_per_query,
+)
 from polars_ir.errors import OptionError
 from polars_ir.frames.columns import find
 from polars_ir.per_query.summary import mean
@@ -28,6 +37,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
     add_options(command, Evaluating)
     add_formats(command)
+    add_limits(command)
     add_output(command)
 
 
@@ -35,7 +45,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their figures per query."""
     # What is wrong with the queries is told now, not after the evaluation.
     queries = _queries(options)
-    per_query = figures_of(options.runs, qrels_of(options.qrels, options.qrels_format), options)
+    qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
+    per_query = figures_of(options.runs, qrels, options)
     if options.per_query:
         return per_query
     if queries is None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from polars_ir.cli.command import Command
-from polars_ir.cli.inputs import alike, qrels_of, run_of, systems_of
+from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.cli.output import as_target
-from polars_ir.cli.parser import RENDERS, RUNS, add_formats, add_measures
-from polars_ir.errors import OptionError, known_as
+from polars_ir.cli.parser import RENDERS, RUNS, add_formats, add_limits, add_measures
+from polars_ir.errors import OptionError, known_as, printable
 from polars_ir.files import write_run
 from polars_ir.files.formats import writable
 from polars_ir.fusion import PRODUCTS, fuse, tune_fusion
@@ -40,6 +41,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, help="what parts the queries (%(default)s)")
     add_measures(command, required=False)
     add_formats(command)
+    add_limits(command)
     shown = command.add_mutually_exclusive_group()
     for render, what in RENDERS.items():
         shown.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=f"print {what}")
@@ -48,7 +50,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """What tuning is worth; or nothing to show, since the fused run is written."""
-    runs = systems_of(options.files, lambda name: run_of(name, options.format))
+    runs = systems_of(options.files, partial(run_of, format=options.format, **limits_of(options)))
     how: dict[str, Any] = {name: getattr(options, name) for name in ("norm", "depth", "top", "dialect")}
     weights, k, shown = _weights(runs, options), options.k, pl.DataFrame()
     if options.tune:
@@ -56,11 +58,11 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
             raise OptionError("--tune needs judgments (--qrels FILE) and one measure to choose by (-m).")
         if weights is not None:
             raise OptionError("--tune chooses the weights; leave out --weight.")
-        ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format))
+        ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits_of(options)))
         grid = {} if k is None else {"k": [k]}
         chances = {"folds": options.folds, "seed": options.seed}
         tuned = tune_fusion(ours, qrels, options.method, options.measure, grid=grid, **how, **chances)
-        print(tuned, file=sys.stderr)
+        print(printable(str(tuned)), file=sys.stderr)
         weights, shown = tuned.weights, tuned.summary
     if options.target is not None or not options.tune:
         _write(fuse(runs, options.method, k=k, weights=weights, **how), options)

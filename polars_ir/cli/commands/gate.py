@@ -9,8 +9,16 @@ import polars as pl
 
 from polars_ir.cli.command import Command
 from polars_ir.cli.evaluation import figures_of
-from polars_ir.cli.inputs import per_query_of, qrels_of
-from polars_ir.cli.parser import add_measures, add_options, add_output, add_runs_instead, by_measure, number_of_measure
+from polars_ir.cli.inputs import limits_of, per_query_of, qrels_of
+from polars_ir.cli.parser import (
+    add_limits,
+    add_measures,
+    add_options,
+    add_output,
+    add_runs_instead,
+    by_measure,
+    number_of_measure,
+)
 from polars_ir.options import options_of
 from polars_ir.per_query import verdicts
 from polars_ir.per_query.gating import gate
@@ -28,6 +36,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
     its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
     command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
+    add_limits(command)
     add_output(command)
 
 
@@ -42,9 +51,9 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """Whether a change may ship."""
     files = options.new, options.old
     if options.qrels is None:
-        new, old = map(per_query_of, files)
+        new, old = (per_query_of(file, **limits_of(options)) for file in files)
     else:
-        qrels = qrels_of(options.qrels, options.qrels_format)
+        qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
         new, old = (figures_of([file], qrels, options) for file in files)
     given: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in ("max_drop", "ranges")}
     verdict: pl.DataFrame = gate(

@@ -7,8 +7,8 @@ import argparse
 import polars as pl
 
 from polars_ir.cli.command import Command
-from polars_ir.cli.inputs import alike, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import QRELS, RUNS, add_formats, add_output
+from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
+from polars_ir.cli.parser import QRELS, RUNS, add_formats, add_limits, add_output
 from polars_ir.frames.columns import find
 from polars_ir.runs.validation import validate
 
@@ -18,13 +18,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("qrels", help=QRELS)
     command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
     add_formats(command)
+    add_limits(command)
     add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """What is odd about each run."""
-    qrels = qrels_of(options.qrels, options.qrels_format)
-    return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format), qrels)))
+    limits = limits_of(options)
+    qrels = qrels_of(options.qrels, options.qrels_format, **limits)
+    return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format, **limits), qrels)))
 
 
 def status(findings: pl.DataFrame) -> int:

@@ -152,7 +152,9 @@ def _lines(frame: pl.LazyFrame) -> Iterator[str]:
             str(document): value for document, value in zip(documents, values, strict=True) if document is not None
         }
         comma = "," if number < queries.height else ""
-        yield f"{json.dumps(str(query), ensure_ascii=False)}: {json.dumps(of_query, ensure_ascii=False)}{comma}"
+        # A number of JSON is a float to all that read it, so that a Decimal becomes one.
+        rows = json.dumps(of_query, ensure_ascii=False, default=float)
+        yield f"{json.dumps(str(query), ensure_ascii=False)}: {rows}{comma}"
     yield "}"
 
 
