@@ -178,3 +178,10 @@ def test_lists_under_other_names():
 def test_lists_that_can_not_be_read(log, options, message):
     with pytest.raises(ir.IRError, match=message):
         ir.from_lists(log, **options)
+
+
+def test_the_lists_that_are_most_like_the_names_looked_for_are_proposed():
+    frame = pl.DataFrame({"question_id": ["q"], "my_results": [["d"]], "gold_docs": [["d"]], "tags": [["x"]]})
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(frame)
+    assert "retrieved='my_results', relevant='gold_docs'" in str(error.value)
