@@ -148,7 +148,9 @@ for kind in ("documents", "subtopics"):
         expected = [spec.function(k=10**8) for spec in specs if spec.expected]
         assert ir.evaluate(run, qrels, expected, ties="expected").width == len(expected) + 1
         ir.evaluate(run, qrels, [spec.function(k=10**8) for spec in specs], bounds=True)
-print(len(specs), "measures", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, "MB")
+# Not `ru_maxrss`, in which the process that started this one counts, too.
+(highest,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(len(specs), "measures", int(highest) >> 10, "MB")
 """
 
 
@@ -157,7 +159,7 @@ def test_no_cutoff_takes_more_memory_than_the_list_is_long():
     command = [sys.executable, "-c", HOSTILE, str(TESTS / "support")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own code
     assert ran.returncode == 0, ran.stderr[-2000:]
-    assert int(ran.stdout.split()[-2]) < 1200
+    assert int(ran.stdout.split()[-2]) < 600
 
 
 def test_patience_that_hardly_ends_costs_nothing():
