@@ -26,6 +26,7 @@ CHARTS: dict[str, Any] = {
     "forest": lambda: plots.forest(PER_QUERY, baseline="plain"),
     "distribution": lambda: plots.distribution(PER_QUERY),
     "heatmap": lambda: plots.heatmap(PER_QUERY),
+    "ranks": lambda: plots.ranks(PER_QUERY),
     "series": lambda: plots.series(PER_QUERY, DAYS, every="1d", measures=MARKUP),
     "cutoffs": lambda: plots.cutoffs(RUNS, QRELS, "nDCG", k=[1, 2]),
     "precision_recall": lambda: plots.precision_recall(RUNS, QRELS),
