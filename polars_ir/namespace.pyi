@@ -169,8 +169,6 @@ class IRNamespace(Generic[_FrameT_co]):
         judged_only: bool = False,
     ) -> _FrameT_co:
         """The queries in which two runs differ most, and the documents that make the difference there."""
-    def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> Any:
-        """The share of the pairs of systems that a measure tells apart: a row per measure."""
     def eleven_point_average(
         self, qrels: Any = None, *, rel: float = 1, rounding: str = "nearest", **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -598,8 +596,6 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, p: float = 0.8, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Residual of rank-biased precision: how much higher it would be if every unjudged document were relevant."""
-    def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> Any:
-        """Which rank each system has by its mean, and which it may have: a row per system and measure, the best first."""
     def recall(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -622,7 +618,7 @@ class IRNamespace(Generic[_FrameT_co]):
         """What reranking gains: against the order it found, and against the best order of the same candidates."""
     def reusability(
         self, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
-    ) -> Any:
+    ) -> _FrameT_co:
         """How each system would fare had it had no part in the pool: a row per system."""
     def robustness(self, by: str | Any) -> _FrameT_co:
         """The mean and the worst value of every measure over the variants of a query: one row per base query and measure."""
@@ -741,6 +737,8 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         self, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Comparing]
     ) -> _FrameT_co:
         """Whether systems differ from a baseline, or from each other, by more than chance: one row per pair and measure."""
+    def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:
+        """The share of the pairs of systems that a measure tells apart: a row per measure."""
     def drift(
         self,
         by: Any,
@@ -785,6 +783,8 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         confidence: float = 0.95,
     ) -> _FrameT_co:
         """How alike two measures, or two sets of judgments or queries, order the same systems."""
+    def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> _FrameT_co:
+        """Which rank each system has by its mean, and which it may have: a row per system and measure, the best first."""
     def risk(
         self, baseline: str, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero"
     ) -> _FrameT_co:

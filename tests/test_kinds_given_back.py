@@ -28,6 +28,7 @@ CALLS = {
     "contribution": (RUNS, lambda frame: frame.contribution(QRELS)),
     "deduplicate": (RUN, lambda frame: frame.deduplicate()),
     "skip_first": (RUN, lambda frame: frame.skip_first()),
+    "discriminative_power": (PER_QUERY, lambda frame: frame.discriminative_power(resamples=99)),
     "diff": (RUN, lambda frame: frame.diff(OTHER, QRELS, "nDCG@10")),
     "drift": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.drift("week", resamples=99)),
     "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),
@@ -46,8 +47,10 @@ CALLS = {
     "pool": (RUNS, lambda frame: frame.pool(10)),
     "power": (PER_QUERY, lambda frame: frame.power(baseline="bm25", difference=0.05)),
     "rank_correlation": (PER_QUERY, lambda frame: frame.rank_correlation()),
+    "ranks": (PER_QUERY, lambda frame: frame.ranks(resamples=99)),
     "rerank": (RUN, lambda frame: frame.rerank(OTHER)),
     "rerank_gain": (RUN, lambda frame: frame.rerank_gain(OTHER, QRELS)),
+    "reusability": (RUNS, lambda frame: frame.reusability(QRELS, "nDCG@10")),
     "risk": (PER_QUERY, lambda frame: frame.risk("bm25")),
     "robustness": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.robustness("week")),
     "similarity": (RUNS, lambda frame: frame.similarity()),
@@ -61,7 +64,7 @@ CALLS = {
 }
 
 #: What is no frame, nor a tuple of frames.
-OTHERS = {"table"}
+OTHERS = {"table", "side_by_side"}
 
 
 def given_back(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.errors import explain_options
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.options import takes
 from polars_ir.per_query.columns import Measures, measures_of
 from polars_ir.per_query.options import Discriminating
@@ -26,7 +26,7 @@ SCHEMA = {
 
 @explain_options
 @takes(Discriminating)
-def discriminative_power(per_query: Any, measures: Measures = None, **options: Unpack[Discriminating]) -> Any:
+def discriminative_power(per_query: Any, measures: Measures = None, **options: Unpack[Discriminating]) -> Eager:
     """The share of the pairs of systems that a measure tells apart: a row per measure.
 
     Every pair of systems is tested as `compare` does it, without a correction for their number: the share is what one

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.extras import require
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.columns import Measures
@@ -37,7 +37,7 @@ SCHEMA = {
 
 @explain_options
 @takes(Ranking)
-def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Any:
+def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Eager:
     """Which rank each system has by its mean, and which it may have: a row per system and measure, the best first.
 
     Of two systems one is better beyond chance if |t| of their paired differences is above what the largest |t| of all

@@ -14,7 +14,7 @@ import polars as pl
 from polars_ir.engine.pairing import Pair, pair_up
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest
-from polars_ir.frames.kinds import give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures, is_cost
 from polars_ir.language.spec import kind_of
@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
 @explain_options
 def reusability(
     runs: Any, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
-) -> Any:
+) -> SameKind:
     """How each system would fare had it had no part in the pool: a row per system.
 
     Judgments of documents that only the system, or only systems of its group, has among its first `depth` are taken
