@@ -115,7 +115,7 @@ def _local_file(path: Path) -> Path:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FileError.of_file(path, f"this is no path that can be read: {reason}.") from None
     if stat.S_ISDIR(mode):
-        raise FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
+        raise _is_directory(path)
     if not stat.S_ISREG(mode):
         raise FileError.of_file(path, "this is a pipe or a device, which can not be read twice; write it to a file.")
     if not is_text(path):
@@ -142,3 +142,11 @@ def _check_beginning(path: Path) -> None:
     if not begin.startswith(magic):
         kind = path.suffix[1:]
         raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not compressed so; rename it.")
+
+
+def _is_directory(path: Path) -> FileError:
+    """That this is no file, and how to read those in it; folders called `key=value` hold columns, for Polars."""
+    if "=" in path.name or any(path.glob("*=*")):
+        hive = f"pl.scan_parquet({str(path)!r}, hive_partitioning=True)"
+        return FileError.of_file(path, f"this is a directory with columns in the names of folders; read it by {hive}.")
+    return FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -223,3 +224,17 @@ def test_a_tag_that_is_a_column_name_makes_no_header(write: Write) -> None:
 def test_the_format_can_be_said(write: Write) -> None:
     assert read_run(write(LINE, "a.csv"), format="trec")["query_id"].to_list() == ["q1"]
     assert read_qrels(write("query-id\tcorpus-id\tscore\nq\td\t1\n", "a.txt"), format="beir").rows() == [("q", "d", 1)]
+
+
+def test_a_folder_of_hive_parts_is_left_to_polars(tmp_path: Path) -> None:
+    for system in ("a", "b"):
+        folder = tmp_path / "lake" / f"run={system}"
+        folder.mkdir(parents=True)
+        pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(folder / "part.parquet")
+    with pytest.raises(FileError) as error:
+        scan_run(tmp_path / "lake")
+    (advice,) = re.findall(r"pl\.scan_parquet\(.*\)", str(error.value))
+    run = eval(advice, {"pl": pl})  # noqa: S307  # the advice, as it would be pasted
+    assert run.ir.evaluate({"q": ["d"]}, "RR").collect().rows() == [("a", "q", 1.0), ("b", "q", 1.0)]
+    with pytest.raises(FileError, match="columns in the names of folders"):
+        read_run(str(tmp_path / "lake" / "*"))
