@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import InputTypeError, OptionError, explain_options, nearest, quoted
+from polars_ir.errors import InputTypeError, OptionError, explain_options
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.table import qrels_table
 from polars_ir.fusion.dialects import Fusion
@@ -24,7 +24,7 @@ from polars_ir.measures.average_precision import average_precision
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.judging import judge
 from polars_ir.runs.rankings import LowerIsBetter, collected, ranked
-from polars_ir.values import check, or_none, whole
+from polars_ir.values import check, one_of, or_none, positive, whole
 
 
 @explain_options
@@ -36,7 +36,7 @@ def train(
     segments: int | None = None,
     ends: Sequence[int] | None = None,
     window: int | None = None,
-    rel: int = 1,
+    rel: float = 1,
     depth: int | None = None,
     lower_is_better: LowerIsBetter = False,
 ) -> Method:
@@ -88,8 +88,8 @@ def train(
     Method
         For `ir.fuse(runs, method)`. Its `table` has `run` (String), `bucket` (Int64: the rank or the number of the
         segment, from 1; 1 for MAPFuse), `value` (Float64: the probability, BayesFuse's log odds, or MAP) and
-        `n_queries` (UInt32, from how many lists it is estimated). It takes no weights, and knows the runs that it was
-        trained for only.
+        `n_queries` (UInt32, from how many lists it is estimated). It takes no weights, nor does
+        `tune_fusion` take it, and it knows the runs that it was trained for only.
 
     Raises
     ------
@@ -115,11 +115,9 @@ def train(
     >>> ir.fuse({"bm25": {"q3": ["e", "f"]}, "dense": {"q3": ["f"]}}, posfuse).select("doc_id", "score").rows()
     [('f', 1.0), ('e', 0.5)]
     """
-    if method not in LEARNERS:
-        near = nearest(method, TRAINED) if isinstance(method, str) else ""
-        raise OptionError(f"must be one of {quoted(TRAINED)}; got {method!r}.", about="method", near=near)
+    check("method", method, one_of(*TRAINED))
     options = _of_method(method, {"segments": segments, "ends": ends, "window": window})
-    check("rel", rel, whole(1))
+    check("rel", rel, positive())
     check("depth", depth, or_none(whole(1)))
     lists = _lists(runs, qrels, rel, depth, lower_is_better)
     learnt, as_method = LEARNERS[method](lists, **options)
@@ -152,7 +150,7 @@ def _rising(ends: Any) -> tuple[int, ...]:
     return ranks
 
 
-def _lists(runs: Any, qrels: Any, rel: int, depth: int | None, lower_is_better: LowerIsBetter) -> Lists:
+def _lists(runs: Any, qrels: Any, rel: float, depth: int | None, lower_is_better: LowerIsBetter) -> Lists:
     """The ranked lists of the judged queries."""
     table = table_of(runs, Fusion(Method("train", score), None), lower_is_better=lower_is_better)
     systems = systems_of(table) or table.select("run").unique().collect()["run"].cast(pl.String).sort().to_list()
@@ -161,10 +159,14 @@ def _lists(runs: Any, qrels: Any, rel: int, depth: int | None, lower_is_better: 
     found = found if depth is None else found.filter(pl.col("rank") <= depth)
     run = found.select(pl.col("run").cast(pl.String), "query_id", "doc_id", score=-pl.col("rank").cast(pl.Int64))
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
-    run, judged = (one.join(other, on="query_id", how="semi") for one, other in ((run, judged), (judged, run)))
-    learning = run["run"].unique()
+    answered = run.join(judged, on="query_id", how="semi")
+    learning = answered["run"].unique()
     if lacking := [system for system in systems if system not in learning]:
-        raise InputTypeError(f"the run {lacking[0]!r} answers no judged query, so that it can learn nothing.")
+        queries = (run.filter(run=lacking[0])["query_id"], judged["query_id"])
+        its, theirs = (", ".join(map(repr, ids.unique().sort().head(3))) for ids in queries)
+        says = f"the run {lacking[0]!r} answers no judged query; its queries are {its}, those of the qrels {theirs}."
+        raise InputTypeError(says, fix="Leave the run out, or judge its queries")
+    run, judged = answered, judged.join(answered, on="query_id", how="semi")
     relation = judge(run, judged, unjudged=True).filter(pl.col("rank").is_not_null())
     relevant = (pl.col("relevance") >= rel).fill_null(False)
     rows = relation.select("run", "query_id", "rank", "n_retrieved", relevant=relevant)

@@ -37,6 +37,7 @@ def test_posfuse_is_the_share_of_relevant_documents_at_a_rank_of_the_lists_that_
     expected = {("a", 1): 1 / 2, ("a", 2): 0, ("a", 3): 1 / 2, ("a", 4): 0, ("b", 1): 0, ("b", 2): 1 / 2}
     assert _table(method) == expected
     assert method.table["n_queries"].to_list() == [2, 2, 2, 1, 2, 2]
+    assert method.table.schema == {"run": pl.String, "bucket": pl.Int64, "value": pl.Float64, "n_queries": pl.UInt32}
     assert _scores(method) == {"n": 1 / 2, "m": 0, "o": 1 / 2}
 
 
@@ -171,7 +172,7 @@ def test_what_a_method_does_not_take_is_an_error(method, options, message):
 
 
 def test_a_run_without_a_judged_query_is_an_error():
-    with pytest.raises(ir.IRError, match="'b' answers no judged query"):
+    with pytest.raises(ir.IRError, match="'b' answers no judged query; its queries are 'q2', those of the qrels 'q1'"):
         ir.fusion.train("posfuse", {"a": A, "b": {"q2": ["x"]}}, {"q1": ["r"]})
 
 
