@@ -1,7 +1,8 @@
 """Rank fusion: several runs to one.
 
 `ir.fuse` does it. Here is what it is made of: `Method`, the methods and norms with their parameters
-(`ir.fusion.rrf(k=10)`, `ir.fusion.min_max(minimum=0)`), and `DIALECTS`, what products mean by their names.
+(`ir.fusion.rrf(k=10)`, `ir.fusion.min_max(minimum=0)`), `train` for the methods that learn from judged queries, and
+`DIALECTS`, what products mean by their names.
 """
 
 from polars_ir.fusion.complementing import Complementarity, complementarity
@@ -33,6 +34,7 @@ from polars_ir.fusion.methods import (
     weighted_mnz,
     weighted_sum,
 )
+from polars_ir.fusion.training import train
 from polars_ir.fusion.tuning import TunedFusion, tune_fusion
 from polars_ir.runs.norms import NORMS, Norm, l2, largest, min_max, ranks, shares, z
 from polars_ir.runs.norms import borda as borda_norm
@@ -80,6 +82,7 @@ __all__ = [
     "rbc",
     "rrf",
     "shares",
+    "train",
     "tune_fusion",
     "weighted_mnz",
     "weighted_sum",

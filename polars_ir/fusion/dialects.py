@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import OptionError, nearest, option, quoted
+from polars_ir.errors import Code, Fix, OptionError, nearest, option, quoted
 from polars_ir.fusion.methods import (
     BY_NAME,
+    TRAINED,
     Method,
     comb_max,
     comb_sum,
@@ -167,6 +168,9 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
         )
     if isinstance(method, Method):
         return method
+    if method in TRAINED:
+        fix = Fix("Train it first", Code(f"ir.fusion.train({method!r}, training_runs, qrels)"))
+        raise OptionError(f"{method!r} learns from judged queries.", about="method", fix=fix)
     if method not in BY_NAME:
         says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
         raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))

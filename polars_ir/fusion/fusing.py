@@ -19,6 +19,7 @@ from polars_ir.frames.table import Table
 from polars_ir.fusion.combining import LIST, combined, completed
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
+from polars_ir.fusion.learners import knowing
 from polars_ir.fusion.methods import Method
 from polars_ir.fusion.pruning import pruned
 from polars_ir.fusion.weights import all_weights, weighted
@@ -58,7 +59,7 @@ def fuse(
     runs
         A dict of runs by name, a list of runs (named `"1"`, `"2"`, ...), or a table with a column `run`.
     method
-        A name, or a `Method`.
+        A name, or a `Method`; `ir.fusion.train` makes those that learn from judged queries (PosFuse, ProbFuse, ...).
     norm
         How scores are normalised first, as in `normalize`; None leaves them. Ranks are the same with every norm.
     weights
@@ -146,6 +147,7 @@ def termed(
 ) -> pl.LazyFrame:
     """Ranked rows with their normalised score, their weight and the term they contribute."""
     method, norm = fusion.method, fusion.norm
+    rows = knowing(rows, method, systems)
     rows = rows if norm is None else normalized(rows, norm, LIST)
     rows = weighted(rows, weights, systems, table)
     absent = method.absent if norm is None or norm.absent is None else norm.absent

@@ -40,7 +40,7 @@ class Method(NamedTuple):
     `absent` is the term of a run that lacks the document, for methods that give it one; `norm` the norm of a method
     that has its own. `linear` says that a term is in proportion to the weight, so that weights can be tuned without
     computing it anew; `falling`, that terms are also not negative, fall with the rank, and their sum is the score: then
-    `top` leaves out early what can not be among the first.
+    `top` leaves out early what can not be among the first. `table` is what a method of `train` has learnt.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Method(NamedTuple):
     norm: Norm | None = None
     linear: bool = False
     falling: bool = False
+    table: pl.DataFrame | None = None
 
 
 def comb_sum() -> Method:
@@ -212,3 +213,6 @@ METHODS: tuple[Callable[..., Method], ...] = (
 )
 
 BY_NAME = {method().name: method for method in METHODS}
+
+#: The methods that `train` makes.
+TRAINED = ("posfuse", "slidefuse", "probfuse", "segfuse", "mapfuse", "bayesfuse")

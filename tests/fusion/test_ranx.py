@@ -97,3 +97,35 @@ def test_constant_scores_are_those_of_ranx_in_its_dialect():
     for norm in ("min-max", "sum"):
         theirs = ranx.fuse(runs, norm=norm, method="sum").to_dict()
         _same(ir.fuse(constant, "sum", norm=norm, dialect="ranx"), theirs)
+
+
+#: ranx has the sizes of SegFuse's segments for their ends.
+ENDS = [10 * 2**k - 5 for k in range(10)]
+
+#: A trained method, our options, and what ranx's training and fusion take.
+TRAINED = [
+    ("posfuse", {}, {}, {}),
+    ("mapfuse", {}, {}, {}),
+    ("bayesfuse", {}, {}, {}),
+    ("segfuse", {"ends": ENDS}, {}, {}),
+    *(("probfuse", {"segments": n}, {"n_segments": n}, {}) for n in (1, 3, 7, 25, 100)),
+    *(("slidefuse", {"window": w}, {}, {"w": w}) for w in (0, 1, 4, 50)),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*unsafe cast")  # of Numba, about code of ranx
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("method", "ours", "of_training", "of_fusion"), TRAINED)
+def test_a_trained_method_is_that_of_ranx(method, ours, of_training, of_fusion, seed):
+    chance = random.Random(seed)
+    qrels = {query: {f"d{doc}": chance.randint(0, 2) for doc in chance.sample(range(60), 30)} for query in RUNS[0]}
+    # Half of the queries to learn from, half to fuse.
+    learning, fused = list(qrels)[:6], list(qrels)[6:]
+    parts = [[{query: run[query] for query in queries} for run in RUNS] for queries in (learning, fused)]
+    judged = {query: qrels[query] for query in learning}
+    runs = [ranx.Run(run) for run in parts[0]]
+    trainer = getattr(ranx.fusion, f"{method}_train")
+    name = {"mapfuse": "map_scores", "bayesfuse": "log_odds"}.get(method, "probs")
+    learnt = {name: trainer(ranx.Qrels(judged), runs, **of_training)}
+    trained = ir.fusion.train(method, parts[0], judged, **ours)
+    _same(ir.fuse(parts[1], trained, norm="min-max"), _of_ranx(method, "min-max", of=parts[1], **learnt, **of_fusion))
