@@ -94,14 +94,14 @@ def contribution(
             f"must be {MOST_SYSTEMS} at most, since every subset is fused; got {len(systems)}.", about="runs"
         )
     costs = None if cost is None else _costs(cost, systems)
-    own = by_system(weights, systems) if isinstance(weights, (Mapping, list, tuple)) else weights
+    own_weights = by_system(weights, systems) if isinstance(weights, (Mapping, list, tuple)) else weights
     subsets = [subset for size in range(1, len(systems) + 1) for subset in combinations(systems, size)]
-    if isinstance(own, dict):
+    if isinstance(own_weights, dict):
         # A fusion without any weight has no score: such runs alone are worth nothing.
-        subsets = [subset for subset in subsets if any(own[system] for system in subset)]
+        subsets = [subset for subset in subsets if any(own_weights[system] for system in subset)]
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     how = How(method, dialect, missing, check("top", top, whole(1)), chosen)
-    values = measured_subsets(subsets, own, of, how, norm)
+    values = measured_subsets(subsets, own_weights, of, how, norm)
     means = values.group_by("run").agg(mean=average(pl.col(chosen.name).cast(pl.Float64))).sort("run")
     worth = dict.fromkeys([()], 0.0) | {subsets[number]: mean for number, mean in means.iter_rows()}
     rows = [_row(system, systems, worth) for system in systems]
@@ -109,14 +109,14 @@ def contribution(
         front = _front(worth, costs, lower=is_cost(chosen.name))
         for row in rows:
             row |= {"cost": costs[row["run"]], "pareto": any(row["run"] in subset for subset in front)}
-    found = pl.DataFrame(rows).sort(pl.col("shapley").round(12), "run", descending=[True, False])
-    return give_back(found.lazy(), of_one(runs))
+    contributions = pl.DataFrame(rows).sort(pl.col("shapley").round(12), "run", descending=[True, False])
+    return give_back(contributions.lazy(), of_one(runs))
 
 
 def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
     """What one run contributes."""
     others = [other for other in systems if other != system]
-    everyone, rest = worth.get(tuple(systems), 0.0), worth.get(tuple(others), 0.0)
+    everyone, without = worth.get(tuple(systems), 0.0), worth.get(tuple(others), 0.0)
     gains = (
         (worth.get(tuple(sorted([*before, system])), 0.0) - worth.get(before, 0.0)) / comb(len(others), len(before))
         for size in range(len(systems))
@@ -126,8 +126,8 @@ def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]
         "run": system,
         "alone": worth.get((system,), 0.0),
         "all": everyone,
-        "without": rest,
-        "leave_one_out": everyone - rest,
+        "without": without,
+        "leave_one_out": everyone - without,
         "shapley": sum(gains) / len(systems),
     }
 

@@ -167,8 +167,8 @@ def borda() -> Method:
 
     Aslam & Montague 2001, https://doi.org/10.1145/383952.384007.
     """
-    points, rest = n_candidates - rank + 1, (n_candidates - n_retrieved + 1) / 2
-    return Method("borda", weight * points, absent=weight * rest)
+    points, absent_points = n_candidates - rank + 1, (n_candidates - n_retrieved + 1) / 2
+    return Method("borda", weight * points, absent=weight * absent_points)
 
 
 def condorcet() -> Method:

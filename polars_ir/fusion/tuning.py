@@ -147,24 +147,24 @@ def tune_fusion(
     values = measured(trials, of, how).rename({"run": "trial", how.measure.name: "value"})
     values = values.join(folds_of(of, by, folds, seed), on="query_id")
     choices = _choices(values, cost=is_cost(how.measure.name))
-    found = _Found(trials, of, how, values, choices)
-    per_query = found.per_query()
+    tuning = _Found(trials, of, how, values, choices)
+    per_query = tuning.per_query()
     single = next(system for system in per_query["run"].unique() if system.startswith(SINGLE))
     comparison = compare(per_query, baseline=single)
     comparison = pl.concat([comparison, compare(per_query, baseline=EQUAL).filter(run=TUNED)])
-    summary = found.summary(per_query)
-    best = trials[int(found.means()["trial"][0])]
+    summary = tuning.summary(per_query)
+    best = trials[int(tuning.means()["trial"][0])]
     frames = {
-        "run": found.out_of_fold_run(depth, lower_is_better).rename({"query_id": table.names["query_id"]}),
-        "trials": found.described(found.means().rename({"mean": how.measure.name})),
-        "choices": found.described(choices),
+        "run": tuning.out_of_fold_run(depth, lower_is_better).rename({"query_id": table.names["query_id"]}),
+        "trials": tuning.described(tuning.means().rename({"mean": how.measure.name})),
+        "choices": tuning.described(choices),
         "summary": summary,
         "per_query": per_query.rename({"query_id": table.names["query_id"]}),
         "comparison": comparison,
     }
-    given = {name: give_back(frame.lazy(), of_one(runs)) for name, frame in frames.items()}
+    of_kind = {name: give_back(frame.lazy(), of_one(runs)) for name, frame in frames.items()}
     report = _report(summary.row(0, named=True), comparison)
-    return TunedFusion(weights=dict(best.weights), k=best.k, norm=best.norm_name, report=report, **given)
+    return TunedFusion(weights=dict(best.weights), k=best.k, norm=best.norm_name, report=report, **of_kind)
 
 
 def _one(measure: Any) -> Measured:
@@ -220,9 +220,9 @@ class _Found(NamedTuple):
     def described(self, frame: pl.DataFrame) -> pl.DataFrame:
         """A table with the configuration of its trials."""
         columns = {f"weight_{system}": [t.weights[system] for t in self.trials] for system in self.of.systems}
-        others = {"k": [t.k for t in self.trials], "norm": [t.norm_name for t in self.trials]}
+        parameters = {"k": [t.k for t in self.trials], "norm": [t.norm_name for t in self.trials]}
         schema = {**dict.fromkeys(columns, pl.Float64), "k": pl.Float64, "norm": pl.String}
-        configurations = pl.DataFrame({**columns, **others}, schema=schema).with_row_index("trial")
+        configurations = pl.DataFrame({**columns, **parameters}, schema=schema).with_row_index("trial")
         configurations = configurations.with_columns(pl.col("trial").cast(frame.schema["trial"]))
         return frame.join(configurations, on="trial", how="left", maintain_order="left")
 

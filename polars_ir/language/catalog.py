@@ -113,8 +113,8 @@ def measure(
             expression = marked(function(*bound.args, **bound.kwargs), Call(name, arguments, spec.monotone))
             return expression.alias(spec.column(arguments))
 
-        known = CATALOG.get(name)
-        if function.__name__ in RESERVED or (known and known.ours and not is_ours(function)):
+        existing = CATALOG.get(name)
+        if function.__name__ in RESERVED or (existing and existing.ours and not is_ours(function)):
             raise MeasureError(
                 f"{name!r} ({function.__name__}) is part of this package. Give your measure another name."
             )

@@ -184,8 +184,8 @@ def column_of(name: str) -> Column | None:
 
 def is_cost(column: str) -> bool:
     """Whether the lowest value of a measure is its best one, as far as the name of a column tells."""
-    known = column_of(column)
-    return known is not None and known.is_cost
+    named = column_of(column)
+    return named is not None and named.is_cost
 
 
 def average_of(column: str) -> Average:
@@ -194,8 +194,8 @@ def average_of(column: str) -> Average:
     >>> average_of("GMAP(rel=2) high"), average_of("mine")
     ('geometric', 'arithmetic')
     """
-    known = column_of(column)
-    return known.spec.average if known else "arithmetic"
+    named = column_of(column)
+    return named.spec.average if named else "arithmetic"
 
 
 def _one_by_one(measures: Measures) -> Iterator[tuple[pl.Expr, bool]]:

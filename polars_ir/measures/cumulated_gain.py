@@ -257,8 +257,8 @@ def q_measure(
     0.595238
     """
     value = pl.when(relevant(rel)).then(gain(dcg, gains)).otherwise(0.0)
-    found = relevant(rel) & top(k)
-    places, gained = ranked(rank, found), ranked(value, found).cum_sum()
+    is_hit = relevant(rel) & top(k)
+    places, gained = ranked(rank, is_hit), ranked(value, is_hit).cum_sum()
     order = value.rank("ordinal", descending=True)
     ideal = ranked(value, relevant(rel), by=order).cum_sum()
     of_ideal = ideal.gather(pl.min_horizontal(places, n_relevant(rel)).cast(pl.Int64) - 1)

@@ -138,11 +138,11 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
     if not n:
         return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
     weighed = improvements * (1 + alpha * (improvements < 0))
-    found = significance.of_each(significance.t_test, weighed[:, None])[0]
-    if found.p is None:
+    outcome = significance.of_each(significance.t_test, weighed[:, None])[0]
+    if outcome.p is None:
         few = "fewer than two queries with a value of both systems"
         notes = [few if n < 2 else "all differences are the same", *notes]
-    figures = {"URisk": float(weighed.mean()), "TRisk": found.statistic, "p": found.p}
+    figures = {"URisk": float(weighed.mean()), "TRisk": outcome.statistic, "p": outcome.p}
     return {**figures, **counts, "note": "; ".join(notes) or None}
 
 

@@ -161,7 +161,7 @@ def compare(
     how = Options(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, chances)
     rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
     schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
-    found = tested(
+    comparison = tested(
         rows,
         schema,
         significant="significant",
@@ -169,4 +169,4 @@ def compare(
         alpha=alpha,
         resamples=chances["resamples"] if test.resampled else None,
     )
-    return give_back(found, per_query)
+    return give_back(comparison, per_query)

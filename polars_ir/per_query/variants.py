@@ -82,9 +82,9 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
         raise ColumnError.no_measure([name for name in table.columns if name != base])
     keys = [*(key for key in table.keys if key == "run"), column_for(base)]
     variants = rows.sort(*keys, "query_id").group_by(keys, maintain_order=True)
-    found = [variants.agg(pl.lit(measure).alias("measure"), **_mean_and_worst(measure)) for measure in measures]
+    parts = [variants.agg(pl.lit(measure).alias("measure"), **_mean_and_worst(measure)) for measure in measures]
     columns = [*keys, "measure", "mean", "worst", "n_variants"]
-    return give_back(pl.concat(found).select(columns).rename({column_for(base): base}), per_query)
+    return give_back(pl.concat(parts).select(columns).rename({column_for(base): base}), per_query)
 
 
 def _mean_and_worst(measure: str) -> dict[str, pl.Expr]:

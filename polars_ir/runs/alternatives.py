@@ -61,7 +61,7 @@ def cutoff_of(measure: Measured) -> int | None:
 def frames_of(run: Any) -> Frames:
     """A run in any form as a Polars frame, or one for each system."""
     if isinstance(run, Mapping) and holds_systems(run):
-        return {str(system): to_polars("run", one, column="score") for system, one in run.items()}
+        return {str(system): to_polars("run", frame, column="score") for system, frame in run.items()}
     return to_polars("run", run, column="score")
 
 

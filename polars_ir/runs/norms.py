@@ -154,10 +154,10 @@ def _spread() -> pl.Expr:
     return score.max() > score.min()
 
 
-def _end(option: str, value: Any, own: pl.Expr) -> pl.Expr:
+def _end(option: str, value: Any, own_end: pl.Expr) -> pl.Expr:
     """An end of the scale: the list's own, a number, or one by system."""
     if value is None:
-        return own
+        return own_end
     if isinstance(value, Mapping):
         ends = {str(system): float(end) for system, end in value.items()}
         return pl.col("run").replace_strict(ends, return_dtype=pl.Float64, default=None)
@@ -249,7 +249,7 @@ def normalize(
     >>> ir.normalize({"q": {"a": 9.0, "b": 6.0, "c": 5.0}}).sort("doc_id").rows()
     [('q', 'a', 1.0), ('q', 'b', 0.25), ('q', 'c', 0.0)]
     """
-    chosen = norm_of(norm)
+    record = norm_of(norm)
     table = checked_run(run)
-    rows = normalized(ranked(table, lower_is_better=lower_is_better), chosen, table.keys)
+    rows = normalized(ranked(table, lower_is_better=lower_is_better), record, table.keys)
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

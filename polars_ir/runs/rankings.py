@@ -99,6 +99,6 @@ def collected(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
     try:
         return plan.collect(engine="streaming" if rows >= tuning.TUNING.streaming_rows else "in-memory")
     except pl.exceptions.InvalidOperationError as error:
-        if told := OUR_MESSAGE.search(str(error)):
-            raise DataError(told[1]) from None
+        if ours := OUR_MESSAGE.search(str(error)):
+            raise DataError(ours[1]) from None
         raise

@@ -106,8 +106,8 @@ def rerank_gain(
     plain = candidates.drop("rank")
 
     def values(reordered: pl.DataFrame, name: str) -> pl.DataFrame:
-        found = evaluate(reordered, judged, chosen.expression)
-        return found.select("query_id", pl.col(chosen.name).cast(pl.Float64).alias(name))
+        evaluated = evaluate(reordered, judged, chosen.expression)
+        return evaluated.select("query_id", pl.col(chosen.name).cast(pl.Float64).alias(name))
 
     depths = [*(of_curve for of_curve in DEPTHS if of_curve < depth), depth]
     before = values(plain, "before")
@@ -121,9 +121,9 @@ def rerank_gain(
     per_query = curve[-1].drop("depth").with_columns(difference=pl.col("after") - pl.col("before"))
     per_query = per_query.join(_margins(candidates, depth), on="query_id", how="left").sort("query_id")
     moved = _moved(rerank(plain, reranked, depth=depth), k)
-    told = _told(better)
-    summary = per_query.select(pl.lit(chosen.name).alias("measure"), before=average(pl.col("before")), **told)
-    curves = pl.concat(curve).sort("depth", "query_id").group_by("depth", maintain_order=True).agg(**told)
+    aggregations = _told(better)
+    summary = per_query.select(pl.lit(chosen.name).alias("measure"), before=average(pl.col("before")), **aggregations)
+    curves = pl.concat(curve).sort("depth", "query_id").group_by("depth", maintain_order=True).agg(**aggregations)
     frames = (
         summary.with_columns(moved.select(pl.all()).get_columns()),
         curves.drop("unchanged"),

@@ -173,9 +173,9 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
     run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (run, qrels))
     composed = pl.col(role).str.normalize("NFC")
     stripped = composed.str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
-    others = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
+    unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
-    pairs = alone.join(others.unique("alike"), on="alike", how="left")
+    pairs = alone.join(unmatched.unique("alike"), on="alike", how="left")
     return finding(
         f"{role} that only looks different",
         pairs,
@@ -194,11 +194,11 @@ def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
         reordered(relation, keys, ties).group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
         for ties in ("best", "worst")
     )
-    both = best.join(worst, on=keys, suffix=" at worst")
+    extremes = best.join(worst, on=keys, suffix=" at worst")
     moved = [
         finding(
             f"{name} moved by ties",
-            both,
+            extremes,
             pl.col(name) > pl.col(f"{name} at worst"),
             _id(*keys),
             "queries whose value depends on the order of equal scores; share: how far the mean could move",
@@ -217,10 +217,10 @@ def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
 
 
 def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
-    shown = relation.filter(pl.col("rank") <= DEPTH)
+    top = relation.filter(pl.col("rank") <= DEPTH)
     return finding(
         f"unjudged documents in the top {DEPTH}",
-        shown,
+        top,
         pl.col("relevance").is_null(),
         _id(*keys, "doc_id"),
         "they count as not relevant; Judged@k and unj@k measure how many there are",

@@ -78,7 +78,7 @@ def _permutation_p(group: Floats, rest: Floats, resamples: int, seed: int, drawn
             return drawn_p
         numbers = np.repeat([0, 1], [len(group), len(rest)])
         return float(permutation_p([(np.concatenate([group, rest]), numbers)], resamples=resamples, seed=seed)[0][0])
-    found = stats.permutation_test(
+    result = stats.permutation_test(
         (group, rest),
         _difference,
         permutation_type="independent",
@@ -87,7 +87,7 @@ def _permutation_p(group: Floats, rest: Floats, resamples: int, seed: int, drawn
         n_resamples=resamples,
         batch=max(1, DRAWN // n),
     )
-    return float(found.pvalue)
+    return float(result.pvalue)
 
 
 def _difference(group: Floats, rest: Floats, *, axis: int) -> Floats:
