@@ -114,7 +114,7 @@ def fuse(
     >>> ir.fuse(scores, "sum", norm="min-max", weights={"bm25": 0.25, "dense": 0.75}).select("doc_id", "score").rows()
     [('b', 0.75), ('a', 0.25)]
     """
-    check("missing", missing, one_of(*get_args(Missing)))
+    check_missing(missing)
     fusion = fusion_of(method, norm, dialect, k)
     check_reads_weights(fusion.method, weights)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
@@ -190,6 +190,11 @@ def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
         )
     of_run = {f"term_{system}": pl.when(pl.col("run") == system).then("term").max() for system in systems}
     return rows.group_by(DOCUMENT).agg(**of_run)
+
+
+def check_missing(missing: object) -> None:
+    """Raise an `OptionError` for what says nothing of a run that lacks a document."""
+    check("missing", missing, one_of(*get_args(Missing)))
 
 
 def check_reads_weights(method: Method, weights: Any) -> None:

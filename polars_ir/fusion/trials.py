@@ -25,6 +25,7 @@ from polars_ir.language.identity import Measured
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.judging import judge
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, ranked
+from polars_ir.values import check, or_none, whole
 
 #: Rows that are measured together, to bound the memory.
 ROWS = 5_000_000
@@ -46,6 +47,7 @@ def candidates_of(
     table: Table, systems: Sequence[str], qrels: Any, *, depth: int | None, lower_is_better: LowerIsBetter
 ) -> Candidates:
     """What all the fusions start from."""
+    depth = check("depth", depth, or_none(whole(1)))
     table, judgments = same_types(table, qrels_table(qrels))
     rows = ranked(table, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)

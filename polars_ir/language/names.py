@@ -169,6 +169,15 @@ def resolve(measures: Measures) -> list[Measured]:
     return list(measured.values())
 
 
+def resolve_one(measure: Measures, what: str) -> Measured:
+    """The measure that `what` was asked for; a `MeasureError` for several."""
+    measured, *others = resolve(measure)
+    if others:
+        names = ", ".join(repr(other.name) for other in (measured, *others))
+        raise MeasureError(f"{what} takes one measure; got {names}. Call it for each.")
+    return measured
+
+
 def column_of(name: str) -> Column | None:
     """What the name of a column of a per-query frame tells of its measure; None for a column of the user's own.
 

@@ -22,10 +22,10 @@ from polars_ir.language.spec import kind_of
 from polars_ir.runs.alternatives import (
     DECIMALS,
     MEASURED,
-    Frames,
     check_measure,
     cutoff_of,
     frames_of,
+    in_memory,
     one_measure,
     relation_of,
     values_of,
@@ -105,7 +105,7 @@ def judge_next(
         raise OptionError("judge_next needs qrels, to which judgments could be added; got None.")
     check("depth", depth, or_none(whole(1)))
     check("n", n, or_none(whole(1)))
-    frames = _in_memory(frames_of(runs))
+    frames = in_memory(frames_of(runs))
     check_measure(frames, qrels, measured)
     pair, plan = relation_of(frames, qrels, measured)
     relation = collect_checked(pair, plan)
@@ -116,13 +116,6 @@ def judge_next(
     moving = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
     ordered = moving.sort("swing", "best_rank", *DOCUMENT, descending=[True, False, False, False])
     return give_back(ordered.head(n or ordered.height).rename({"query_id": pair.run.names["query_id"]}).lazy(), runs)
-
-
-def _in_memory(runs: Frames) -> Frames:
-    """The runs with their rows, so that the first ones that can not be evaluated are shown."""
-    if isinstance(runs, dict):
-        return {system: frame.lazy().collect() for system, frame in runs.items()}
-    return runs.lazy().collect()
 
 
 def _candidates(relation: pl.DataFrame, depth: int) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from polars_ir.errors import OptionError, explain_options, nearest
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
-from polars_ir.values import check, one_of
+from polars_ir.values import check, is_number, one_of
 
 #: What a list is: the documents of one query, or of all queries of a system.
 Per = Literal["query", "run"]
@@ -158,10 +158,10 @@ def _end(option: str, value: Any, own_end: pl.Expr) -> pl.Expr:
     """An end of the scale: the list's own, a number, or one by system."""
     if value is None:
         return own_end
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and all(map(is_number, value.values())):
         ends = {str(system): float(end) for system, end in value.items()}
         return pl.col("run").replace_strict(ends, return_dtype=pl.Float64, default=None)
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
+    if not is_number(value):
         raise OptionError(f"must be a number, or a dict of numbers by system; got {value!r}.", about=option)
     return pl.lit(float(value))
 

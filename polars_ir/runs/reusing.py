@@ -18,7 +18,7 @@ from polars_ir.frames.kinds import give_back
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures, is_cost
 from polars_ir.language.spec import kind_of
-from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of, one_measure
+from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of, in_memory, one_measure
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.rankings import ranked
 from polars_ir.values import check, or_none, whole
@@ -100,7 +100,7 @@ def reusability(
     if qrels is None:
         raise OptionError("reusability needs qrels, from which judgments are taken; got None.")
     check("depth", depth, or_none(whole(1)))
-    frames = _in_memory(frames_of(runs))
+    frames = in_memory(frames_of(runs))
     check_measure(frames, qrels, measured)
     pair = pair_up(frames, qrels)
     if pair.qrels is None or "run" not in pair.run.dtypes:
@@ -118,13 +118,6 @@ def reusability(
         pl.concat(parts).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     )
     return give_back(result.lazy(), runs)
-
-
-def _in_memory(runs: Frames) -> Frames:
-    """The runs with their rows, which are read for every group anew."""
-    if isinstance(runs, dict):
-        return {system: frame.lazy().collect() for system, frame in runs.items()}
-    return runs.lazy().collect()
 
 
 def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
