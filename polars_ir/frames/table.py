@@ -42,7 +42,7 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """The number of rows; 0 for a LazyFrame, whose rows nobody has counted."""
+        """The number of rows; 0 for a LazyFrame, whose rows are not counted yet."""
         return sum(frame.height for frame, _ in self.sources if isinstance(frame, pl.DataFrame))
 
     @property

@@ -88,8 +88,8 @@ def complementarity(
     --------
     >>> import polars_ir as ir
     >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["x", "z"]}}
-    >>> found = ir.complementarity(runs, {"q": {"x": 1, "z": 1}}, "P@1")
-    >>> found.systems.select("run", "n_relevant", "unique").rows()
+    >>> potential = ir.complementarity(runs, {"q": {"x": 1, "z": 1}}, "P@1")
+    >>> potential.systems.select("run", "n_relevant", "unique").rows()
     [('a', 1, 0), ('b', 2, 1)]
     """
     measured_by = resolve_one(measure, "complementarity")

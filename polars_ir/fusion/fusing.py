@@ -94,10 +94,9 @@ def fuse(
     ------
     IRError
         For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
-        negative or all 0, names that there are not, scores that rise with the ranks
-        beside them, and runs that `evaluate` would not take. What only the data of a
-        LazyFrame can tell raises a Polars error with our message when it is collected; duplicates of large runs are not
-        searched for.
+        negative or all 0, unknown names, scores that rise with the ranks beside them, and runs that `evaluate` would
+        not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
+        collected; duplicates of large runs are not searched for.
 
     References
     ----------

@@ -23,7 +23,7 @@ rank = pl.col("rank")
 #: 1-based place in the ideal ranking, grades falling.
 ideal_rank = pl.col("ideal_rank")
 
-#: The grade; null for a document nobody judged.
+#: The grade; null for an unjudged document.
 relevance = pl.col("relevance")
 
 #: Documents the run returned for the query, judged or not.
@@ -120,7 +120,7 @@ def aligned(expression: pl.Expr, gains: Gains | None) -> pl.Expr:
     """What is made of gains, in a form that goes with other columns also where the gains are aggregated themselves.
 
     Polars 1.44 takes the wrong rows where a condition on `relevance / relevance.max()` selects from a plain column;
-    shifted by nothing, it does not. That takes time, so only for gains whose expression nobody knows here.
+    shifted by nothing, it does not. That takes time, so only for gains by an expression of the user's own.
 
     >>> pl.DataFrame({"relevance": [2, 1]}).select(aligned(relevance > 1, None)).to_series().to_list()
     [True, False]

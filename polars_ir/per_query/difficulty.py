@@ -57,7 +57,7 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     Raises
     ------
     IRError
-        For a measure that is not there, an `n` below 1, two rows of one query and system, or a value that is NaN.
+        For an unknown measure, an `n` below 1, two rows of one query and system, or a value that is NaN.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     Raises
     ------
     IRError
-        For a measure that is not there or of which less is better, two rows of one query and system, or a value that is
+        For an unknown measure, or one of which less is better, two rows of one query and system, or a value that is
         NaN.
 
     Examples

@@ -96,8 +96,8 @@ def drift(
     Raises
     ------
     IRError
-        For a query without a value of `by`; `every` with other than dates and times; a reference, a measure or an
-        option that is not there; NaN values; a LazyFrame.
+        For a query without a value of `by`; `every` with other than dates and times; an unknown reference, measure or
+        option; NaN values; a LazyFrame.
 
     References
     ----------
@@ -108,8 +108,8 @@ def drift(
     >>> import polars as pl, polars_ir as ir
     >>> values = [0.8, 0.9, 0.8, 0.9, 0.9, 0.8, 0.3, 0.4, 0.3]
     >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
-    >>> found = ir.drift(log, "day", min_queries=3)
-    >>> found.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
+    >>> course = ir.drift(log, "day", min_queries=3)
+    >>> course.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
     [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
     check_testing("ir.drift", options["correction"])

@@ -109,8 +109,8 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     >>> import polars as pl, polars_ir as ir
     >>> pydocs = ir.datasets.load("pydocs")
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"]).partition_by("run", as_dict=True)
-    >>> found = ir.gate(per_query["tfidf",], per_query["bm25",], ["nDCG@10", "RR"], max_drop=0.1)
-    >>> found.select("measure", pl.col("difference", "low", "high").round(4), "passed", "verdict").rows()
+    >>> verdicts = ir.gate(per_query["tfidf",], per_query["bm25",], ["nDCG@10", "RR"], max_drop=0.1)
+    >>> verdicts.select("measure", pl.col("difference", "low", "high").round(4), "passed", "verdict").rows()
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """

@@ -115,7 +115,7 @@ def power(
     Raises
     ------
     IRError
-        For a single system, systems with fewer than two common queries, a baseline or measure that is not there,
+        For a single system, systems with fewer than two common queries, an unknown baseline or measure,
         options outside their range, neither or both of `per_query` and `std`, or options that have no say in the plan.
 
     References
@@ -130,8 +130,8 @@ def power(
     787
     >>> pydocs = ir.datasets.load("pydocs")
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
-    >>> found = ir.power(per_query, baseline="bm25")
-    >>> found.select("run", "n_queries", pl.col("std", "difference").round(4)).rows()
+    >>> plan = ir.power(per_query, baseline="bm25")
+    >>> plan.select("run", "n_queries", pl.col("std", "difference").round(4)).rows()
     [('chargrams', 96, 0.1688, 0.0488), ('tfidf', 96, 0.1095, 0.0316)]
     >>> ir.power(per_query, baseline="bm25", max_drop=0.02, n_queries=400).select("run", "power").rows()
     [('chargrams', 0.7025), ('tfidf', 0.92)]

@@ -90,8 +90,7 @@ def worst_slices(
     Raises
     ------
     IRError
-        For a query without a value of `by`; a baseline, a measure or an option that is not there; NaN values; a
-        LazyFrame.
+        For a query without a value of `by`; an unknown baseline, measure or option; NaN values; a LazyFrame.
 
     References
     ----------
@@ -104,8 +103,8 @@ def worst_slices(
     >>> ids = [f"q{i}" for i in range(12)]
     >>> per_query = pl.DataFrame({"query_id": ids, "RR": [0.1, 0.2, 0.3, 0.2] + [0.8, 0.9, 1.0, 0.9] * 2})
     >>> languages = pl.DataFrame({"query_id": ids, "language": ["de"] * 4 + ["en"] * 4 + ["fr"] * 4})
-    >>> found = ir.worst_slices(per_query, languages, min_queries=4)
-    >>> found.select("value", pl.col("difference").round(3), "significant").rows()
+    >>> slices = ir.worst_slices(per_query, languages, min_queries=4)
+    >>> slices.select("value", pl.col("difference").round(3), "significant").rows()
     [('de', -0.7, True), ('en', 0.35, False), ('fr', 0.35, False)]
     """
     check_testing("ir.worst_slices", options["correction"])

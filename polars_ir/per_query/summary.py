@@ -105,9 +105,8 @@ def mean(
     ------
     IRError
         For a frame without a query column or without a measure, or with rows of documents; a query that a system has
-        twice; NaN and infinite values, with which a LazyFrame fails
-        when it is collected; a query without a slice or a weight, or with several; a micro average of what is no ratio
-        of counts, or without these.
+        twice; NaN and infinite values, with which a LazyFrame fails when it is collected; a query without a slice or a
+        weight, or with several; a micro average of what is no ratio of counts, or without these.
 
     Examples
     --------
@@ -185,8 +184,10 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
 
     References
     ----------
-    Efron & Tibshirani 1993, An Introduction to the Bootstrap, https://doi.org/10.1201/9780429246593 (percentile, BCa);
-    Cochran 1977, Sampling Techniques, 3rd ed., 6.3 (the weighted mean as a ratio)
+    Wilson 1927, https://doi.org/10.2307/2276774 (`"auto"`); Efron & Tibshirani 1993, An Introduction to the Bootstrap,
+    https://doi.org/10.1201/9780429246593 (percentile, BCa); Learned-Miller, Thomas 2019,
+    https://arxiv.org/abs/1905.06208 (Gaffke's bound); Cochran 1977, Sampling Techniques, 3rd ed., 6.3 (the
+    weighted mean as a ratio)
 
     Examples
     --------

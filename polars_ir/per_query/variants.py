@@ -64,10 +64,10 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
     >>> import polars as pl, polars_ir as ir
     >>> run = {"a1": ["d1", "d2"], "a2": ["d2", "d1"], "b1": ["d3"]}
     >>> per_query = ir.evaluate(run, {"a1": ["d1"], "a2": ["d1"], "b1": ["d3"]}, "RR")
-    >>> found = ir.robustness(per_query.with_columns(base=pl.col("query_id").str.head(1)), "base")
-    >>> found.rows()
+    >>> variants = ir.robustness(per_query.with_columns(base=pl.col("query_id").str.head(1)), "base")
+    >>> variants.rows()
     [('a', 'RR', 0.75, 0.5, 2), ('b', 'RR', 1.0, 1.0, 1)]
-    >>> found.group_by("measure").agg(pl.col("worst").mean()).row(0)
+    >>> variants.group_by("measure").agg(pl.col("worst").mean()).row(0)
     ('RR', 0.75)
     """
     table, numbers = measures_of(per_query)

@@ -73,7 +73,7 @@ def differences(
     Raises
     ------
     IRError
-        As `compare`; for a system that is not there, and several measures.
+        As `compare`; for an unknown system, and several measures.
 
     Examples
     --------

@@ -180,7 +180,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     Raises
     ------
     IRError
-        For a measure that is not there, NaN values, a LazyFrame, more than 5,000 cells.
+        For an unknown measure, NaN values, a LazyFrame, more than 5,000 cells.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def scatter(
     Raises
     ------
     IRError
-        For a system or a measure that is not there, a single system, NaN values, a LazyFrame.
+        For an unknown system or measure, a single system, NaN values, a LazyFrame.
 
     Examples
     --------

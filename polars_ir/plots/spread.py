@@ -73,7 +73,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     Raises
     ------
     IRError
-        For a measure that is not there, NaN values, a LazyFrame, and so many systems that a chart can not hold them.
+        For an unknown measure, NaN values, a LazyFrame, and so many systems that a chart can not hold them.
 
     References
     ----------

@@ -85,7 +85,7 @@ def relation_of(
     needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True)._replace(columns=None)
     pair, relation = judged_relation(run, qrels, [measure], needs)
     of_all = not set(measure.expression.meta.root_names()).isdisjoint(pair.extra_columns)
-    # A query nobody judged a document of has a row without document and rank.
+    # A query without a judged document has a row without document and rank.
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
     relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
     return pair, relation.with_columns(measured.alias(MEASURED))

@@ -76,8 +76,8 @@ def diff(
     --------
     >>> import polars_ir as ir
     >>> a, b = {"q": ["d1", "d2"], "r": ["d5"]}, {"q": ["d3", "d1"], "r": ["d5"]}
-    >>> found = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
-    >>> found.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
+    >>> differences = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
+    >>> differences.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
     [('q', 0.5, 'd2', 2, None, 0.5)]
     """
     measured = explainable(measure, ties, "diff")

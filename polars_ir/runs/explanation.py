@@ -1,7 +1,7 @@
 """`explain`: where the value of a query comes from, document by document.
 
 Conventions: what a document contributes is the value of the ranking down to it, less that of the ranking down to the
-document above; below there, as many documents follow as were retrieved, and nobody judged them. So the contributions
+document above; below there, as many unjudged documents follow as were retrieved. So the contributions
 add up to the value of any measure that is 0 where nothing judged is retrieved: each is the term of a measure that is a
 sum over ranks (nDCG, AP, RBP, ERR), 1/k at each hit of P@k, and all of the value at the first hit of RR.
 """
@@ -105,12 +105,12 @@ def explain(
     --------
     >>> import polars_ir as ir
     >>> run, qrels = {"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d2": 1, "d3": 0, "d4": 2, "d8": 1, "d9": 1}}
-    >>> found = ir.explain(run, qrels, "AP", query_id="q")
-    >>> found.select("rank", "doc_id", "relevance", "contribution", "ideal_relevance").rows()[:4]
+    >>> explanation = ir.explain(run, qrels, "AP", query_id="q")
+    >>> explanation.select("rank", "doc_id", "relevance", "contribution", "ideal_relevance").rows()[:4]
     [(1, 'd1', None, 0.0, 2), (2, 'd2', 1, 0.125, 1), (3, 'd3', 0, 0.0, 1), (4, 'd4', 2, 0.125, 1)]
-    >>> found.filter(ir.rank.is_null())["doc_id"].to_list()
+    >>> explanation.filter(ir.rank.is_null())["doc_id"].to_list()
     ['d9', 'd8']
-    >>> found["contribution"].sum() == ir.evaluate(run, qrels, "AP")["AP"].item()
+    >>> explanation["contribution"].sum() == ir.evaluate(run, qrels, "AP")["AP"].item()
     True
     """
     expression = explainable(measure, ties, "explain")

@@ -168,7 +168,7 @@ def _drafted(lists: pl.LazyFrame, k: int, seed: int) -> pl.LazyFrame:
 
 
 def _best_left(team: str, picks: list[str], place: int) -> pl.Expr:
-    """The first document of a team's list that nobody has picked."""
+    """The first document of a team's list that neither team has picked."""
     documents = [pl.col(team).list.get(i, null_on_oob=True) for i in range(place + 1)]
     if not picks:
         return documents[0]

@@ -236,7 +236,7 @@ def normalize(
     Raises
     ------
     IRError
-        For a norm that there is not, and a run that `evaluate` would not take.
+        For an unknown norm, and a run that `evaluate` would not take.
 
     References
     ----------

@@ -61,7 +61,7 @@ def side_by_side(
     """Two rankings of a query next to each other, as HTML: grades, contributions, and where the other has a document.
 
     The figures are those of `explain`. A bar at the left is solid blue for a relevant document, solid orange for one
-    judged not to be, dotted for one that nobody judged, and words say the same. Below stands what was lost: relevant
+    judged not relevant, dotted for an unjudged one, and words say the same. Below stands what was lost: relevant
     documents that a ranking does not have down to the depth. The page needs neither scripts nor a network, and every
     character of ids and texts is escaped.
 

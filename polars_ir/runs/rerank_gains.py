@@ -90,8 +90,8 @@ def rerank_gain(
     --------
     >>> import polars_ir as ir
     >>> first, second = {"q": ["a", "b", "c"]}, {"q": {"a": 0.1, "b": 0.9, "c": 0.5}}
-    >>> found = ir.rerank_gain(first, second, {"q": {"c": 1}}, "RR")
-    >>> found.summary.select("before", "after", "ceiling", "helped").rows()
+    >>> gain = ir.rerank_gain(first, second, {"q": {"c": 1}}, "RR")
+    >>> gain.summary.select("before", "after", "ceiling", "helped").rows()
     [(0.3333333333333333, 0.5, 1.0, 1)]
     """
     depth, k = check("depth", depth, whole(1)), check("k", k, whole(1))

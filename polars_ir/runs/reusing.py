@@ -1,7 +1,7 @@
 """`reusability`: what judgments are worth for a system that had no part in the pool they were made of.
 
-Conventions: a system brings to the pool what it has among its first documents, down to a depth. What nobody outside
-its group brings is what would not have been judged without the group.
+Conventions: a system brings to the pool what it has among its first documents, down to a depth. What no system
+outside its group brings would not have been judged without the group.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def reusability(
     Raises
     ------
     IRError
-        For a single system, a system in `by` that there is not, a measure that `judge_next` does not take, and for what
+        For a single system, an unknown system in `by`, a measure that `judge_next` does not take, and for what
         `evaluate` does not take.
 
     References
@@ -90,8 +90,8 @@ def reusability(
     >>> import polars_ir as ir
     >>> runs = {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d1", "d3"]}, "c": {"q": ["d1", "d2", "d4"]}}
     >>> qrels = {"q": {"d1": 1, "d2": 0, "d3": 1, "d4": 0}}
-    >>> found = ir.reusability(runs, qrels, "P@2")
-    >>> found.select("run", "mean", "mean_without", "rank", "rank_without", "passed_by", "n_judgments").rows()
+    >>> reusable = ir.reusability(runs, qrels, "P@2")
+    >>> reusable.select("run", "mean", "mean_without", "rank", "rank_without", "passed_by", "n_judgments").rows()
     [('b', 1.0, 0.5, 1, 1, ['a', 'c'], 1), ('a', 0.5, 0.5, 2, 2, [], 0), ('c', 0.5, 0.5, 2, 2, [], 1)]
     """
     measured = one_measure(measure, "reusability")

@@ -40,9 +40,9 @@ def validate(run: Any, qrels: Any) -> SameKind:
         `finding` (String), `count` (UInt32) of rows or queries, `share` (Float64) of all of them, `examples`
         (List(String)) and `meaning` (String). The findings: ids that only look different on the two sides, or are of
         different types; null ids, and null or NaN scores and grades; duplicates; queries without judgments, judged
-        queries missing from the run, queries without a relevant document; tied scores, and by how much other orders of
-        the ties could move the mean P@10 and nDCG@10 (in `share`); unjudged documents in the top 10; a rank column
-        that contradicts the scores.
+        queries missing from the run, queries without a relevant document; grades between 0 and 1; tied scores, and by
+        how much other orders of the ties could move the mean P@10 and nDCG@10 (in `share`); unjudged documents in the
+        top 10; a rank column with gaps, or one that contradicts the scores.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def validate(run: Any, qrels: Any) -> SameKind:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> found = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
-    >>> found.select("finding", "count").rows()[:3]
+    >>> findings = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
+    >>> findings.select("finding", "count").rows()[:3]
     [('queries without judgments', 1), ('tied scores', 2), ('nDCG@10 moved by ties', 1)]
     """
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)

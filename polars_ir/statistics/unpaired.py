@@ -30,10 +30,10 @@ def group_against_rest(
 
     `drawn_p` is what `permutation_p` found for this group together with others, which is much faster.
 
-    >>> found = group_against_rest(
+    >>> tested = group_against_rest(
     ...     np.zeros(3), np.array([1.0, 2.0, 3.0]), test="t", confidence=0.95, least=2, resamples=1, seed=0
     ... )
-    >>> found["difference"], round(found["statistic"], 3), round(found["p"], 3)
+    >>> tested["difference"], round(tested["statistic"], 3), round(tested["p"], 3)
     (-2.0, -3.464, 0.074)
     """
     means = [float(values.mean()) if len(values) else None for values in (group, rest)]

@@ -103,7 +103,7 @@ def table(
     Raises
     ------
     IRError
-        For a baseline, a measure or an option that there is not, and for what `compare` can not compare.
+        For an unknown baseline, measure or option, and for what `compare` can not compare.
 
     Examples
     --------
