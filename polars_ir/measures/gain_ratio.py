@@ -9,21 +9,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.words import (
-    Gains,
-    aligned,
-    discounted,
-    gain,
-    hits,
-    n_relevant,
-    n_retrieved,
-    rank,
-    ranked,
-    ratio,
-    relevant,
-    top,
-    total,
-)
+from polars_ir.language.gains import Gains, aligned, discounted
+from polars_ir.language.words import gain, hits, n_relevant, n_retrieved, rank, ranked, ratio, relevant, top, total
 from polars_ir.measures.precision_recall import TREC_EVAL
 
 

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.errors import MeasureError
-from polars_ir.language.words import Discounted, gain, of_grade, rank, ranked, top, total
+from polars_ir.language.gains import Discounted, of_grade
+from polars_ir.language.words import gain, rank, ranked, top, total
 from polars_ir.measures.continuations import DEPTH, OUTSIDE, chance_at, chances, checked, reads, without_gains
 
 #: No table of positions is longer.

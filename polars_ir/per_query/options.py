@@ -181,8 +181,8 @@ class Summarizing(TypedDict, total=False):
             "auto",
             one_of(*BOUNDED, *INTERVALS),
             "The interval of the mean. 'auto' is the one described above; then 'normal', 't', or a bootstrap over "
-            "queries: 'percentile', 'BCa' (bias-corrected and accelerated), 'bootstrap-t'; 'bounded', Gaffke's, which is "
-            "Clopper and Pearson's of values 0 and 1, wide, and of equal weights only. All but 'auto' and 'normal' "
+            "queries: 'percentile', 'BCa' (bias-corrected and accelerated), 'bootstrap-t'; 'bounded', Gaffke's, which "
+            "is Clopper and Pearson's of values 0 and 1, wide, and of equal weights only. All but 'auto' and 'normal' "
             "need SciPy (`pip install 'polars_ir[stats]'`) and the values in memory.",
         ),
     ]

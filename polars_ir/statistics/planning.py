@@ -38,9 +38,9 @@ def queries_needed(effect: float, *, alpha: float, power: float, alternative: st
     return _lowest(lambda n: power_of(effect, n, alpha=alpha, alternative=alternative) >= power)
 
 
-def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int | None:
+def _lowest(is_enough: Callable[[int], bool]) -> int | None:
     """The lowest number of queries, from 2 on, that is enough; None if none is."""
-    numbers = range(2, most + 1)
+    numbers = range(2, MOST_QUERIES + 1)
     place = bisect_left(numbers, True, key=is_enough)
     return numbers[place] if place < len(numbers) else None
 
