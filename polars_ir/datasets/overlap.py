@@ -60,10 +60,10 @@ def overlap(train: Any, test: Any) -> Any:
     """
     (train_queries, _), (test_queries, name) = _queries("train", train), _queries("test", test)
     ids = _common_type(train_queries.collect_schema(), test_queries.collect_schema())
-    there = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
-    here = _comparable(test_queries, ids)
+    train_rows = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
+    test_rows = _comparable(test_queries, ids)
     keys = ("query_id", "normalised")
-    pairs = [here.join(there, left_on=key, right_on=f"train_{key}", coalesce=False) for key in keys]
+    pairs = [test_rows.join(train_rows, left_on=key, right_on=f"train_{key}", coalesce=False) for key in keys]
     same_id, same_text = (pl.col(key) == pl.col(f"train_{key}") for key in keys)
     shared = pl.concat(pairs).unique().sort("query_id", "text", "train_query_id", "train_text", nulls_last=True)
     result = shared.select(
