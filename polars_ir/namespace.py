@@ -190,13 +190,13 @@ def _measuring(spec: Spec, frame: Any) -> Callable[..., Any]:
     names = {option.name for option in options}
 
     def measuring(qrels: Any = None, **parameters: Any) -> Any:
-        chosen = {name: parameters.pop(name) for name in names & parameters.keys()}
-        return evaluate(frame, qrels, spec.function(**parameters), **chosen)
+        evaluating = {name: parameters.pop(name) for name in names & parameters.keys()}
+        return evaluate(frame, qrels, spec.function(**parameters), **evaluating)
 
     qrels = inspect.signature(measuring).parameters["qrels"]
-    own = inspect.signature(spec.function).parameters.values()
+    measure_parameters = inspect.signature(spec.function).parameters.values()
     functools.update_wrapper(measuring, spec.function)
-    measuring.__signature__ = inspect.Signature([qrels, *own, *options])  # type: ignore[attr-defined]  # read by help()
+    measuring.__signature__ = inspect.Signature([qrels, *measure_parameters, *options])  # type: ignore[attr-defined]  # read by help()
     measuring.__doc__ = _documentation(spec)
     return explain_options(measuring)
 
@@ -206,9 +206,9 @@ def _documentation(spec: Spec) -> str:
     text = inspect.getdoc(spec.function) or ""
     head, _, rest = text.partition("Returns\n-------\n")
     meaning, _, parameters = head.rstrip().partition("Parameters\n----------\n")
-    taken = f"{meaning.rstrip()}\n\nParameters\n----------\n{QRELS}{parameters}".rstrip()
+    described = f"{meaning.rstrip()}\n\nParameters\n----------\n{QRELS}{parameters}".rstrip()
     _, _, rest = rest.partition("\n\n")
-    return documented(f"{taken}\n\n{RETURNS}\n\n{rest}", Evaluating)
+    return documented(f"{described}\n\n{RETURNS}\n\n{rest}", Evaluating)
 
 
 def _listed(names: Iterable[str]) -> str:

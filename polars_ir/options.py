@@ -54,9 +54,9 @@ def takes(kind: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 kwargs[name] = check(name, kwargs.get(name, option.default), option.value)
             return function(*args, **kwargs)
 
-        own = inspect.signature(function)
-        parameters = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        call.__signature__ = own.replace(parameters=[*parameters, *parameters_of(kind)])  # type: ignore[attr-defined]  # read by help()
+        signature = inspect.signature(function)
+        parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        call.__signature__ = signature.replace(parameters=[*parameters, *parameters_of(kind)])  # type: ignore[attr-defined]  # read by help()
         call.__doc__ = documented(inspect.getdoc(function) or "", kind)
         return call
 
@@ -65,9 +65,9 @@ def takes(kind: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 def documented(text: str, kind: type) -> str:
     """A docstring with the options of a kind at the end of its parameters."""
-    written = "".join(
+    entries = "".join(
         f"{name} : default {option.default!r}\n{textwrap.indent(textwrap.fill(option.meaning, 108), '    ')}\n"
         for name, option in options_of(kind).items()
     )
     before, title, after = text.partition("\n\nReturns\n-------")
-    return f"{before}\n{written.rstrip()}{title}{after}"
+    return f"{before}\n{entries.rstrip()}{title}{after}"

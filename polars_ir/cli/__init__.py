@@ -35,11 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     input, 3 where the `gate` is inconclusive, 130 where Ctrl-C ended it; `trec_eval` and `ir_measures` have those of
     the programs they stand in for.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    debug = "--debug" in given
+    argv = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in argv
     _open_streams()
     try:
-        status = _run([argument for argument in given if argument != "--debug"])
+        status = _run([argument for argument in argv if argument != "--debug"])
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()  # the reader has seen enough
@@ -56,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(given: list[str]) -> int:
+def _run(argv: list[str]) -> int:
     try:
-        return _program(*given) if given and given[0] in PROGRAMS else _command(given)
+        return _program(*argv) if argv and argv[0] in PROGRAMS else _command(argv)
     except SystemExit as end:
         # So argparse ends, having printed a help text.
         return int(end.code or 0)
@@ -69,12 +69,12 @@ def _program(name: str, *arguments: str) -> int:
         return PROGRAMS[name](arguments)
 
 
-def _command(given: list[str]) -> int:
+def _command(argv: list[str]) -> int:
     whole = parser(COMMANDS, PROGRAMS)
-    if not given:
+    if not argv:
         whole.print_help(sys.stderr)
         return 2
-    options = whole.parse_args(given)
+    options = whole.parse_args(argv)
     command = next(command for command in COMMANDS if command.name == options.command)
     check_stdin(options)
     with entered_by(door_of(options)), warnings.catch_warnings(record=True, category=IRWarning) as noticed:

@@ -18,11 +18,11 @@ from polars_ir.runs.options import Evaluating
 def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
     """The figures of runs, each per query; one run after the other, so that only one is in memory."""
     measures = [measure.expression for measure in resolve(options.measure)]
-    given: Any = {name: value for name, value in vars(options).items() if name in options_of(Evaluating)}
+    evaluating: Any = {name: value for name, value in vars(options).items() if name in options_of(Evaluating)}
 
     def figures(name: str) -> pl.DataFrame:
         run, judged = alike(run_of(name, options.format, **limits_of(options)), qrels)
-        per_query: pl.DataFrame = evaluate(run, judged, measures, **given)
+        per_query: pl.DataFrame = evaluate(run, judged, measures, **evaluating)
         return per_query
 
     return systems_of(runs, figures)

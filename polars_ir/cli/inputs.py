@@ -44,8 +44,8 @@ def qrels_of(
     name: str, format: FormatName | None = None, *, option: str = "qrels_format", **limits: Any
 ) -> pl.DataFrame:
     """Judgments, from a file or standard input; `option` sets their format."""
-    known = {"qrels": shown_name(name), "format": door().names.get(option, door().name("format"))}
-    with as_file(name) as file, known_as(**known):
+    shell_names = {"qrels": shown_name(name), "format": door().names.get(option, door().name("format"))}
+    with as_file(name) as file, known_as(**shell_names):
         return read_qrels(file, format=format, **limits)
 
 
@@ -76,8 +76,8 @@ def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.
 
 def _with_query(frame: pl.DataFrame, name: str | None) -> pl.DataFrame:
     """A frame whose query column, if there is one, has this name."""
-    found = find("run", "query_id", frame.columns)
-    return frame.rename({found: name}) if found and name else frame
+    query = find("run", "query_id", frame.columns)
+    return frame.rename({query: name}) if query and name else frame
 
 
 def _names(files: Sequence[str]) -> dict[str, str]:

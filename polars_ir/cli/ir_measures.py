@@ -140,17 +140,17 @@ def _asked(text: str) -> Iterator[Asked]:
 def _label(text: str, spec: Spec) -> str:
     """The name that ir_measures prints: its own word, and the parameters as they were given, but for its defaults."""
     theirs = spec.also.get("ir_measures", "").split()
-    name, given, at = parts_of(text)
+    name, arguments, at = parts_of(text)
     if not theirs or (name != spec.name and name not in theirs):
         return text
-    called, implied = SPELT.get(spec.name, (theirs[0], {}))
+    word, implied = SPELT.get(spec.name, (theirs[0], {}))
     always = {"relative", *WRITTEN, *(["rel"] if spec.name == "RBP" else [])}
-    written = {n: v for n, v in given.items() if n != spec.at and n not in CUTOFFS}
+    written = {n: v for n, v in arguments.items() if n != spec.at and n not in CUTOFFS}
     kept = {n: v for n, v in {**implied, **written}.items() if n in {*always, *implied} or v != spec.parameters.get(n)}
-    at = at or next((str(v) for n, v in given.items() if n == spec.at or n in CUTOFFS), None)
+    at = at or next((str(v) for n, v in arguments.items() if n == spec.at or n in CUTOFFS), None)
     number = "" if at is None else f"@{at if spec.at == 'k' else float(at)}"
     parameters = ",".join(f"{n}={_written(v)}" for n, v in kept.items() if v is not False)
-    return f"{called}({parameters}){number}" if parameters else f"{called}{number}"
+    return f"{word}({parameters}){number}" if parameters else f"{word}{number}"
 
 
 def _written(value: object) -> str:
@@ -186,9 +186,9 @@ def _reported(measure: Asked) -> Iterator[pl.Expr]:
     counts = {"accuracy": n_relevant_retrieved, "msmarco": n_relevant_documents, "gdeval": n_relevant_documents}
     count = counts.get(measure.provider.name)
     if count and measure.call:
-        given = measure.call.arguments
-        cutoff = {"k": given["k"]} if count is n_relevant_retrieved else {}
-        yield count(rel=given.get("rel") or 1, **cutoff).alias(REPORTED + measure.name)
+        arguments = measure.call.arguments
+        cutoff = {"k": arguments["k"]} if count is n_relevant_retrieved else {}
+        yield count(rel=arguments.get("rel") or 1, **cutoff).alias(REPORTED + measure.name)
 
 
 def _ranked(run: pl.DataFrame, ties: Ties) -> pl.DataFrame:
@@ -206,10 +206,10 @@ def _figures(measures: Sequence[Asked], options: argparse.Namespace) -> Iterator
     """The figures of each query, if they are asked for, and the summary, of the query `all`."""
     per_query, answered = _evaluated(options, measures)
     judged = per_query[per_query.columns[0]].to_list()
-    known = set(judged)
+    judged_queries = set(judged)
     reported = [_values(measure, per_query, set(answered)) for measure in measures]
     values: dict[str, list[float]] = {measure.name: [] for measure in measures}
-    for query, label, value in in_order(reported, [query for query in answered if query in known], judged):
+    for query, label, value in in_order(reported, [query for query in answered if query in judged_queries], judged):
         values[label].append(value)
         if options.by_query:
             yield query, label, value

@@ -110,9 +110,14 @@ def provider_of(call: Call | None, *, judged_only: bool) -> Provider:
         return _named("gdeval" if is_gdeval else "")
     if name == "RR" and cutoff is not None:
         return _named("msmarco")
-    known = {**dict.fromkeys(PYTREC_EVAL, "pytrec_eval"), **dict.fromkeys(CWL_EVAL, "cwl_eval")}
-    known |= {**dict.fromkeys(PYNDEVAL, "pyndeval"), "Compat": "compat", "Judged": "judged", "Accuracy": "accuracy"}
-    return _named("gdeval" if name == "ERR" and cutoff is not None else known.get(name, ""))
+    provider_names = {**dict.fromkeys(PYTREC_EVAL, "pytrec_eval"), **dict.fromkeys(CWL_EVAL, "cwl_eval")}
+    provider_names |= {
+        **dict.fromkeys(PYNDEVAL, "pyndeval"),
+        "Compat": "compat",
+        "Judged": "judged",
+        "Accuracy": "accuracy",
+    }
+    return _named("gdeval" if name == "ERR" and cutoff is not None else provider_names.get(name, ""))
 
 
 def in_order(measures: Sequence[Reported], queries: Sequence[Any], judged: Sequence[Any]) -> Iterator[Row]:
@@ -120,9 +125,9 @@ def in_order(measures: Sequence[Reported], queries: Sequence[Any], judged: Seque
     left: set[tuple[str, Any]] = set()
     provider_by_label = {m.label: provider_of(m.call, judged_only=m.judged_only) for m in measures}
     for provider in PROVIDERS:
-        own = [measure for measure in measures if provider_by_label[measure.label] == provider]
-        missing = {(measure.label, query) for measure in own for query in judged}
-        for query, label, value in _computed(provider, own, _sorted(queries, provider.queries)):
+        computed = [measure for measure in measures if provider_by_label[measure.label] == provider]
+        missing = {(measure.label, query) for measure in computed for query in judged}
+        for query, label, value in _computed(provider, computed, _sorted(queries, provider.queries)):
             missing.discard((label, query))
             yield query, label, value
         if provider.name == "accuracy":

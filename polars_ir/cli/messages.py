@@ -26,10 +26,12 @@ PROGRAM = Door("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
 def door_of(options: argparse.Namespace) -> Door:
     """The door of a command: a parameter is its option there, and a table the file that was given."""
-    given, flags = vars(options), dict(options.flags)
+    values, flags = vars(options), dict(options.flags)
     flags.update({several: flags[one] for several, one in SEVERAL.items() if one in flags})
-    files = {name: shown_name(given[name]) for name in ("qrels", "queries", "new", "old") if _is_file(given.get(name))}
-    return Door("shell", {**ELSEWHERE, **OF_EVALUATE, **flags, **files, **_figures(given.get("files"), files)})
+    files = {
+        name: shown_name(values[name]) for name in ("qrels", "queries", "new", "old") if _is_file(values.get(name))
+    }
+    return Door("shell", {**ELSEWHERE, **OF_EVALUATE, **flags, **files, **_figures(values.get("files"), files)})
 
 
 def _is_file(value: object) -> bool:

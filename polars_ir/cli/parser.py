@@ -84,12 +84,12 @@ def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collec
         if value.choices == (True, False):
             command.add_argument(flag, action="store_true", help=help)
         elif value.choices:
-            shown = "" if default is None else " (%(default)s)"
-            command.add_argument(flag, choices=value.choices, default=default, help=f"{help}{shown}")
+            default_text = "" if default is None else " (%(default)s)"
+            command.add_argument(flag, choices=value.choices, default=default, help=f"{help}{default_text}")
         else:
-            shown = "" if default is None else " (%(default)s)"
+            default_text = "" if default is None else " (%(default)s)"
             metavar = name.rpartition("_")[2].upper()
-            command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=f"{help}{shown}")
+            command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=f"{help}{default_text}")
 
 
 def flag_of(parameter: str) -> str:
@@ -144,24 +144,26 @@ def number_of_measure(text: str) -> float | tuple[str, float]:
     return (name, float(number)) if name else float(number)
 
 
-def by_measure(option: str, given: Sequence[Any]) -> Any:
+def by_measure(option: str, values: Sequence[Any]) -> Any:
     """One number for all measures, or pairs of a name and a number as a dict."""
-    if all(isinstance(value, tuple) for value in given):
-        return dict(given)
-    if len(given) == 1:
-        return given[0]
+    if all(isinstance(value, tuple) for value in values):
+        return dict(values)
+    if len(values) == 1:
+        return values[0]
     raise OptionError("must be one number, or NAME=NUMBER for every measure.", about=option)
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """How the result is shown: as a table in a terminal, tab-separated where it is piped, or as asked for."""
-    shown = command.add_mutually_exclusive_group()
+    rendering = command.add_mutually_exclusive_group()
     to_a_file = f"write to a file ({', '.join(TABLES)})"
-    shown.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
+    rendering.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
     formulas = "put ' before texts of FILE that a spreadsheet would compute (=, +, - or @ first)"
     command.add_argument("--no-formulas", action="store_true", help=formulas)
-    for render, what in RENDERS.items():
-        shown.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=f"print {what}")
+    for render, meaning in RENDERS.items():
+        rendering.add_argument(
+            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
+        )
 
 
 def _table(name: str) -> Path:

@@ -13,11 +13,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def progress(things: Sequence[T], unit: str) -> Iterable[T]:
+def progress(items: Sequence[T], unit: str) -> Iterable[T]:
     """The same things, with a bar on stderr as they are taken, if that is a terminal and tqdm is installed."""
-    if len(things) < 2 or not sys.stderr.isatty() or not find_spec("tqdm"):
-        return things
+    if len(items) < 2 or not sys.stderr.isatty() or not find_spec("tqdm"):
+        return items
     from tqdm import tqdm  # type: ignore[import-untyped]  # it brings no types
 
-    bar: Iterable[T] = tqdm(things, unit=f" {unit}", leave=False)
+    bar: Iterable[T] = tqdm(items, unit=f" {unit}", leave=False)
     return bar

@@ -18,8 +18,8 @@ def main(arguments: Sequence[str]) -> int:
             for line in lines(options_of(arguments)):
                 print(line)
     except TrecEvalError as end:
-        told = f"trec_eval: {end}" if end.status else end.message
-        print(told if end.shown else printable(told), file=sys.stdout if end.shown else sys.stderr)
+        message = f"trec_eval: {end}" if end.status else end.message
+        print(message if end.shown else printable(message), file=sys.stdout if end.shown else sys.stderr)
         return end.status
     except IRError as error:
         print(f"trec_eval: {error}", file=sys.stderr)

@@ -60,13 +60,13 @@ def overlap(train: Any, test: Any) -> Any:
     """
     (train_queries, _), (test_queries, name) = _queries("train", train), _queries("test", test)
     ids = _common_type(train_queries.collect_schema(), test_queries.collect_schema())
-    there = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
-    here = _comparable(test_queries, ids)
+    train_rows = _comparable(train_queries, ids).rename(lambda column: f"train_{column}")
+    test_rows = _comparable(test_queries, ids)
     keys = ("query_id", "normalised")
-    pairs = [here.join(there, left_on=key, right_on=f"train_{key}", coalesce=False) for key in keys]
+    pairs = [test_rows.join(train_rows, left_on=key, right_on=f"train_{key}", coalesce=False) for key in keys]
     same_id, same_text = (pl.col(key) == pl.col(f"train_{key}") for key in keys)
-    found = pl.concat(pairs).unique().sort("query_id", "text", "train_query_id", "train_text", nulls_last=True)
-    result = found.select(
+    shared = pl.concat(pairs).unique().sort("query_id", "text", "train_query_id", "train_text", nulls_last=True)
+    result = shared.select(
         pl.col("query_id").alias(name),
         "train_query_id",
         pl.when(same_id & same_text)
@@ -94,9 +94,9 @@ def normalised(text: pl.Expr) -> pl.Expr:
     return pl.when(words != "").then(words)
 
 
-def _queries(side: str, given: Any) -> tuple[pl.LazyFrame, str]:
+def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:
     """Ids and texts of a set, of type Null where there are none; and what the ids are called."""
-    frame = _frame(side, given)
+    frame = _frame(side, source)
     schema = frame.collect_schema()
     query_id = find(side, "query_id", schema.names())
     texts = [column for column in schema if column.casefold().replace("-", "_") in TEXTS]
@@ -113,16 +113,16 @@ def _queries(side: str, given: Any) -> tuple[pl.LazyFrame, str]:
     return frame.lazy().select(**made), query_id or "query_id"
 
 
-def _frame(side: str, given: Any) -> Frame:
+def _frame(side: str, source: Any) -> Frame:
     """The queries of a set as a frame, however they are given."""
-    if isinstance(given, Mapping):
-        columns = {"query_id": list(given), "text": list(given.values())}
-    elif isinstance(given, (list, tuple, set, frozenset)):
-        columns = {"query_id": list(given)}
+    if isinstance(source, Mapping):
+        columns = {"query_id": list(source), "text": list(source.values())}
+    elif isinstance(source, (list, tuple, set, frozenset)):
+        columns = {"query_id": list(source)}
     else:
-        return to_polars(side, given, column="text")
+        return to_polars(side, source, column="text")
     try:
-        return pl.DataFrame(columns, schema=None if given else dict.fromkeys(columns, pl.String))
+        return pl.DataFrame(columns, schema=None if source else dict.fromkeys(columns, pl.String))
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         raise InputTypeError(f"{side} mixes types among its ids or its texts: {str(error).splitlines()[0]}") from None
 

@@ -29,7 +29,7 @@ class Needs(NamedTuple):
     `kind` of judgments, `per` which column they are told apart; the documents that are not judged; `counted` what was
     retrieved for each query, a pass over the run of its own; what is judged for any query (`elsewhere`); the places in
     `greedy` ideal rankings; and which ranking it is of. `relevant_only` says that a document judged not relevant counts
-    as one that nobody judged, `columns` which of them are read, where that is known.
+    as an unjudged one, `columns` which of them are read, where that is known.
     """
 
     kind: Kind = "documents"
@@ -63,7 +63,7 @@ def needs_of(
     return Needs(
         kind=kind,
         per="subtopic" if kind == "subtopics" else judges,
-        # At best and at worst the documents of a tie that nobody judged stand between those that were: all are needed.
+        # At best and at worst the unjudged documents of a tie stand between those that were: all are needed.
         unjudged=unjudged or (elsewhere and ties in ("best", "worst")),
         counted="n_retrieved" in columns,
         elsewhere=elsewhere,
@@ -76,7 +76,7 @@ def needs_of(
 
 
 def reads_only_relevant(measure: Measured) -> bool:
-    """Whether a document judged not relevant counts for a measure as one that nobody judged."""
+    """Whether a document judged not relevant counts for a measure as an unjudged one."""
     spec = CATALOG.get(measure.call.measure) if measure.call else None
     if measure.call is None or spec is None or spec.reads_nonrelevant:
         return False

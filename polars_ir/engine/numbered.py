@@ -70,7 +70,7 @@ class Retrieved:
 class Rows:
     """What the rows of a relation are made of, by numbers: their rankings, judgments and lines.
 
-    A line is a row of the run that is asked for. A document that was not retrieved has no line, one that nobody judged
+    A line is a row of the run that is asked for. A document that was not retrieved has no line, an unjudged one
     no judgment.
     """
 
@@ -85,7 +85,7 @@ class Rows:
 
     @classmethod
     def of(cls, run: Retrieved, asked: pl.Series) -> Rows:
-        """A row for each judgment of each system, then one for each row of the run asked for that nobody judged."""
+        """A row for each judgment of each system, then one for each unjudged row of the run that is asked for."""
         n_queries, n_judgments = max(len(run.judgments.queries), 1), run.judgments.rows.height
         systems, of_run = run.rankings.systems, run.rankings.ranking
         number = row_numbers(n_judgments * (1 if systems is None else len(systems)))

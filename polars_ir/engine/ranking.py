@@ -1,7 +1,7 @@
 """The rank of retrieved documents: two plans that give the same ranks, and the rules for equal scores.
 
 Conventions
-    * *Counting* never ranks what nobody judged: a judged document's rank is 1 + the rows above it, found by joining
+    * *Counting* never ranks unjudged documents: a judged document's rank is 1 + the rows above it, found by joining
       the run with the few judged documents it holds, and memory stays that of the judgments. *Sorting* ranks the whole
       run, which is faster where many documents of a query are judged.
     * Both give `rank`, `n_higher` (documents with a higher score) and `n_tied` (documents with the same score).
@@ -156,7 +156,7 @@ def pool(qrels: Table) -> pl.LazyFrame:
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:
     """The judged relation with documents of equal scores in the order of their grades, for `"best"` and `"worst"`.
 
-    At best the relevant ones come first, the highest grade leading, then those nobody judged, then those judged not
+    At best the relevant ones come first, the highest grade leading, then the unjudged ones, then those judged not
     relevant; at worst it is the other way round. So the places of judged documents follow from the two ends of their
     tie, whether or not the relation holds the unjudged ones between.
     """

@@ -115,6 +115,6 @@ def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
     except pl.exceptions.InvalidOperationError as error:
         if DUPLICATES in str(error):
             search_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])
-        if told := OUR_MESSAGE.search(str(error)):
-            raise MeasureError(told[1]) from None
+        if ours := OUR_MESSAGE.search(str(error)):
+            raise MeasureError(ours[1]) from None
         raise

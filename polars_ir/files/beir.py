@@ -143,9 +143,9 @@ def _file(folder: Path, name: str) -> Path:
         path = folder / f"{name}{ending}"
         if path.is_file():
             return path
-    there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    problem = f"there is no such file; the folder holds {', '.join(there) or 'nothing'}."
+    file_names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    problem = f"there is no such file; the folder holds {', '.join(file_names) or 'nothing'}."
     if folder.name == "qrels":
-        splits = ", ".join(repr(stem(Path(found))) for found in there) or "none"
+        splits = ", ".join(repr(stem(Path(file_name))) for file_name in file_names) or "none"
         problem = f"there is no such file; the splits are {splits}."
     raise FileError.of_file(folder / name, problem)

@@ -21,8 +21,8 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
 def scheme(name: str) -> str | None:
     """What stands before `://` in a URL; None for a path."""
-    found = _URL.match(name)
-    return found[1].lower() if found else None
+    match = _URL.match(name)
+    return match[1].lower() if match else None
 
 
 def located(name: str) -> File:

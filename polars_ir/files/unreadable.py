@@ -58,7 +58,7 @@ def _found(path: File, finders: Iterable[_Finder]) -> FileError | None:
     try:
         if isinstance(path, str) or beginning(path).startswith(ZSTD):
             return None
-        return next((found for find in finders if (found := find(path)) is not None), None)
+        return next((problem for find in finders if (problem := find(path)) is not None), None)
     except (OSError, FileError, EOFError, zlib.error, csv.Error):
         return None
 

@@ -53,10 +53,10 @@ def find_per(per: str, columns: Sequence[str]) -> str:
     """The column that tells several judgments of a document apart."""
     if not isinstance(per, str) or per in KEYS_OF_QRELS:
         raise ColumnError.not_per(per, KEYS_OF_QRELS)
-    found = find("qrels", per, columns) if per == "subtopic" else per
-    if found is None or found not in columns:
+    column = find("qrels", per, columns) if per == "subtopic" else per
+    if column is None or column not in columns:
         raise ColumnError.no_per(per, ROLES.get(per, ()), columns)
-    return found
+    return column
 
 
 def find_all(

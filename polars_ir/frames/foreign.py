@@ -125,13 +125,13 @@ def scan_arrow_stream(_table: str, value: Any, _column: str) -> pl.LazyFrame:
     """A plan over a stream of record batches, which are kept in a file while it lives, as it reads them repeatedly."""
     import pyarrow as pa
 
-    kept = tempfile.NamedTemporaryFile(suffix=".arrows")  # noqa: SIM115  # closed, and so removed, with the plan
-    with pa.ipc.new_stream(kept.name, value.schema) as writer:
+    spool = tempfile.NamedTemporaryFile(suffix=".arrows")  # noqa: SIM115  # closed, and so removed, with the plan
+    with pa.ipc.new_stream(spool.name, value.schema) as writer:
         for batch in value:
             writer.write_batch(batch)
 
     def batches(columns: list[str] | None) -> Iterator[Any]:
-        with pa.memory_map(kept.name) as file, pa.ipc.open_stream(file) as reader:
+        with pa.memory_map(spool.name) as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
                 yield batch if columns is None else batch.select(columns)
 

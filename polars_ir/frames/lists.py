@@ -92,7 +92,7 @@ def from_lists(
     Raises
     ------
     IRError
-        For a column that is not there or is not a list, lists of different length in a row, a query given twice, and
+        For an unknown column, or one that is no list, lists of different length in a row, a query given twice, and
         scores that rise along a list, or distances that fall: the list would be another ranking.
 
     Examples

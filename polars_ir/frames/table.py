@@ -42,7 +42,7 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """The number of rows; 0 for a LazyFrame, whose rows nobody has counted."""
+        """The number of rows; 0 for a LazyFrame, whose rows are not counted yet."""
         return sum(frame.height for frame, _ in self.sources if isinstance(frame, pl.DataFrame))
 
     @property
@@ -157,10 +157,10 @@ def _check_per_query(columns: Sequence[str]) -> None:
         for role in ("doc_id", "score", "relevance")
     )
     if documents or (scores and grades) or "ideal_rank" in columns:
-        told = [*documents, *scores, *grades, *(column for column in columns if column == "ideal_rank")]
+        telling = [*documents, *scores, *grades, *(column for column in columns if column == "ideal_rank")]
         kind = "the judged relation" if "ideal_rank" in columns else "a run or qrels"
         fix = Fix("Measure the run first", Code("per_query = run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
-        says = f"must have a row for each query; by its columns {quoted(told)} it is {kind}."
+        says = f"must have a row for each query; by its columns {quoted(telling)} it is {kind}."
         raise ColumnError(says, about="per_query", fix=fix)
 
 

@@ -89,8 +89,8 @@ def completed(rows: pl.LazyFrame) -> pl.LazyFrame:
     of_list = [column for column in ("weight", "n_retrieved", "n_candidates") if column in rows.collect_schema()]
     lists = rows.select(*LIST, *of_list).unique(LIST)
     candidates = rows.select(DOCUMENT).unique()
-    found = rows.select(*LIST, "doc_id", "score", "rank")
-    return candidates.join(lists, on="query_id").join(found, on=[*LIST, "doc_id"], how="left")
+    retrieved = rows.select(*LIST, "doc_id", "score", "rank")
+    return candidates.join(lists, on="query_id").join(retrieved, on=[*LIST, "doc_id"], how="left")
 
 
 def _wins(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
@@ -98,9 +98,9 @@ def _wins(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
     grid = completed(rows).select(
         *LIST, "doc_id", "weight", place=pl.col("rank").cast(pl.Float64).fill_null(float("inf"))
     )
-    other = grid.select(*LIST, other="doc_id", other_place="place")
+    opponents = grid.select(*LIST, other="doc_id", other_place="place")
     lead = (pl.col("other_place") > pl.col("place")).cast(pl.Float64) - (pl.col("other_place") < pl.col("place"))
-    pairs = grid.join(other, on=LIST).with_columns(term=pl.col("weight") * lead)
+    pairs = grid.join(opponents, on=LIST).with_columns(term=pl.col("weight") * lead)
     margins = summed(pairs, [*DOCUMENT, "other"], ["term"], systems)
     margin = pl.col("term")
     # A document is tied with itself, which is no half of a win.

@@ -12,10 +12,11 @@ from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.grids import trials_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.trials import Candidates, How, candidates_of, figures, measured
-from polars_ir.language.names import is_cost, resolve
+from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.words import average, total
 from polars_ir.runs.rankings import LowerIsBetter
 from polars_ir.runs.similarity import similarity
+from polars_ir.values import any_number, check
 
 PAIR = ["run", "other"]
 
@@ -87,27 +88,28 @@ def complementarity(
     --------
     >>> import polars_ir as ir
     >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["x", "z"]}}
-    >>> found = ir.complementarity(runs, {"q": {"x": 1, "z": 1}}, "P@1")
-    >>> found.systems.select("run", "n_relevant", "unique").rows()
+    >>> potential = ir.complementarity(runs, {"q": {"x": 1, "z": 1}}, "P@1")
+    >>> potential.systems.select("run", "n_relevant", "unique").rows()
     [('a', 1, 0), ('b', 2, 1)]
     """
-    chosen = resolve(measure)[0]
+    measured_by = resolve_one(measure, "complementarity")
+    rel = check("rel", rel, any_number())
     fusion = fusion_of(method, norm)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     systems = systems_of(table) or sorted(table.select("run").unique().collect()["run"].cast(pl.String))
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     rows = of.rows.select("run", "query_id", "doc_id", "score")
-    singles = figures(rows, of, chosen).rename({chosen.name: "value"})
-    trials = measured(trials_of(None, systems, norm), of, How(method, None, "skip", 1000, chosen))
+    singles = figures(rows, of, measured_by).rename({measured_by.name: "value"})
+    trials = measured(trials_of(None, systems, norm), of, How(method, None, "skip", 1000, measured_by))
     grades = of.qrels.filter(pl.col("relevance") >= rel).select("query_id", "doc_id", relevant=True)
     judged = of.rows.join(grades, on=["query_id", "doc_id"], how="left").with_columns(
         pl.col("relevant").fill_null(False)
     )
-    weights = trials.rename({chosen.name: "value"}).select("query_id", "value")
+    weights = trials.rename({measured_by.name: "value"}).select("query_id", "value")
     frames = (
         _pairs(judged, rows),
-        _systems(judged, singles).rename({"mean": chosen.name}),
-        _ceilings(singles, weights, judged, grades, of, cost=is_cost(chosen.name)),
+        _systems(judged, singles).rename({"mean": measured_by.name}),
+        _ceilings(singles, weights, judged, grades, of, cost=is_cost(measured_by.name)),
     )
     return Complementarity(*(give_back(frame.lazy(), of_one(runs)) for frame in frames))
 

@@ -12,14 +12,14 @@ import polars as pl
 from polars_ir.errors import OptionError, explain_options, quoted
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
-from polars_ir.fusion.fusing import Missing, check_reads_weights
+from polars_ir.fusion.fusing import Missing, check_missing, check_reads_weights
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.trials import How, candidates_of, measured_subsets
 from polars_ir.fusion.weights import by_system
-from polars_ir.language.names import is_cost, resolve
+from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.words import average
 from polars_ir.runs.rankings import LowerIsBetter
-from polars_ir.values import check, whole
+from polars_ir.values import check, is_number, whole
 
 #: Every subset of the runs is fused, so that their number doubles with each.
 MOST_SYSTEMS = 8
@@ -84,8 +84,9 @@ def contribution(
     >>> ir.contribution(runs, {"q": ["x"]}, "rrf", "P@1").select("run", "alone", "leave_one_out", "shapley").rows()
     [('a', 1.0, 0.0, 0.5), ('b', 1.0, 0.0, 0.5)]
     """
-    chosen = resolve(measure)[0]
+    measured_by = resolve_one(measure, "contribution")
     fusion = fusion_of(method, norm, dialect)
+    check_missing(missing)
     check_reads_weights(fusion.method, weights)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     systems = sorted(systems_of(table) or table.select("run").unique().collect()["run"].cast(pl.String))
@@ -94,29 +95,29 @@ def contribution(
             f"must be {MOST_SYSTEMS} at most, since every subset is fused; got {len(systems)}.", about="runs"
         )
     costs = None if cost is None else _costs(cost, systems)
-    own = by_system(weights, systems) if isinstance(weights, (Mapping, list, tuple)) else weights
+    own_weights = by_system(weights, systems) if isinstance(weights, (Mapping, list, tuple)) else weights
     subsets = [subset for size in range(1, len(systems) + 1) for subset in combinations(systems, size)]
-    if isinstance(own, dict):
+    if isinstance(own_weights, dict):
         # A fusion without any weight has no score: such runs alone are worth nothing.
-        subsets = [subset for subset in subsets if any(own[system] for system in subset)]
+        subsets = [subset for subset in subsets if any(own_weights[system] for system in subset)]
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
-    how = How(method, dialect, missing, check("top", top, whole(1)), chosen)
-    values = measured_subsets(subsets, own, of, how, norm)
-    means = values.group_by("run").agg(mean=average(pl.col(chosen.name).cast(pl.Float64))).sort("run")
+    how = How(method, dialect, missing, check("top", top, whole(1)), measured_by)
+    values = measured_subsets(subsets, own_weights, of, how, norm)
+    means = values.group_by("run").agg(mean=average(pl.col(measured_by.name).cast(pl.Float64))).sort("run")
     worth = dict.fromkeys([()], 0.0) | {subsets[number]: mean for number, mean in means.iter_rows()}
     rows = [_row(system, systems, worth) for system in systems]
     if costs is not None:
-        front = _front(worth, costs, lower=is_cost(chosen.name))
+        front = _front(worth, costs, lower=is_cost(measured_by.name))
         for row in rows:
             row |= {"cost": costs[row["run"]], "pareto": any(row["run"] in subset for subset in front)}
-    found = pl.DataFrame(rows).sort(pl.col("shapley").round(12), "run", descending=[True, False])
-    return give_back(found.lazy(), of_one(runs))
+    contributions = pl.DataFrame(rows).sort(pl.col("shapley").round(12), "run", descending=[True, False])
+    return give_back(contributions.lazy(), of_one(runs))
 
 
 def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
     """What one run contributes."""
     others = [other for other in systems if other != system]
-    everyone, rest = worth.get(tuple(systems), 0.0), worth.get(tuple(others), 0.0)
+    everyone, without = worth.get(tuple(systems), 0.0), worth.get(tuple(others), 0.0)
     gains = (
         (worth.get(tuple(sorted([*before, system])), 0.0) - worth.get(before, 0.0)) / comb(len(others), len(before))
         for size in range(len(systems))
@@ -126,8 +127,8 @@ def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]
         "run": system,
         "alone": worth.get((system,), 0.0),
         "all": everyone,
-        "without": rest,
-        "leave_one_out": everyone - rest,
+        "without": without,
+        "leave_one_out": everyone - without,
         "shapley": sum(gains) / len(systems),
     }
 
@@ -143,7 +144,7 @@ def _front(worth: Mapping[tuple[str, ...], float], costs: Mapping[str, float], *
 
 
 def _costs(cost: Any, systems: list[str]) -> dict[str, float]:
-    if not isinstance(cost, Mapping) or set(map(str, cost)) != set(systems):
+    if not isinstance(cost, Mapping) or set(map(str, cost)) != set(systems) or not all(map(is_number, cost.values())):
         raise OptionError(
             f"must be a dict with a number for each of {quoted(systems)}; got {cost!r:.80}.", about="cost"
         )

@@ -147,16 +147,16 @@ def fusion_of(
     """The method and the norm that names stand for, in a dialect."""
     if dialect is not None and dialect not in PRODUCTS:
         raise OptionError.value("dialect", dialect, PRODUCTS)
-    own = [record for record in DIALECTS if record.product == dialect]
-    of_method = next((record for record in own if record.method and record.name == method), None)
-    of_norm = next((record.norm for record in own if record.norm and record.name == norm), None)
+    records = [record for record in DIALECTS if record.product == dialect]
+    of_method = next((record for record in records if record.method and record.name == method), None)
+    of_norm = next((record.norm for record in records if record.norm and record.name == norm), None)
     if dialect is not None and of_method is None and of_norm is None:
-        names = quoted(record.name for record in own)
+        names = quoted(record.name for record in records)
         says = f"{dialect!r} is known for {names}; got {option('method', method)}, {option('norm', norm)}."
         raise OptionError(says, about="dialect", fix="Leave it out for the method of the papers")
     record = _method(method, of_method, k)
-    chosen = record.norm if norm is None else of_norm or norm_of(norm)
-    return Fusion(record, chosen, of_method is not None and of_method.by_rank_column)
+    norm_record = record.norm if norm is None else of_norm or norm_of(norm)
+    return Fusion(record, norm_record, of_method is not None and of_method.by_rank_column)
 
 
 def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -> Method:
@@ -174,5 +174,5 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
     if method not in BY_NAME:
         says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
         raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))
-    made = of_dialect.method if of_dialect is not None and of_dialect.method else BY_NAME[method]
-    return made() if k is None else made(k=k)
+    factory = of_dialect.method if of_dialect is not None and of_dialect.method else BY_NAME[method]
+    return factory() if k is None else factory(k=k)

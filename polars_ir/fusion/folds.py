@@ -17,13 +17,13 @@ from polars_ir.fusion.trials import Candidates
 def folds_of(of: Candidates, by: Any, folds: int, seed: int) -> pl.DataFrame:
     """The fold of each judged query; the queries of a group are in the same."""
     queries = of.qrels.select("query_id").unique().sort("query_id")
-    own = pl.format("query {}", pl.col("query_id"))
+    own_group = pl.format("query {}", pl.col("query_id"))
     if by is None:
-        groups = queries.with_columns(group=own)
+        groups = queries.with_columns(group=own_group)
     else:
         column = _groups(by, of)
         groups = queries.join(column, on="query_id", how="left").with_columns(
-            group=pl.coalesce(pl.format("group {}", pl.col("group")), own)
+            group=pl.coalesce(pl.format("group {}", pl.col("group")), own_group)
         )
     names = groups["group"].unique().sort().to_list()
     if len(names) < folds:

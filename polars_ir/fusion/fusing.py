@@ -95,10 +95,9 @@ def fuse(
     ------
     IRError
         For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
-        negative or all 0, names that there are not, scores that rise with the ranks
-        beside them, and runs that `evaluate` would not take. What only the data of a
-        LazyFrame can tell raises a Polars error with our message when it is collected; duplicates of large runs are not
-        searched for.
+        negative or all 0, unknown names, scores that rise with the ranks beside them, and runs that `evaluate` would
+        not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
+        collected; duplicates of large runs are not searched for.
 
     References
     ----------
@@ -115,7 +114,7 @@ def fuse(
     >>> ir.fuse(scores, "sum", norm="min-max", weights={"bm25": 0.25, "dense": 0.75}).select("doc_id", "score").rows()
     [('b', 0.75), ('a', 0.25)]
     """
-    check("missing", missing, one_of(*get_args(Missing)))
+    check_missing(missing)
     fusion = fusion_of(method, norm, dialect, k)
     check_reads_weights(fusion.method, weights)
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
@@ -192,6 +191,11 @@ def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
         )
     of_run = {f"term_{system}": pl.when(pl.col("run") == system).then("term").max() for system in systems}
     return rows.group_by(DOCUMENT).agg(**of_run)
+
+
+def check_missing(missing: object) -> None:
+    """Raise an `OptionError` for what says nothing of a run that lacks a document."""
+    check("missing", missing, one_of(*get_args(Missing)))
 
 
 def check_reads_weights(method: Method, weights: Any) -> None:

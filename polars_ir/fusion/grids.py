@@ -40,17 +40,17 @@ class Trial(NamedTuple):
 
 def trials_of(grid: Any, systems: Sequence[str], norm: Any) -> list[Trial]:
     """The configurations of a grid; equal weights come first, so that nothing else wins a tie with them."""
-    given = {} if grid is None else grid
-    if not isinstance(given, Mapping):
-        given = {"weights": given}
-    if unknown := [name for name in given if name not in OPTIONS]:
+    options = {} if grid is None else grid
+    if not isinstance(options, Mapping):
+        options = {"weights": options}
+    if unknown := [name for name in options if name not in OPTIONS]:
         raise OptionError(f"has {unknown[0]!r}; it can have {quoted(OPTIONS)}.", about="grid")
-    lists = {name: _list(name, values) for name, values in given.items()}
+    lists = {name: _list(name, values) for name, values in options.items()}
     weightings = [by_system(weights, systems) for weights in lists.get("weights", list(simplex(systems)))]
     equal = dict.fromkeys(systems, 1.0)
     weightings = [equal, *(weights for weights in weightings if len(set(weights.values())) > 1)]
-    others = product(lists.get("k", [None]), lists.get("norm", [norm]))
-    return [Trial(weights, k, of_norm) for k, of_norm in others for weights in weightings]
+    settings = product(lists.get("k", [None]), lists.get("norm", [norm]))
+    return [Trial(weights, k, of_norm) for k, of_norm in settings for weights in weightings]
 
 
 def simplex(systems: Sequence[str]) -> Iterator[dict[str, float]]:

@@ -51,7 +51,7 @@ def of_one(runs: Any) -> Any:
 
 
 def systems_of(table: Table) -> list[str] | None:
-    """The names of the runs, in the order they were given in; None where nobody has read them."""
+    """The names of the runs, in the order they were given in; None where they are not read yet."""
     systems = list(table.systems) if table.systems is not None else systems_in(table)
     if systems is not None and len(systems) < 2:
         raise InputTypeError(f"fuse needs several runs; got {len(systems)}: {', '.join(map(repr, systems))}.")
@@ -80,7 +80,7 @@ def _check_common(table: Table) -> None:
 
 
 def _check_direction(name: str, run: Any) -> None:
-    """Raise an error for distances that nobody said are such: by their name, or by the ranks beside them."""
+    """Raise an error for distances without `lower_is_better`: by their name, or by the ranks beside them."""
     if not (isinstance(run, (pl.DataFrame, pl.LazyFrame)) or is_pandas(run)):
         return
     frame = to_polars("run", run, column="score")

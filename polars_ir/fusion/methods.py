@@ -16,10 +16,9 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import OptionError
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.norms import dbsf as dbsf_norm
-from polars_ir.values import check, not_negative, positive
+from polars_ir.values import chance, check, not_negative, positive
 
 score, weight, combined = pl.col("score"), pl.col("weight"), pl.col("combined")
 n_retrieved, n_candidates = pl.col("n_retrieved").cast(pl.Float64), pl.col("n_candidates").cast(pl.Float64)
@@ -158,9 +157,8 @@ def rbc(phi: float = 0.8) -> Method:
 
     Bailey, Moffat, Scholer & Thomas 2017, https://doi.org/10.1145/3077136.3080839.
     """
-    if not isinstance(phi, (int, float)) or not 0 < phi < 1:
-        raise OptionError(f"must be between 0 and 1, both excluded; got {phi!r}.", about="phi")
-    return Method("rbc", weight * ((1 - phi) * pl.lit(float(phi)).pow(rank - 1)), linear=True, falling=True)
+    phi = check("phi", phi, chance())
+    return Method("rbc", weight * ((1 - phi) * pl.lit(phi).pow(rank - 1)), linear=True, falling=True)
 
 
 def borda() -> Method:
@@ -168,8 +166,8 @@ def borda() -> Method:
 
     Aslam & Montague 2001, https://doi.org/10.1145/383952.384007.
     """
-    points, rest = n_candidates - rank + 1, (n_candidates - n_retrieved + 1) / 2
-    return Method("borda", weight * points, absent=weight * rest)
+    points, absent_points = n_candidates - rank + 1, (n_candidates - n_retrieved + 1) / 2
+    return Method("borda", weight * points, absent=weight * absent_points)
 
 
 def condorcet() -> Method:

@@ -25,6 +25,7 @@ from polars_ir.language.identity import Measured
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.judging import judge
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, ranked
+from polars_ir.values import check, or_none, whole
 
 #: Rows that are measured together, to bound the memory.
 ROWS = 5_000_000
@@ -46,18 +47,19 @@ def candidates_of(
     table: Table, systems: Sequence[str], qrels: Any, *, depth: int | None, lower_is_better: LowerIsBetter
 ) -> Candidates:
     """What all the fusions start from."""
+    depth = check("depth", depth, or_none(whole(1)))
     table, judgments = same_types(table, qrels_table(qrels))
     rows = ranked(table, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
-    found = collected(rows, table.rows)
+    ranking = collected(rows, table.rows)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
-    ids = pl.concat([found.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
+    ids = pl.concat([ranking.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
     # All of one length, since ids are compared as text: 9 comes after 10.
     start = 10 ** len(str(ids.height))
     numbers = ids.with_columns(number=start + pl.int_range(pl.len(), dtype=pl.Int64))
     numbered = (
         frame.join(numbers, on="doc_id", how="left", maintain_order="left").with_columns(doc_id="number").drop("number")
-        for frame in (found, judged)
+        for frame in (ranking, judged)
     )
     return Candidates(next(numbered), table, next(numbered), systems)
 
@@ -79,8 +81,8 @@ def measured(trials: Sequence[Trial], of: Candidates, how: How) -> pl.DataFrame:
         alike.setdefault((trial.k, id(trial.norm)), []).append(number)
     parts = []
     for numbers in alike.values():
-        some = trials[numbers[0]]
-        fusion = fusion_of(how.method, some.norm, how.dialect, some.k)
+        first_trial = trials[numbers[0]]
+        fusion = fusion_of(how.method, first_trial.norm, how.dialect, first_trial.k)
         weightings = {number: trials[number].weights for number in numbers}
         if _is_linear(fusion.method) and set(how.measure.expression.meta.root_names()) <= RANKED:
             parts.append(_of_weighted_sums(fusion, weightings, of, how))
@@ -98,8 +100,8 @@ def measured_subsets(
     def lists() -> Iterator[pl.DataFrame]:
         for number, subset in enumerate(subsets):
             rows = of.rows.lazy().filter(pl.col("run").cast(pl.String).is_in(list(subset)))
-            own = {system: weights[system] for system in subset} if isinstance(weights, Mapping) else weights
-            yield _list(rows, number, fusion, own, subset, of, how)
+            subset_weights = {system: weights[system] for system in subset} if isinstance(weights, Mapping) else weights
+            yield _list(rows, number, fusion, subset_weights, subset, of, how)
 
     return _of_lists(lists(), of, how).sort("run", "query_id")
 
@@ -155,12 +157,12 @@ def _of_weighted_sums(
     at_once = max(ROWS // max(judged.height, 1), 1)
     values, numbers = [], list(weightings)
     for start in range(0, len(numbers), at_once):
-        some = numbers[start : start + at_once]
-        plans = [_ranks(wide, fusion.method, slots, weightings[number], how.top) for number in some]
+        chunk = numbers[start : start + at_once]
+        plans = [_ranks(wide, fusion.method, slots, weightings[number], how.top) for number in chunk]
         ranks = pl.collect_all(plans)
         relations = [
             judged.lazy().with_columns(of_trial["rank"], run=pl.lit(number, pl.Int64))
-            for number, of_trial in zip(some, ranks, strict=True)
+            for number, of_trial in zip(chunk, ranks, strict=True)
         ]
         grouped = pl.concat(relations).group_by("run", "query_id").agg(how.measure.expression)
         values.append(grouped.collect())
@@ -176,10 +178,10 @@ def _wide(fusion: Fusion, slots: Mapping[str, str], of: Candidates, how: How) ->
     relation = judge(wide.select("query_id", "doc_id", score=pl.lit(0.0)), of.qrels).drop("rank", "n_higher", "n_tied")
     judged_queries = of.qrels.select("query_id").unique()
     wide = wide.join(judged_queries, on="query_id", how="semi")
-    both = wide.join(relation, on=["query_id", "doc_id"], how="full", coalesce=True)
-    both = both.with_columns(pl.col("n_retrieved").clip(upper_bound=how.top))
+    documents = wide.join(relation, on=["query_id", "doc_id"], how="full", coalesce=True)
+    documents = documents.with_columns(pl.col("n_retrieved").clip(upper_bound=how.top))
     # By falling id, so that an ordinal rank decides ties.
-    return both.sort("query_id", "doc_id", descending=[False, True], nulls_last=True)
+    return documents.sort("query_id", "doc_id", descending=[False, True], nulls_last=True)
 
 
 def _ranks(
@@ -203,5 +205,5 @@ def _with_every_query(values: pl.DataFrame, of: Candidates, how: How, numbers: S
     name = how.measure.name
     queries = of.qrels.select("query_id").unique()
     grid = pl.DataFrame({"run": numbers}, schema={"run": pl.Int64}).join(queries, how="cross")
-    both = grid.join(values, on=["run", "query_id"], how="left")
-    return both.select("run", "query_id", pl.col(name).cast(pl.Float64).fill_null(0.0))
+    complete = grid.join(values, on=["run", "query_id"], how="left")
+    return complete.select("run", "query_id", pl.col(name).cast(pl.Float64).fill_null(0.0))

@@ -11,18 +11,17 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import explain_options
 from polars_ir.extras import require
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.folds import folds_of
-from polars_ir.fusion.fusing import Missing, check_reads_weights, scored, termed
+from polars_ir.fusion.fusing import Missing, check_missing, check_reads_weights, scored, termed
 from polars_ir.fusion.grids import Trial, trials_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.methods import Method
 from polars_ir.fusion.trials import Candidates, How, candidates_of, figures, measured
-from polars_ir.language.identity import Measured
-from polars_ir.language.names import is_cost, resolve
+from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.words import average, total
 from polars_ir.per_query.systems import compare
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
@@ -48,6 +47,7 @@ class TunedFusion(NamedTuple, Generic[FrameT]):
       `spread` (the largest difference of a run's weight between two folds, weights adding up to 1).
     - `per_query`: the values of the three systems compared.
     - `comparison`: what `compare` says of each pair of them.
+    - `report`: the findings in words.
     """
 
     run: FrameT
@@ -137,8 +137,9 @@ def tune_fusion(
     """
     require("stats", "ir.tune_fusion")
     folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
-    how = How(method, dialect, missing, check("top", top, whole(1)), _one(measure))
+    how = How(method, dialect, missing, check("top", top, whole(1)), resolve_one(measure, "tune_fusion"))
     fusion = fusion_of(method, norm, dialect)
+    check_missing(missing)
     check_reads_weights(fusion.method, [1.0])
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     systems = systems_of(table) or sorted(table.select("run").unique().collect()["run"].cast(pl.String))
@@ -147,32 +148,24 @@ def tune_fusion(
     values = measured(trials, of, how).rename({"run": "trial", how.measure.name: "value"})
     values = values.join(folds_of(of, by, folds, seed), on="query_id")
     choices = _choices(values, cost=is_cost(how.measure.name))
-    found = _Found(trials, of, how, values, choices)
-    per_query = found.per_query()
+    tuning = _Tuning(trials, of, how, values, choices)
+    per_query = tuning.per_query()
     single = next(system for system in per_query["run"].unique() if system.startswith(SINGLE))
     comparison = compare(per_query, baseline=single)
     comparison = pl.concat([comparison, compare(per_query, baseline=EQUAL).filter(run=TUNED)])
-    summary = found.summary(per_query)
-    best = trials[int(found.means()["trial"][0])]
+    summary = tuning.summary(per_query)
+    best = trials[int(tuning.means()["trial"][0])]
     frames = {
-        "run": found.out_of_fold_run(depth, lower_is_better).rename({"query_id": table.names["query_id"]}),
-        "trials": found.described(found.means().rename({"mean": how.measure.name})),
-        "choices": found.described(choices),
+        "run": tuning.out_of_fold_run(depth, lower_is_better).rename({"query_id": table.names["query_id"]}),
+        "trials": tuning.described(tuning.means().rename({"mean": how.measure.name})),
+        "choices": tuning.described(choices),
         "summary": summary,
         "per_query": per_query.rename({"query_id": table.names["query_id"]}),
         "comparison": comparison,
     }
-    given = {name: give_back(frame.lazy(), of_one(runs)) for name, frame in frames.items()}
+    of_kind = {name: give_back(frame.lazy(), of_one(runs)) for name, frame in frames.items()}
     report = _report(summary.row(0, named=True), comparison)
-    return TunedFusion(weights=dict(best.weights), k=best.k, norm=best.norm_name, report=report, **given)
-
-
-def _one(measure: Any) -> Measured:
-    """The one measure that is tuned for."""
-    chosen = resolve(measure)
-    if len(chosen) != 1:
-        raise OptionError(f"must be one; got {len(chosen)}.", about="measure")
-    return chosen[0]
+    return TunedFusion(weights=dict(best.weights), k=best.k, norm=best.norm_name, report=report, **of_kind)
 
 
 def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:
@@ -188,7 +181,7 @@ def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:
     return first.select("fold", n_queries="n", trial="trial", chosen_on="chosen_on", held_out="held_out")
 
 
-class _Found(NamedTuple):
+class _Tuning(NamedTuple):
     """What was tried, and what came of it."""
 
     trials: Sequence[Trial]
@@ -220,9 +213,9 @@ class _Found(NamedTuple):
     def described(self, frame: pl.DataFrame) -> pl.DataFrame:
         """A table with the configuration of its trials."""
         columns = {f"weight_{system}": [t.weights[system] for t in self.trials] for system in self.of.systems}
-        others = {"k": [t.k for t in self.trials], "norm": [t.norm_name for t in self.trials]}
+        parameters = {"k": [t.k for t in self.trials], "norm": [t.norm_name for t in self.trials]}
         schema = {**dict.fromkeys(columns, pl.Float64), "k": pl.Float64, "norm": pl.String}
-        configurations = pl.DataFrame({**columns, **others}, schema=schema).with_row_index("trial")
+        configurations = pl.DataFrame({**columns, **parameters}, schema=schema).with_row_index("trial")
         configurations = configurations.with_columns(pl.col("trial").cast(frame.schema["trial"]))
         return frame.join(configurations, on="trial", how="left", maintain_order="left")
 

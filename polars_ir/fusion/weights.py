@@ -19,6 +19,7 @@ from polars_ir.frames.foreign import is_pandas
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.table import Table
 from polars_ir.runs.norms import with_counts
+from polars_ir.values import is_number
 
 LIST = ["run", "query_id"]
 
@@ -74,7 +75,7 @@ def by_system(weights: Any, systems: Sequence[str] | None) -> dict[str, float]:
             says = f"must be as many as runs; there is none for {quoted(lacking)}."
             raise OptionError(says, about="weights")
     for system, weight in numbers.items():
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
+        if not is_number(weight) or weight < 0:
             raise OptionError(f"must be numbers of 0 or more; got {weight!r} for {system!r}.", about="weights")
     if not any(numbers.values()):
         raise OptionError(f"must not all be 0; got {weights!r}.", about="weights")

@@ -84,6 +84,17 @@ def measure(
         measure's parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
         `n_higher` and `n_tied` of the judged relation tell the places that tied documents share.
 
+    Returns
+    -------
+    Callable
+        A decorator, which registers the function in the catalogue, as a method of `.ir` and for `parse`, and gives it
+        back with its parameters checked and its result named.
+
+    Raises
+    ------
+    MeasureError
+        For a name or a function of this package, and for an `expected` that is no function of the parameters.
+
     Examples
     --------
     >>> import polars_ir as ir
@@ -113,8 +124,8 @@ def measure(
             expression = marked(function(*bound.args, **bound.kwargs), Call(name, arguments, spec.monotone))
             return expression.alias(spec.column(arguments))
 
-        known = CATALOG.get(name)
-        if function.__name__ in RESERVED or (known and known.ours and not is_ours(function)):
+        existing = CATALOG.get(name)
+        if function.__name__ in RESERVED or (existing and existing.ours and not is_ours(function)):
             raise MeasureError(
                 f"{name!r} ({function.__name__}) is part of this package. Give your measure another name."
             )
@@ -154,10 +165,9 @@ def catalog() -> pl.DataFrame:
     -------
     pl.DataFrame
         `name`, `function` (its name in this package), `judgments` (`documents`, `subtopics` or `preferences`: what it
-        reads), `parameters` (with defaults), `low`, `high`, `best`
-        (its range and best value), `monotone` (whether it can not fall when a grade rises, so that `bounds` of
-        `evaluate` are exact), `also` (what other tools call it), `meaning`, `source`; String but for the three
-        numbers, which are Float64, and the Boolean.
+        reads), `parameters` (with defaults), `low`, `high`, `best` (its range and best value), `monotone` (whether it
+        can not fall when a grade rises, so that `bounds` of `evaluate` are exact), `also` (what other tools call it),
+        `meaning`, `source`; String but for the three numbers, which are Float64, and the Boolean.
 
     Examples
     --------

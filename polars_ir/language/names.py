@@ -169,6 +169,15 @@ def resolve(measures: Measures) -> list[Measured]:
     return list(measured.values())
 
 
+def resolve_one(measure: Measures, what: str) -> Measured:
+    """The measure that `what` was asked for; a `MeasureError` for several."""
+    measured, *others = resolve(measure)
+    if others:
+        names = ", ".join(repr(other.name) for other in (measured, *others))
+        raise MeasureError(f"{what} takes one measure; got {names}. Call it for each.")
+    return measured
+
+
 def column_of(name: str) -> Column | None:
     """What the name of a column of a per-query frame tells of its measure; None for a column of the user's own.
 
@@ -184,8 +193,8 @@ def column_of(name: str) -> Column | None:
 
 def is_cost(column: str) -> bool:
     """Whether the lowest value of a measure is its best one, as far as the name of a column tells."""
-    known = column_of(column)
-    return known is not None and known.is_cost
+    named = column_of(column)
+    return named is not None and named.is_cost
 
 
 def average_of(column: str) -> Average:
@@ -194,8 +203,8 @@ def average_of(column: str) -> Average:
     >>> average_of("GMAP(rel=2) high"), average_of("mine")
     ('geometric', 'arithmetic')
     """
-    known = column_of(column)
-    return known.spec.average if known else "arithmetic"
+    named = column_of(column)
+    return named.spec.average if named else "arithmetic"
 
 
 def _one_by_one(measures: Measures) -> Iterator[tuple[pl.Expr, bool]]:

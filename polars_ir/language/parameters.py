@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 import polars as pl
 
-from polars_ir.language.words import Discount, Discounted
+from polars_ir.language.gains import Discount, Discounted
 from polars_ir.values import Value, chance, is_number, is_whole, not_negative, one_of
 
 #: 2 to the power of a grade above this is no gain anyone means.

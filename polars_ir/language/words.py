@@ -12,10 +12,9 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
-
 import polars as pl
+
+from polars_ir.language.gains import Discounted, Gains, aligned, of_grade
 
 #: 1-based place in the run; null when the run did not return the document.
 rank = pl.col("rank")
@@ -23,7 +22,7 @@ rank = pl.col("rank")
 #: 1-based place in the ideal ranking, grades falling.
 ideal_rank = pl.col("ideal_rank")
 
-#: The grade; null for a document nobody judged.
+#: The grade; null for an unjudged document.
 relevance = pl.col("relevance")
 
 #: Documents the run returned for the query, judged or not.
@@ -41,19 +40,22 @@ PREFERENCE = ("preferred", "other", "preferred_rank", "other_rank")
 #: True for a document that was judged for some query, null for one that never was.
 judged_elsewhere = pl.col("judged_elsewhere")
 
-#: How a grade becomes a gain: the grade itself, 2 to the grade, less 1, or 1 for every grade above 0.
-Discounted = Literal["log2", "exp-log2", "binary"]
-
-#: What divides the gain at a rank.
-Discount = Literal["log2", "ln", "jarvelin", "rank", "none"]
-
-#: What documents are worth: by grade, or as an expression.
-Gains = Mapping[float, float] | pl.Expr
-
 
 def relevant(rel: float = 1) -> pl.Expr:
     """Whether a document's grade makes it relevant.
 
+    Parameters
+    ----------
+    rel
+        The lowest relevant grade.
+
+    Returns
+    -------
+    pl.Expr
+        Boolean, a value per document; null for an unjudged one.
+
+    Examples
+    --------
     >>> pl.DataFrame({"relevance": [2, 0, None]}).select(relevant()).to_series().to_list()
     [True, False, None]
     """
@@ -63,6 +65,20 @@ def relevant(rel: float = 1) -> pl.Expr:
 def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
     """Whether a document is among the first `k` of a ranking; with no `k`, whether it is in it at all.
 
+    Parameters
+    ----------
+    k
+        The cutoff; without it, the whole ranking. It may be an expression, such as `ir.n_relevant()`.
+    of
+        The ranking: `ir.rank`, or `ir.ideal_rank`.
+
+    Returns
+    -------
+    pl.Expr
+        Boolean, a value per document; null where it was not retrieved, and False without `k`.
+
+    Examples
+    --------
     >>> pl.DataFrame({"rank": [1, 7, None]}).select(top(5)).to_series().to_list()
     [True, False, None]
     """
@@ -72,6 +88,20 @@ def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
 def hits(k: int | pl.Expr | None = None, rel: float = 1) -> pl.Expr:
     """The number of relevant documents among the first `k`.
 
+    Parameters
+    ----------
+    k
+        The cutoff; without it, the whole ranking. It may be an expression, such as `ir.n_relevant()`.
+    rel
+        The lowest relevant grade.
+
+    Returns
+    -------
+    pl.Expr
+        UInt32, a value per query; 0 where nothing was retrieved.
+
+    Examples
+    --------
     >>> pl.DataFrame({"rank": [1, 2, 9], "relevance": [1, 0, 3]}).select(hits(5)).item()
     1
     """
@@ -81,6 +111,18 @@ def hits(k: int | pl.Expr | None = None, rel: float = 1) -> pl.Expr:
 def n_relevant(rel: float = 1) -> pl.Expr:
     """The number of relevant documents there are, retrieved or not: the R of the formulas.
 
+    Parameters
+    ----------
+    rel
+        The lowest relevant grade.
+
+    Returns
+    -------
+    pl.Expr
+        UInt32, a value per query.
+
+    Examples
+    --------
     >>> pl.DataFrame({"relevance": [2, 0, 1, None]}).select(n_relevant()).item()
     2
     """
@@ -92,6 +134,22 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
 
     Unjudged documents, grades below `rel` and negative values are worth 0.
 
+    Parameters
+    ----------
+    dcg
+        `"log2"` the grade, `"exp-log2"` 2 to the grade less 1, `"binary"` 1 for a grade above 0.
+    gains
+        Values in place of grades, or an expression for them.
+    rel
+        The lowest relevant grade; without it, all judged documents count.
+
+    Returns
+    -------
+    pl.Expr
+        Numbers of 0 or more, a value per document.
+
+    Examples
+    --------
     >>> pl.DataFrame({"relevance": [2, -1, None]}).select(gain("exp-log2")).to_series().to_list()
     [3.0, 0.0, 0.0]
     """
@@ -105,43 +163,6 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
     # A NaN stays one, so that it shows.
     value = aligned(pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0), gains)
     return of_grade(value, dcg)
-
-
-def of_grade(value: pl.Expr, dcg: Discounted) -> pl.Expr:
-    """The gain of a grade of 0 or more.
-
-    >>> pl.DataFrame({"grade": [0.0, 0.5, 2.0]}).select(of_grade(pl.col("grade"), "binary")).to_series().to_list()
-    [0.0, 1.0, 1.0]
-    """
-    return {"log2": value, "exp-log2": 2.0**value - 1.0, "binary": value.sign()}[dcg]
-
-
-def aligned(expression: pl.Expr, gains: Gains | None) -> pl.Expr:
-    """What is made of gains, in a form that goes with other columns also where the gains are aggregated themselves.
-
-    Polars 1.44 takes the wrong rows where a condition on `relevance / relevance.max()` selects from a plain column;
-    shifted by nothing, it does not. That takes time, so only for gains whose expression nobody knows here.
-
-    >>> pl.DataFrame({"relevance": [2, 1]}).select(aligned(relevance > 1, None)).to_series().to_list()
-    [True, False]
-    """
-    return expression.shift(0) if isinstance(gains, pl.Expr) else expression
-
-
-def discounted(place: pl.Expr, discount: Discount = "log2") -> pl.Expr:
-    """What divides the gain at a place of a ranking.
-
-    >>> pl.DataFrame({"rank": [1, 3]}).select(discounted(rank)).to_series().to_list()
-    [1.0, 2.0]
-    """
-    divisors = {
-        "log2": (place + 1).log(2),
-        "ln": (place + 1).log(),
-        "jarvelin": place.log(2).clip(lower_bound=1.0),
-        "rank": place.cast(pl.Float64),
-        "none": pl.lit(1.0),
-    }
-    return divisors[discount]
 
 
 def total(values: pl.Expr) -> pl.Expr:
@@ -189,6 +210,18 @@ def shown(k: int | None = None) -> pl.Expr:
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """`numerator / denominator`, null (undefined) where the denominator is 0 or less.
 
+    Parameters
+    ----------
+    numerator, denominator
+        Expressions of numbers.
+
+    Returns
+    -------
+    pl.Expr
+        Float64, from 0 to infinity for a numerator of 0 or more.
+
+    Examples
+    --------
     >>> pl.DataFrame({"a": [1, 1, 1], "b": [2, 0, -2]}).select(ratio(pl.col("a"), pl.col("b"))).to_series().to_list()
     [0.5, None, None]
     """
@@ -208,6 +241,20 @@ def average(values: pl.Expr) -> pl.Expr:
 def if_relevant(value: pl.Expr, rel: float = 1) -> pl.Expr:
     """`value` where the query has a relevant document, null (undefined) where it has none.
 
+    Parameters
+    ----------
+    value
+        An aggregation, such as a measure.
+    rel
+        The lowest relevant grade.
+
+    Returns
+    -------
+    pl.Expr
+        The type of `value`, a value per query.
+
+    Examples
+    --------
     >>> pl.DataFrame({"relevance": [0, 0]}).select(if_relevant(pl.lit(1.0))).item() is None
     True
     """
@@ -217,6 +264,18 @@ def if_relevant(value: pl.Expr, rel: float = 1) -> pl.Expr:
 def or_zero(value: pl.Expr) -> pl.Expr:
     """`value`, and 0 where the run returned nothing to compute it from.
 
+    Parameters
+    ----------
+    value
+        An aggregation that is null then.
+
+    Returns
+    -------
+    pl.Expr
+        The type of `value`, a value per query.
+
+    Examples
+    --------
     >>> pl.DataFrame({"rank": [None]}, schema={"rank": pl.Int64}).select(or_zero((1 / rank).max())).item()
     0.0
     """

@@ -45,8 +45,8 @@ def average_precision_under_ties(*, k: int | None = None, rel: float = 1, denomi
     """
     if denominator == "hits" and k is not None:
         return average_precision_of_hits(k, rel)
-    found = precisions_under_ties(relevant(rel) & ties.within(k), k)
-    return if_relevant(or_zero(ratio(found, average_out_of(k, rel, denominator))), rel)
+    precision_sum = precisions_under_ties(relevant(rel) & ties.within(k), k)
+    return if_relevant(or_zero(ratio(precision_sum, average_out_of(k, rel, denominator))), rel)
 
 
 def precisions_under_ties(found: pl.Expr, k: int | None) -> pl.Expr:
@@ -200,5 +200,5 @@ def yaap(*, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.yaap()).row(0)
     ('q', 0.0)
     """
-    found = total(precisions(rel))
-    return if_relevant(((1 + found) / (1 + n_relevant(rel) - found)).log(), rel)
+    precision_sum = total(precisions(rel))
+    return if_relevant(((1 + precision_sum) / (1 + n_relevant(rel) - precision_sum)).log(), rel)

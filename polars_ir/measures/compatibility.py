@@ -64,10 +64,10 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
     # One key, for one sort: grades falling, then the order of the run, what was not retrieved last.
     ranks = rank.fill_null(NOT_RETRIEVED).cast(pl.Int64)
     in_both_from = pl.max_horizontal(ranked(ranks, graded, by=pl.struct(-relevance, ranks)), places)
-    found = overlap(pl.min_horizontal(in_both_from, end), end, p)
+    agreement = overlap(pl.min_horizontal(in_both_from, end), end, p)
     if normalize:
-        return ratio(found, overlap(places, end, p))
-    return pl.when(graded.any()).then(found * (1 - p) / (1 - p ** (end - 1).cast(pl.Float64)))
+        return ratio(agreement, overlap(places, end, p))
+    return pl.when(graded.any()).then(agreement * (1 - p) / (1 - p ** (end - 1).cast(pl.Float64)))
 
 
 def overlap(depths: pl.Expr, end: pl.Expr, p: float) -> pl.Expr:

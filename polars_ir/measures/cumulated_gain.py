@@ -5,23 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
+from polars_ir.language.gains import Discount, Discounted, Gains, discounted
 from polars_ir.language.parameters import LARGEST, Parameter
-from polars_ir.language.words import (
-    Discount,
-    Discounted,
-    Gains,
-    discounted,
-    gain,
-    hits,
-    n_relevant,
-    n_retrieved,
-    rank,
-    ranked,
-    ratio,
-    relevant,
-    top,
-    total,
-)
+from polars_ir.language.words import gain, hits, n_relevant, n_retrieved, rank, ranked, ratio, relevant, top, total
 from polars_ir.measures import ties
 from polars_ir.measures.sums import over_places
 from polars_ir.values import not_negative, one_of
@@ -257,8 +243,8 @@ def q_measure(
     0.595238
     """
     value = pl.when(relevant(rel)).then(gain(dcg, gains)).otherwise(0.0)
-    found = relevant(rel) & top(k)
-    places, gained = ranked(rank, found), ranked(value, found).cum_sum()
+    is_hit = relevant(rel) & top(k)
+    places, gained = ranked(rank, is_hit), ranked(value, is_hit).cum_sum()
     order = value.rank("ordinal", descending=True)
     ideal = ranked(value, relevant(rel), by=order).cum_sum()
     of_ideal = ideal.gather(pl.min_horizontal(places, n_relevant(rel)).cast(pl.Int64) - 1)

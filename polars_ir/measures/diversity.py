@@ -217,8 +217,8 @@ def nrbp(
     ('q', 0.5625)
     """
     cover = Cover(alpha, rel, gains, weights)
-    found = (1 - (1 - alpha) * beta) * novelty(cover, rank, None, by_patience(beta))
-    return defined(found / weight_of(cover), cover)
+    novel = (1 - (1 - alpha) * beta) * novelty(cover, rank, None, by_patience(beta))
+    return defined(novel / weight_of(cover), cover)
 
 
 @measure(

@@ -9,21 +9,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.words import (
-    Gains,
-    aligned,
-    discounted,
-    gain,
-    hits,
-    n_relevant,
-    n_retrieved,
-    rank,
-    ranked,
-    ratio,
-    relevant,
-    top,
-    total,
-)
+from polars_ir.language.gains import Gains, aligned, discounted
+from polars_ir.language.words import gain, hits, n_relevant, n_retrieved, rank, ranked, ratio, relevant, top, total
 from polars_ir.measures.precision_recall import TREC_EVAL
 
 
@@ -34,8 +21,8 @@ def by_grade(*, gains: Gains | None) -> pl.Expr:
 
 def found_gains(value: pl.Expr, gains: Gains | None) -> tuple[pl.Expr, pl.Expr]:
     """The ranks of the retrieved documents that have a gain, in order, and their gains."""
-    found = aligned(top() & (value > 0), gains)
-    return ranked(rank, found), ranked(value, found)
+    retrieved = aligned(top() & (value > 0), gains)
+    return ranked(rank, retrieved), ranked(value, retrieved)
 
 
 def n_gains(value: pl.Expr) -> pl.Expr:
@@ -72,11 +59,11 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     ('q', 0.5)
     """
     value = gain(gains=gains)
-    ranks, found = found_gains(value, gains)
+    ranks, retrieved = found_gains(value, gains)
     _, ideal = ideal_gains(value)
     beyond = (ranks.cast(pl.Int64) - n_gains(value)).clip(lower_bound=0)
-    missed = at(ranks, ideal.clip(lower_bound=1).cum_sum(), n_gains(value)) + beyond - found.cum_sum()
-    return ratio(total(found / (2 + missed).log(2)), total(ideal))
+    missed = at(ranks, ideal.clip(lower_bound=1).cum_sum(), n_gains(value)) + beyond - retrieved.cum_sum()
+    return ratio(total(retrieved / (2 + missed).log(2)), total(ideal))
 
 
 @measure("binG", source=f"{TREC_EVAL} (m_binG.c)", also={"trec_eval": "binG"}, reads_nonrelevant=False)
@@ -125,11 +112,11 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     0.56502
     """
     value = gain(gains=gains)
-    ranks, found = found_gains(value, gains)
+    ranks, retrieved = found_gains(value, gains)
     places, ideal = ideal_gains(value)
-    cumulated, of_ideal = (found / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
+    cumulated, of_ideal = (retrieved / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
     n, n_found = n_gains(value), (top() & (value > 0)).sum()
-    not_retrieved = (n - n_found) * total(found / discounted(ranks)) / of_ideal.last()
+    not_retrieved = (n - n_found) * total(retrieved / discounted(ranks)) / of_ideal.last()
     return ratio(total(cumulated / at(ranks, of_ideal, n)) + not_retrieved, n)
 
 
@@ -163,7 +150,7 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
 def mean_ndcg_of_levels(gains: Gains | None, *, spare: int = 0) -> pl.Expr:
     """Rndcg, whose end counts for a ranking longer by more than `spare` than there are documents with a gain."""
     value = gain(gains=gains)
-    ranks, found = found_gains(value, gains)
+    ranks, retrieved = found_gains(value, gains)
     places, ideal = ideal_gains(value)
     falls = (ideal != ideal.shift(-1)).fill_null(True)
     of_ideal = (ideal / discounted(places)).cum_sum()
@@ -174,4 +161,4 @@ def mean_ndcg_of_levels(gains: Gains | None, *, spare: int = 0) -> pl.Expr:
     shares = pl.when(ranks <= n).then(at(ranks, levels, n)).otherwise(0.0)
     at_the_end = pl.when(longer).then(1 / of_ideal.last()).otherwise(0.0)
     n_points = falls.sum() + longer.cast(pl.UInt32)
-    return pl.when(n > 0).then(total(found / discounted(ranks) * (shares + at_the_end)) / n_points)
+    return pl.when(n > 0).then(total(retrieved / discounted(ranks) * (shares + at_the_end)) / n_points)

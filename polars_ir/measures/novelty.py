@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from polars_ir.language.cover import Cover, greedy_rank
+from polars_ir.language.gains import discounted
 from polars_ir.language.parameters import Parameter
-from polars_ir.language.words import discounted, n_retrieved, rank, ratio, top, total
+from polars_ir.language.words import n_retrieved, rank, ratio, top, total
 from polars_ir.measures.sums import over_places
 from polars_ir.values import chance, is_number
 

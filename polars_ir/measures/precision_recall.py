@@ -194,8 +194,8 @@ def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     n, m = ties.tied.filter(some).first(), ties.places(k).filter(some).first()
     taken = pl.int_range(0, some.sum())
     missed = ((n - m - taken).clip(0) / (n - taken)).cum_prod().last().fill_null(1.0)
-    found = pl.when((relevant(rel) & ties.certain(k)).any()).then(1.0).otherwise(1 - missed)
-    return if_relevant(found, rel)
+    success = pl.when((relevant(rel) & ties.certain(k)).any()).then(1.0).otherwise(1 - missed)
+    return if_relevant(success, rel)
 
 
 @measure(

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.errors import MeasureError
-from polars_ir.language.words import Discounted, gain, of_grade, rank, ranked, top, total
+from polars_ir.language.gains import Discounted, of_grade
+from polars_ir.language.words import gain, rank, ranked, top, total
 from polars_ir.measures.continuations import DEPTH, OUTSIDE, chance_at, chances, checked, reads, without_gains
 
 #: No table of positions is longer.
@@ -242,15 +243,15 @@ def inverse_squares(x: pl.Expr) -> pl.Expr:
 def positions(depth: int) -> pl.Expr:
     """What is gained at each position, from what is gained by documents."""
     position = pl.int_range(1, depth + 1)
-    found = AT.search_sorted(position, side="right")
+    index = AT.search_sorted(position, side="right")
     # A position has the gain of the document just found there; the one before the first gains nothing.
     gains, met = (pl.lit(0.0).append(field) for field in (GAIN, MET))
-    new = found != found.shift(1, fill_value=0)
+    new = index != index.shift(1, fill_value=0)
     return pl.struct(
         position.cast(pl.Float64).alias("place"),
-        pl.when(new).then(gains.gather(found)).otherwise(0.0).alias("gained"),
-        gains.cum_sum().gather(found).alias("cumulated"),
-        pl.when(new).then(met.gather(found)).otherwise(0.0).alias("met"),
+        pl.when(new).then(gains.gather(index)).otherwise(0.0).alias("gained"),
+        gains.cum_sum().gather(index).alias("cumulated"),
+        pl.when(new).then(met.gather(index)).otherwise(0.0).alias("met"),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.words import discounted, if_relevant, or_zero, rank, relevant, top, total
+from polars_ir.language.gains import discounted
+from polars_ir.language.words import if_relevant, or_zero, rank, relevant, top, total
 from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
 
@@ -16,8 +17,8 @@ def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Ex
     Only the highest score of relevant documents matters. With r of them among its n documents the chance is r / n at
     j = 1, and (n - r - j + 2) / (n - j + 1) times that of the place above at the others.
     """
-    found = relevant(rel) & ties.within(k)
-    first = found & (ties.higher == ties.higher.filter(found).min())
+    is_hit = relevant(rel) & ties.within(k)
+    first = is_hit & (ties.higher == ties.higher.filter(is_hit).min())
     before, n, m = (column.filter(first).first().fill_null(0) for column in (ties.higher, ties.tied, ties.places(k)))
     r = first.sum().cast(pl.Int64)
     others = n - r

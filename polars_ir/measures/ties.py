@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.language.words import Discount, discounted, n_higher, n_tied, top
+from polars_ir.language.gains import Discount, discounted
+from polars_ir.language.words import n_higher, n_tied, top
 
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)

@@ -18,8 +18,9 @@ from functools import partial
 import polars as pl
 
 from polars_ir.language.catalog import measure
+from polars_ir.language.gains import Discounted, discounted
 from polars_ir.language.parameters import LARGEST, Parameter
-from polars_ir.language.words import Discounted, discounted, rank, ranked, top, total
+from polars_ir.language.words import rank, ranked, top, total
 from polars_ir.measures.continuations import DEPTH, cumulated, inverse_square
 from polars_ir.measures.readers import check_grades, expected_gain, of_a_model_of_ones_own, patiently, share
 from polars_ir.measures.sums import over_places

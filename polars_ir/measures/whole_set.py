@@ -82,10 +82,10 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
 
 def harmonic_mean(weight: float, rel: float) -> pl.Expr:
     """That of set precision and set recall, which has this weight; computed as trec_eval does, to the last bit."""
-    found = hits(None, rel)
-    of_retrieved, of_relevant = found / n_retrieved, found / n_relevant(rel)
+    n_hits = hits(None, rel)
+    of_retrieved, of_relevant = n_hits / n_retrieved, n_hits / n_relevant(rel)
     mean = (weight + 1) * of_retrieved * of_relevant / (weight * of_retrieved + of_relevant)
-    return if_relevant(pl.when(found > 0).then(mean).otherwise(0.0), rel)
+    return if_relevant(pl.when(n_hits > 0).then(mean).otherwise(0.0), rel)
 
 
 @measure(
@@ -139,8 +139,8 @@ def set_average_precision(*, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_average_precision()).row(0)
     ('q', 0.25)
     """
-    found = hits(None, rel).cast(pl.Float64)
-    return if_relevant(or_zero(ratio(found * found, n_retrieved * n_relevant(rel).cast(pl.Float64))), rel)
+    n_hits = hits(None, rel).cast(pl.Float64)
+    return if_relevant(or_zero(ratio(n_hits * n_hits, n_retrieved * n_relevant(rel).cast(pl.Float64))), rel)
 
 
 @measure(

@@ -74,9 +74,9 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKin
     """
     table, numbers = measures_of(per_query)
     rows, names = with_attributes(table, confidence, "confidence")
-    own = isinstance(confidence, (str, list, tuple))
-    _check_numbers(rows.collect_schema(), names, own=own)
-    measures = [name for name in numbers if not (own and name in names)]
+    is_column = isinstance(confidence, (str, list, tuple))
+    _check_numbers(rows.collect_schema(), names, own=is_column)
+    measures = [name for name in numbers if not (is_column and name in names)]
     if not measures:
         raise ColumnError.no_measure([name for name in table.columns if name not in names])
     system = [key for key in table.keys if key == "run"]
@@ -124,8 +124,8 @@ def _area(values: pl.Expr) -> pl.Expr:
 
 def _means(values: pl.Expr) -> pl.Expr:
     """The abstention curve: at each rate, the mean of the values that are left when the last are left out."""
-    there = values.count().cast(pl.Int64)
+    n_values = values.count().cast(pl.Int64)
     # MTEB's rates are multiples of 0.1, which is not quite a tenth, and halves are rounded accordingly.
-    left_out = (pl.int_range(N_RATES) * 0.1 * there).round(mode="half_to_even").cast(pl.Int64)
-    left = pl.max_horizontal(there - left_out, 1)
+    left_out = (pl.int_range(N_RATES) * 0.1 * n_values).round(mode="half_to_even").cast(pl.Int64)
+    left = pl.max_horizontal(n_values - left_out, 1)
     return values.cum_sum().gather(left - 1) / left

@@ -27,24 +27,26 @@ def column_for(name: str) -> str:
     return f"polars_ir: {name}"
 
 
-def with_attributes(table: Table, given: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
-    """A per-query frame with what is given for its queries, and the names of that.
+def with_attributes(table: Table, attributes: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
+    """A per-query frame with attributes of its queries, and their names.
 
-    `given` names columns of the frame itself, is a Series of them, or is a frame with a query column, `run` if its
+    `attributes` names columns of the frame itself, is a Series of them, or is a frame with a query column, `run` if its
     values are of one system each, and the columns to bring. `option` is what the user calls it.
     """
     holder = option
-    if isinstance(given, str) or (isinstance(given, Sequence) and all(isinstance(name, str) for name in given)):
-        names, holder = [given] if isinstance(given, str) else list(dict.fromkeys(given)), "per_query"
+    if isinstance(attributes, str) or (
+        isinstance(attributes, Sequence) and all(isinstance(name, str) for name in attributes)
+    ):
+        names, holder = [attributes] if isinstance(attributes, str) else list(dict.fromkeys(attributes)), "per_query"
         _check_names(table, names, option)
         source, keys = (
             table.all_columns().select(*table.keys, *(pl.col(n).alias(column_for(n)) for n in names)),
             table.keys,
         )
-    elif (aligned := aligned_series(given)) is not None:
+    elif (aligned := aligned_series(attributes)) is not None:
         source, keys, names = _of_rows(table, aligned, option), table.keys, [aligned.name]
     else:
-        source, keys, names = _of_frame(table, to_polars(option, given, column="value"), option)
+        source, keys, names = _of_frame(table, to_polars(option, attributes, column="value"), option)
     _check_types(source, names, option, holder)
     rows = table.all_columns()
     if table.eager:
@@ -98,13 +100,13 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
     schema = frame.collect_schema()
     # The query column may be called as it is in per_query, whatever others could be one too.
     named_alike = table.names["query_id"] if table.names["query_id"] in schema else None
-    found = {
+    named_as = {
         "query_id": named_alike or find(option, "query_id", schema.names()),
         "run": find(option, "run", schema.names()),
     }
-    if found["query_id"] is None:
+    if named_as["query_id"] is None:
         raise ColumnError.missing(option, "query_id", ROLES["query_id"], schema.names())
-    columns = {role: name for role, name in found.items() if name is not None}
+    columns = {role: name for role, name in named_as.items() if name is not None}
     if "run" in columns and "run" not in table.dtypes:
         raise ColumnError(
             f"has values for each system ({columns['run']!r}), and per_query has no column of systems.",

@@ -93,7 +93,9 @@ def bounded_interval_of(averaging: Averaging, z: float) -> dict[str, pl.Expr]:
         return ends(averaging, *normal)
     is_inside = (pl.col(LOWEST) >= between[0]) & (pl.col(HIGHEST) <= between[1])
     bounded = wilson(mean, error, pl.col(NUMBER), z=z, between=between)
-    low, high = (pl.when(is_inside).then(one).otherwise(other) for one, other in zip(bounded, normal, strict=True))
+    low, high = (
+        pl.when(is_inside).then(inside).otherwise(outside) for inside, outside in zip(bounded, normal, strict=True)
+    )
     return ends(averaging, low, high)
 
 
@@ -124,8 +126,8 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
     >>> denominators(["R@5", "NumRel"], ["query_id", "R@5", "NumRel"])["R@5"].meta.output_name()
     'NumRel'
     """
-    found = {measure: _denominator(measure) for measure in measures}
-    shares = {measure: count for measure, count in found.items() if count is not None}
+    count_of = {measure: _denominator(measure) for measure in measures}
+    shares = {measure: count for measure, count in count_of.items() if count is not None}
     counts = {name: measure for measure, count in shares.items() for name in count.meta.root_names()}
     if lacking := [name for name in counts if name not in set(columns)]:
         raise ColumnError(
@@ -133,18 +135,18 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
             "have.",
             fix=Fix("Evaluate it too", Code(f"ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})")),
         )
-    if others := [measure for measure in found if measure not in shares and measure not in counts]:
-        known = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
+    if others := [measure for measure in count_of if measure not in shares and measure not in counts]:
+        ratios = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
         raise MeasureError(
-            f"a micro average is one of ratios of counts ({known}); got {', '.join(map(repr, others))}.",
+            f"a micro average is one of ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
             fix=Fix("Leave that out", dropping("per_query", others)),
         )
     return shares
 
 
 def _denominator(measure: str) -> pl.Expr | None:
-    known = column_of(measure)
-    return known.out_of if known else None
+    column = column_of(measure)
+    return column.out_of if column else None
 
 
 def _counted(averaging: Averaging, weight: str | None) -> pl.Expr:

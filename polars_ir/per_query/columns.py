@@ -47,19 +47,19 @@ def measures_of(
     if measures is None:
         return table, numbers
     columns = (column for measure in listed(measures) for column in _columns_of(measure, numbers, table))
-    found = list(dict.fromkeys(columns))
-    if not found:
+    names = list(dict.fromkeys(columns))
+    if not names:
         raise MeasureError.none_given()
-    return table, found
+    return table, names
 
 
 def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
     """That no column is left to be a measure, and why."""
     others = {name: dtype for name, dtype in table.dtypes.items() if name not in left_out}
-    taken = [name for name in table.columns if name in left_out and name not in table.keys]
-    if not others and taken:
+    attributes = [name for name in table.columns if name in left_out and name not in table.keys]
+    if not others and attributes:
         return ColumnError(
-            f"has no measure beside {quoted(taken)}, taken for slices or weights; it must have another numeric or "
+            f"has no measure beside {quoted(attributes)}, taken for slices or weights; it must have another numeric or "
             "Boolean column. Give those in a frame of their own, with a query column.",
             about="per_query",
         )
@@ -72,8 +72,8 @@ def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
 def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> list[str]:
     """The columns of a measure, given by any of its names or by the expression it was computed with."""
     try:
-        asked = [] if isinstance(measure, str) and measure in columns else expressions(measure)
-        names = [expression.meta.output_name() for expression in asked] or [str(measure)]
+        parsed = [] if isinstance(measure, str) and measure in columns else expressions(measure)
+        names = [expression.meta.output_name() for expression in parsed] or [str(measure)]
     except MeasureError:
         if not isinstance(measure, str):
             raise

@@ -68,14 +68,14 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
     ends, wider = _intervals(options, samples, [measure for (measure, _), _ in places], outcomes)
     for place, d, outcome, *both_ends in zip(places, samples, outcomes, ends, wider, strict=True):
         (measure, of_measure), pair = place
-        both = of_measure[significance.there(of_measure[:, pair]).all(axis=1)][:, pair]
+        pair_values = of_measure[significance.there(of_measure[:, pair]).all(axis=1)][:, pair]
         run, baseline = (scores.systems[system] for system in pair)
-        notes = [*_notes(d, both, options, both_ends[0]), *scores.undefined(measure, pair)]
+        notes = [*_notes(d, pair_values, options, both_ends[0]), *scores.undefined(measure, pair)]
         yield {
             "run": run,
             "baseline": baseline,
             "measure": measure,
-            **_means(d, both),
+            **_means(d, pair_values),
             **_named("low", "high", both_ends[0]),
             **_named("simultaneous_low", "simultaneous_high", both_ends[1]),
             "statistic": outcome.statistic,
@@ -102,7 +102,7 @@ def _intervals(
     widths = [math.inf if its is None else its.width for its in ranges]
 
     def ends(alpha: float) -> list[Ends]:
-        found = intervals.intervals(
+        estimates = intervals.intervals(
             samples,
             kind=options.interval,
             confidence=1 - alpha,
@@ -111,7 +111,7 @@ def _intervals(
         )
         bounded = options.interval in ("auto", "bounded")
         # What shows no spread does not show either that there is none.
-        return [its if bounded or len(set(d.tolist())) > 1 else None for its, d in zip(found, samples, strict=True)]
+        return [its if bounded or len(set(d.tolist())) > 1 else None for its, d in zip(estimates, samples, strict=True)]
 
     alone = ends(options.alpha)
     if options.test.of_all:
@@ -146,16 +146,16 @@ def _equivalence(measure: str, d: Floats, options: Options) -> dict[str, float |
         return {}
     its = range_of(measure)
     lowest = -math.inf if its is None else -its.width
-    sides = [p_above(one, -margin, lowest=lowest) for one in (d, -d)]
+    sides = [p_above(side, -margin, lowest=lowest) for side in (d, -d)]
     p = None if sides[0] is None or sides[1] is None else max(sides[0], sides[1])
     return {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
 
 
-def _means(d: Floats, both: Floats) -> dict[str, float | None]:
+def _means(d: Floats, pair_values: Floats) -> dict[str, float | None]:
     """The means of both systems over the pairs, and how they differ."""
     if not len(d):
         return {}
-    mean, baseline_mean = both.mean(axis=0).tolist()
+    mean, baseline_mean = pair_values.mean(axis=0).tolist()
     difference = float(d.mean())
     return {
         "mean": mean,
@@ -170,7 +170,7 @@ def _counts(better_by: Floats, tolerance: float) -> dict[str, int]:
     return {"wins": wins, "ties": len(better_by) - wins - losses, "losses": losses}
 
 
-def _notes(d: Floats, both: Floats, options: Options, ends: Ends) -> list[str]:
+def _notes(d: Floats, pair_values: Floats, options: Options, ends: Ends) -> list[str]:
     """Why something in the row is null, if anything is."""
     from polars_ir.statistics.effects import cohen_d
 
@@ -187,6 +187,6 @@ def _notes(d: Floats, both: Floats, options: Options, ends: Ends) -> list[str]:
     elif ends is None:
         few = "of this confidence with so few resamples" if options.of_test else "of these differences"
         notes.append(f"there is no {options.interval} interval {few}")
-    if not both[:, 1].mean():
+    if not pair_values[:, 1].mean():
         notes.append("the baseline's mean is 0")
     return notes

@@ -121,8 +121,8 @@ def rank_correlation(
 
     check("method", method, one_of(*METHODS))
     persistence, confidence = check("persistence", persistence, chance()), check("confidence", confidence, chance())
-    here = _means(per_query, measures, missing, "ir.rank_correlation")
-    names = here.columns[1:]
+    means = _means(per_query, measures, missing, "ir.rank_correlation")
+    names = means.columns[1:]
     if other is None:
         if len(names) < 2:
             raise MeasureError(
@@ -132,18 +132,22 @@ def rank_correlation(
                     Code("ir.rank_correlation(per_query, other)"),
                 ),
             )
-        there, pairs = here, list(combinations(names, 2))
+        other_means, pairs = means, list(combinations(names, 2))
     else:
         shared = _shared(names, measures_of(other)[1], asked=measures is not None)
-        there, pairs = _means(other, shared, missing, "ir.rank_correlation of other"), [(name, name) for name in shared]
-    if here.join(there, on="run", how="semi").height < 2:
-        systems = [", ".join(map(repr, side["run"])) for side in (here, there)]
+        other_means, pairs = (
+            _means(other, shared, missing, "ir.rank_correlation of other"),
+            [(name, name) for name in shared],
+        )
+    if means.join(other_means, on="run", how="semi").height < 2:
+        systems = [", ".join(map(repr, side["run"])) for side in (means, other_means)]
         raise DataError(
             f"per_query and other must have two systems in common; they have {systems[0]}, and {systems[1]}. Give the "
             "same system the same name in both."
         )
     rows = [
-        _row(here.select("run", one), there.select("run", two), method, persistence, confidence) for one, two in pairs
+        _row(means.select("run", one), other_means.select("run", two), method, persistence, confidence)
+        for one, two in pairs
     ]
     return give_back(pl.DataFrame(rows, schema=SCHEMA, orient="row"), per_query)
 
@@ -159,37 +163,37 @@ def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFra
     return mean(queries).select("run", *turned)
 
 
-def _shared(names: Sequence[str], others: Sequence[str], *, asked: bool) -> list[str]:
+def _shared(names: Sequence[str], other_names: Sequence[str], *, asked: bool) -> list[str]:
     """The measures that both frames have; an error for one that was asked for and is not there."""
-    found = [name for name in names if name in others]
-    lacking = [name for name in names if name not in others]
-    if (asked and lacking) or not found:
+    common = [name for name in names if name in other_names]
+    lacking = [name for name in names if name not in other_names]
+    if (asked and lacking) or not common:
         raise ColumnError(
             f"must have the measures of per_query; it lacks {', '.join(map(repr, lacking))}, and has "
-            f"{', '.join(map(repr, others))}.{nearest(lacking[0], others)}",
+            f"{', '.join(map(repr, other_names))}.{nearest(lacking[0], other_names)}",
             about="other",
         )
-    return found
+    return common
 
 
 def _row(
-    here: pl.DataFrame, there: pl.DataFrame, method: str, persistence: float, confidence: float
+    first: pl.DataFrame, second: pl.DataFrame, method: str, persistence: float, confidence: float
 ) -> tuple[Any, ...]:
     """A row of the result, from one measure of each side."""
     from polars_ir.statistics.rank_order import interval
 
-    one, two = here.columns[1], there.columns[1]
-    sides = here.rename({one: "here"}).join(
-        there.rename({two: "there"}), on="run", how="full", coalesce=True, maintain_order="left_right"
+    one, two = first.columns[1], second.columns[1]
+    sides = first.rename({one: "here"}).join(
+        second.rename({two: "there"}), on="run", how="full", coalesce=True, maintain_order="left_right"
     )
-    both = sides.drop_nulls()
+    complete = sides.drop_nulls()
     left_out = sides.filter(pl.any_horizontal(pl.col("here", "there").is_null()))["run"].to_list()
-    values = both["here"].to_numpy(), both["there"].to_numpy()
+    values = complete["here"].to_numpy(), complete["there"].to_numpy()
     coefficient, p, note = _correlated(*values, (one, two), method, persistence)
     notes = [note] if note else []
     if left_out:
         notes.append(f"left out, without a mean on one side: {', '.join(left_out)}")
-    ends = None if coefficient is None else interval(method, coefficient, both.height, confidence)
+    ends = None if coefficient is None else interval(method, coefficient, complete.height, confidence)
     return (
         one,
         two,
@@ -197,27 +201,27 @@ def _row(
         coefficient,
         *(ends or (None, None)),
         p,
-        both.height,
+        complete.height,
         len(left_out),
         "; ".join(notes) or None,
     )
 
 
 def _correlated(
-    here: Floats, there: Floats, names: tuple[str, str], method: str, persistence: float
+    first: Floats, second: Floats, names: tuple[str, str], method: str, persistence: float
 ) -> tuple[float | None, float | None, str | None]:
     """The coefficient, its p-value, and why there is none."""
     from polars_ir.statistics import rank_order
 
-    if len(here) < 2:
+    if len(first) < 2:
         return None, None, "fewer than two systems have a mean on both sides"
-    levels = rank_order.levels(here), rank_order.levels(there)
+    levels = rank_order.levels(first), rank_order.levels(second)
     tied = [name for name, level in zip(names, levels, strict=True) if (level == level[0]).all()]
     if tied:
         return None, None, f"all systems are tied by {' and '.join(dict.fromkeys(tied))}"
     if method == "rbo":
         return rank_order.rbo(*levels, persistence), None, None
     # Pearson's r is that of the means, and not of their order.
-    sides = (here, there) if method == "pearson" else levels
+    sides = (first, second) if method == "pearson" else levels
     coefficient, p = rank_order.COEFFICIENTS[method](*sides)
     return coefficient, p, None

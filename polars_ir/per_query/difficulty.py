@@ -57,7 +57,7 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     Raises
     ------
     IRError
-        For a measure that is not there, an `n` below 1, two rows of one query and system, or a value that is NaN.
+        For an unknown measure, an `n` below 1, two rows of one query and system, or a value that is NaN.
 
     Examples
     --------
@@ -69,17 +69,17 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
         raise OptionError(f"must be a number of queries, 1 or more, or None for all; got {n!r}.", about="n")
-    one = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
+    error = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
     if not is_one(measure):
-        raise one
+        raise error
     table, (name, *others) = measures_of(per_query, measure)
     if others:
-        raise one
+        raise error
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
     run = pl.col("run") if "run" in table.dtypes else pl.lit(None, pl.String)
     spread = total(((value - average(value)) ** 2).drop_nulls())
-    found = (
+    queries = (
         _queries(table, [name])
         .agg(
             pl.lit(name).alias("measure"),
@@ -93,7 +93,7 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
         .filter(pl.col("n_systems") > 0)
         .sort("mean", "query_id", descending=[is_cost(name), False])
     )
-    return give_back(_named(found if n is None else found.head(n), table), per_query)
+    return give_back(_named(queries if n is None else queries.head(n), table), per_query)
 
 
 @overload
@@ -125,7 +125,7 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     Raises
     ------
     IRError
-        For a measure that is not there or of which less is better, two rows of one query and system, or a value that is
+        For an unknown measure, or one of which less is better, two rows of one query and system, or a value that is
         NaN.
 
     Examples
@@ -136,22 +136,22 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     >>> ir.unanswered(per_query).group_by("measure", maintain_order=True).len().rows()
     [('Success@10', 13), ('R@100', 9)]
     """
-    table, asked = measures_of(per_query, measures)
-    costs = [name for name in asked if is_cost(name)]
-    names = [name for name in asked if name not in costs]
+    table, columns = measures_of(per_query, measures)
+    costs = [name for name in columns if is_cost(name)]
+    names = [name for name in columns if name not in costs]
     if not names or (costs and measures is not None):
         raise MeasureError(
             f"less is better of {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure of "
             "which more is better, as 'Success@10'."
         )
     queries = _queries(table, names)
-    found = [
+    parts = [
         queries.agg(pl.lit(name).alias("measure"), best=pl.col(name).max(), n_systems=pl.col(name).count()).filter(
             pl.col("best") <= 0
         )
         for name in names
     ]
-    return give_back(_named(pl.concat(found).drop("best"), table), per_query)
+    return give_back(_named(pl.concat(parts).drop("best"), table), per_query)
 
 
 def _queries(table: Table, measures: Sequence[str]) -> pl.lazyframe.group_by.LazyGroupBy:
@@ -182,6 +182,6 @@ def _checked(table: Table, measures: Sequence[str]) -> pl.LazyFrame:
     return frame.lazy()
 
 
-def _named(found: pl.LazyFrame, table: Table) -> pl.LazyFrame:
+def _named(result: pl.LazyFrame, table: Table) -> pl.LazyFrame:
     """The result with the query column under the name it came with."""
-    return found.rename({"query_id": table.names["query_id"]})
+    return result.rename({"query_id": table.names["query_id"]})

@@ -79,7 +79,7 @@ def discriminative_power(per_query: Any, measures: Measures = None, **options: U
         untested=pl.col("p").null_count(),
     )
     note = pl.format("not tested, and not told apart: {} pairs, as compare notes", "untested")
-    found = counts.with_columns(
+    powers = counts.with_columns(
         share=pl.col("n_told_apart") / pl.col("n_pairs"), note=pl.when(pl.col("untested") > 0).then(note)
     )
-    return give_back(found.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), per_query)
+    return give_back(powers.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), per_query)

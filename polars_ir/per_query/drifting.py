@@ -96,8 +96,8 @@ def drift(
     Raises
     ------
     IRError
-        For a query without a value of `by`; `every` with other than dates and times; a reference, a measure or an
-        option that is not there; NaN values; a LazyFrame.
+        For a query without a value of `by`; `every` with other than dates and times; an unknown reference, measure or
+        option; NaN values; a LazyFrame.
 
     References
     ----------
@@ -108,8 +108,8 @@ def drift(
     >>> import polars as pl, polars_ir as ir
     >>> values = [0.8, 0.9, 0.8, 0.9, 0.9, 0.8, 0.3, 0.4, 0.3]
     >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
-    >>> found = ir.drift(log, "day", min_queries=3)
-    >>> found.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
+    >>> course = ir.drift(log, "day", min_queries=3)
+    >>> course.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
     [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
     check_testing("ir.drift", options["correction"])
@@ -191,25 +191,25 @@ def _each_bucket(
     from polars_ir.statistics.intervals import interval
     from polars_ir.statistics.unpaired import group_against_rest
 
-    known = frame.drop_nulls(measure)
-    values, places = known[measure].cast(pl.Float64).to_numpy(), known[PLACE]
+    defined = frame.drop_nulls(measure)
+    values, places = defined[measure].cast(pl.Float64).to_numpy(), defined[PLACE]
     for place, bucket in enumerate(buckets):
         group = values[(places == place).to_numpy()]
         compared = places < place if reference is None else places.is_in(reference)
-        rest = values[compared.to_numpy()]
-        found = group_against_rest(group, rest, **options)
+        reference_values = values[compared.to_numpy()]
+        figures = group_against_rest(group, reference_values, **options)
         if reference is None and place == 0:
-            found["note"] = "no earlier bucket"
+            figures["note"] = "no earlier bucket"
         elif reference is not None and place in reference:
-            rest = rest[:0]
-            found = {**dict.fromkeys(found), "mean": found["mean"], "note": "part of the reference"}
+            reference_values = reference_values[:0]
+            figures = {**dict.fromkeys(figures), "mean": figures["mean"], "note": "part of the reference"}
         ends = interval(group, kind="t", confidence=options["confidence"]) or (None, None)
         yield {
             "bucket": bucket,
-            **{name: found[name] for name in ("mean", "difference", "statistic", "p", "note")},
-            "reference_mean": found["rest_mean"],
+            **{name: figures[name] for name in ("mean", "difference", "statistic", "p", "note")},
+            "reference_mean": figures["rest_mean"],
             "n_queries": len(group),
-            "n_reference": len(rest),
+            "n_reference": len(reference_values),
             "low": ends[0],
             "high": ends[1],
         }

@@ -109,25 +109,25 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     >>> import polars as pl, polars_ir as ir
     >>> pydocs = ir.datasets.load("pydocs")
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"]).partition_by("run", as_dict=True)
-    >>> found = ir.gate(per_query["tfidf",], per_query["bm25",], ["nDCG@10", "RR"], max_drop=0.1)
-    >>> found.select("measure", pl.col("difference", "low", "high").round(4), "passed", "verdict").rows()
+    >>> verdicts = ir.gate(per_query["tfidf",], per_query["bm25",], ["nDCG@10", "RR"], max_drop=0.1)
+    >>> verdicts.select("measure", pl.col("difference", "low", "high").round(4), "passed", "verdict").rows()
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
     require("stats", "ir.gate")
-    by = {
+    how = {
         "kind": options["interval"],
         "confidence": 1 - 2 * options["alpha"],
         "resamples": options["resamples"],
         "seed": options["seed"],
     }
-    found, measures = _of_one_system("new", new, measures)
+    after, measures = _of_one_system("new", new, measures)
     before, measures = _of_one_system("old", old, measures)
     its_range = ranges_of(measures, options["ranges"])
-    allowed = _allowed(found, its_range, options["max_drop"])
-    scores = scores_of({"new": found, "old": before}, measures, missing="skip", what="ir.gate")
+    allowed = _allowed(after, its_range, options["max_drop"])
+    scores = scores_of({"new": after, "old": before}, measures, missing="skip", what="ir.gate")
     _check_common(scores)
-    rows = [_judged(scores, name, its_range[name], allowed[name], by, options["missing"]) for name in measures]
+    rows = [_judged(scores, name, its_range[name], allowed[name], how, options["missing"]) for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
 
@@ -177,40 +177,40 @@ def _check_common(scores: Scores) -> None:
     )
 
 
-def _one_sided(scores: Scores, there: Booleans, treated: str) -> list[str]:
+def _one_sided(scores: Scores, defined: Booleans, treated: str) -> list[str]:
     """What there is to say of queries that only one of the two has, or has a value for."""
-    both = scores.answered.all(axis=1)
+    answered = scores.answered.all(axis=1)
     kinds = {
         "queries that only old has": (scores.answered[:, 1] & ~scores.answered[:, 0], treated),
         "queries that only new has": (scores.answered[:, 0] & ~scores.answered[:, 1], "left out"),
-        "queries undefined for new only": (both & there[:, 1] & ~there[:, 0], treated),
-        "queries undefined for old only": (both & there[:, 0] & ~there[:, 1], "left out"),
+        "queries undefined for new only": (answered & defined[:, 1] & ~defined[:, 0], treated),
+        "queries undefined for old only": (answered & defined[:, 0] & ~defined[:, 1], "left out"),
     }
-    return [f"{kind}: {queries.sum()}, {done}" for kind, (queries, done) in kinds.items() if queries.any()]
+    return [f"{kind}: {queries.sum()}, {treatment}" for kind, (queries, treatment) in kinds.items() if queries.any()]
 
 
 def _judged(
-    scores: Scores, measure: str, its: Range, max_drop: float, options: Mapping[str, Any], missing: str
+    scores: Scores, measure: str, value_range: Range, max_drop: float, options: Mapping[str, Any], missing: str
 ) -> dict[str, Any]:
     """The row of a measure."""
     from polars_ir.statistics import significance
 
     values = scores.values[measure].copy()
-    there = significance.there(values)
-    check_range(measure, values[there], its)
+    defined = significance.there(values)
+    check_range(measure, values[defined], value_range)
     # A change does no better by having no value where the old system had one: neither a lower n nor the best value.
-    as_0 = missing == "zero" and not its.is_cost
+    as_0 = missing == "zero" and not value_range.is_cost
     if as_0:
-        values[there[:, 1] & ~there[:, 0], 0] = 0
-    notes = _one_sided(scores, there, "counted as 0" if as_0 else "left out")
+        values[defined[:, 1] & ~defined[:, 0], 0] = 0
+    notes = _one_sided(scores, defined, "counted as 0" if as_0 else "left out")
     differences = significance.differences([values], [(0, 1)])[:, 0]
     pairs = significance.there(differences)
-    both, differences = values[pairs], differences[pairs]
+    pair_values, differences = values[pairs], differences[pairs]
     n = len(differences)
-    means = both.mean(axis=0).tolist() if n else [None, None]
-    gains = -differences if its.is_cost else differences
-    verdict, bounds, note = _decided(gains, its, max_drop, options)
-    ends = bounds if bounds is None or not its.is_cost else (-bounds[1], -bounds[0])
+    means = pair_values.mean(axis=0).tolist() if n else [None, None]
+    gains = -differences if value_range.is_cost else differences
+    verdict, bounds, note = _decided(gains, value_range, max_drop, options)
+    ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
     return {
         "measure": measure,
         **dict(zip(("mean", "old_mean"), means, strict=True)),
@@ -226,7 +226,7 @@ def _judged(
 
 
 def _decided(
-    gains: Floats, its: Range, max_drop: float, options: Mapping[str, Any]
+    gains: Floats, value_range: Range, max_drop: float, options: Mapping[str, Any]
 ) -> tuple[str, tuple[float, float] | None, str | None]:
     """The verdict, the bounds of the mean gain, and what there is to say of them."""
     from polars_ir.statistics.intervals import interval
@@ -235,26 +235,30 @@ def _decided(
         return "inconclusive", None, "fewer than two queries with a value of both systems"
     if options["kind"] in INTERVALS and gains.min() == gains.max():
         return "inconclusive", None, "all differences are the same, and tell no spread: interval='auto' bounds them"
-    bounds = interval(gains, support=(-its.width, its.width), **options)
+    bounds = interval(gains, support=(-value_range.width, value_range.width), **options)
     if bounds is None:
-        return "inconclusive", None, f"there is no {options['kind']} interval of these differences{_why(gains, its)}"
+        return (
+            "inconclusive",
+            None,
+            f"there is no {options['kind']} interval of these differences{_why(gains, value_range)}",
+        )
     if bounds[0] >= -max_drop * ROUNDED:
         return "no worse", bounds, None
     if bounds[1] < -max_drop * ROUNDED:
         return "worse", bounds, None
-    return "inconclusive", bounds, _plan(gains, its, max_drop, bounds[0], options)
+    return "inconclusive", bounds, _plan(gains, value_range, max_drop, bounds[0], options)
 
 
-def _why(gains: Floats, its: Range) -> str:
+def _why(gains: Floats, value_range: Range) -> str:
     """Why bounds are missing that are there for most differences."""
     from polars_ir.statistics.bounds import LEAST_BELOW, has_tail
 
-    if its.width < float("inf") or (has_tail(gains) and has_tail(-gains)):
+    if value_range.width < float("inf") or (has_tail(gains) and has_tail(-gains)):
         return ""
     return f": fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
 
 
-def _plan(gains: Floats, its: Range, max_drop: float, low: float, options: Mapping[str, Any]) -> str:
+def _plan(gains: Floats, value_range: Range, max_drop: float, low: float, options: Mapping[str, Any]) -> str:
     """The smallest drop that the queries rule out, and about how many more would decide."""
     from polars_ir.statistics.planning import MOST_QUERIES, gate_queries
 
@@ -262,7 +266,7 @@ def _plan(gains: Floats, its: Range, max_drop: float, low: float, options: Mappi
     if not max_drop:
         return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
     alpha = (1 - options["confidence"]) / 2
-    needed = gate_queries(gains, max_drop=max_drop, lowest=-its.width, alpha=alpha, kind=options["kind"])
+    needed = gate_queries(gains, max_drop=max_drop, lowest=-value_range.width, alpha=alpha, kind=options["kind"])
     if needed is not None and needed <= len(gains):
         return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
     more = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed - len(gains):,}"

@@ -172,15 +172,17 @@ class Slicing(Grouping, total=False):
 class Summarizing(TypedDict, total=False):
     """The interval of a mean, in `summarize`."""
 
-    confidence: Annotated[float, Option(0.95, chance(), "How sure the interval is to hold the mean of all queries.")]
+    confidence: Annotated[
+        float, Option(0.95, chance(), "The confidence level: how often such an interval holds the mean of all queries.")
+    ]
     interval: Annotated[
         Interval,
         Option(
             "auto",
             one_of(*BOUNDED, *INTERVALS),
-            "The interval of the mean. 'auto' is the one told above; then 'normal', 't', or a bootstrap over queries: "
-            "'percentile', 'BCa' (bias-corrected and accelerated), 'bootstrap-t'; 'bounded', Gaffke's, which is "
-            "Clopper and Pearson's of values 0 and 1, wide, and of equal weights only. All but 'auto' and 'normal' "
+            "The interval of the mean. 'auto' is the one described above; then 'normal', 't', or a bootstrap over "
+            "queries: 'percentile', 'BCa' (bias-corrected and accelerated), 'bootstrap-t'; 'bounded', Gaffke's, which "
+            "is Clopper and Pearson's of values 0 and 1, wide, and of equal weights only. All but 'auto' and 'normal' "
             "need SciPy (`pip install 'polars_ir[stats]'`) and the values in memory.",
         ),
     ]

@@ -46,20 +46,20 @@ def range_of(column: str) -> Range | None:
     >>> range_of("nDCG@10"), range_of("Hole@5"), range_of("latency")
     (Range(worst=0.0, best=1.0), Range(worst=1.0, best=0.0), None)
     """
-    known = column_of(column)
-    if known is None:
+    named = column_of(column)
+    if named is None:
         return None
-    low, high = map(float, known.spec.bounds)
-    return Range(high, low) if known.is_cost else Range(low, high)
+    low, high = map(float, named.spec.bounds)
+    return Range(high, low) if named.is_cost else Range(low, high)
 
 
-def ranges_of(columns: list[str], given: Mapping[str, Any] | None) -> dict[str, Range]:
+def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str, Range]:
     """The range of each column: as given, else as the catalogue has it; an error for a column of neither."""
-    given = _checked(given)
-    if missed := [name for name in given if name not in columns]:
+    ranges = _checked(ranges)
+    if missed := [name for name in ranges if name not in columns]:
         raise OptionError(f"ranges has no such measure: {missed[0]!r}.{nearest(missed[0], columns)}")
-    found = {name: given.get(name) or range_of(name) for name in columns}
-    if unknown := [name for name, its in found.items() if its is None]:
+    by_column = {name: ranges.get(name) or range_of(name) for name in columns}
+    if unknown := [name for name, its in by_column.items() if its is None]:
         raise OptionError(
             f"{unknown[0]!r} is no measure of the catalogue.",
             fix=Fix(
@@ -70,15 +70,15 @@ def ranges_of(columns: list[str], given: Mapping[str, Any] | None) -> dict[str, 
                 f"{option('ranges')} {unknown[0]}=0:1, or inf:0 where less is better and there is no limit",
             ),
         )
-    return {name: its for name, its in found.items() if its is not None}
+    return {name: its for name, its in by_column.items() if its is not None}
 
 
-def _checked(given: Mapping[str, Any] | None) -> dict[str, Range]:
-    if given is None:
+def _checked(ranges: Mapping[str, Any] | None) -> dict[str, Range]:
+    if ranges is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {given!r}.")
-    return {name: _range(name, its) for name, its in given.items()}
+    if not isinstance(ranges, Mapping):
+        raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {ranges!r}.")
+    return {name: _range(name, its) for name, its in ranges.items()}
 
 
 def _range(name: str, its: Any) -> Range:

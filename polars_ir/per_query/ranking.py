@@ -44,7 +44,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     pairs reaches with a chance of 1 - confidence if no two systems differ: found by changing the signs of the
     differences of a query, all together, at random. A system's ranks then go from 1 + the number of systems that are
     better than it to the number of all systems less those that it is better than. The ranges of all systems of a
-    measure hold together with this confidence, so that nobody needs to correct them for the number of systems.
+    measure hold together with this confidence, and need no correction for the number of systems.
 
     Queries are taken for a sample of those there could be. They may as well be tasks of a benchmark (MTEB's): `rename`
     the columns of model and task to `run` and `query_id`, and take `missing="skip"` where models lack tasks.
@@ -77,7 +77,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     Raises
     ------
     IRError
-        For a single system, a measure or an option that there is not, values that are NaN or infinite, a LazyFrame.
+        For a single system, an unknown measure or option, values that are NaN or infinite, a LazyFrame.
 
     References
     ----------
@@ -88,8 +88,8 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     --------
     >>> import polars as pl, polars_ir as ir
     >>> pydocs = ir.datasets.load("pydocs")
-    >>> found = ir.ranks(ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10"))
-    >>> found.select("run", pl.col("mean").round(3), "rank", "best_rank", "worst_rank", "tied_with_first").rows()
+    >>> ranking = ir.ranks(ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10"))
+    >>> ranking.select("run", pl.col("mean").round(3), "rank", "best_rank", "worst_rank", "tied_with_first").rows()
     [('bm25', 0.323, 1, 1, 1, True), ('chargrams', 0.279, 2, 2, 3, False), ('tfidf', 0.264, 3, 2, 3, False)]
     >>> mteb = {"model": ["a", "b"] * 3, "task": ["t1", "t1", "t2", "t2", "t3", "t3"], "score": [7, 5, 8, 5, 6, 5]}
     >>> tasks = pl.DataFrame(mteb).rename({"model": "run", "task": "query_id"})

@@ -84,8 +84,8 @@ def risk(
     Raises
     ------
     IRError
-        For a single system, systems with fewer than two common queries, a baseline or measure that is not there, or an
-        alpha below 0.
+        For a single system, systems with fewer than two common queries, an unknown baseline or measure, or an alpha
+        below 0.
 
     References
     ----------
@@ -98,8 +98,8 @@ def risk(
     >>> import polars as pl, polars_ir as ir
     >>> old = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.5, 0.5]})
     >>> new = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [1.0, 0.75, 0.25]})
-    >>> found = ir.risk({"old": old, "new": new}, "old")
-    >>> found.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
+    >>> risks = ir.risk({"old": old, "new": new}, "old")
+    >>> risks.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
     [('new', 0.0833, 0.2774, 0.8075, 2, 1)]
     """
     require("stats", "ir.risk")
@@ -138,11 +138,11 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
     if not n:
         return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
     weighed = improvements * (1 + alpha * (improvements < 0))
-    found = significance.of_each(significance.t_test, weighed[:, None])[0]
-    if found.p is None:
+    outcome = significance.of_each(significance.t_test, weighed[:, None])[0]
+    if outcome.p is None:
         few = "fewer than two queries with a value of both systems"
         notes = [few if n < 2 else "all differences are the same", *notes]
-    figures = {"URisk": float(weighed.mean()), "TRisk": found.statistic, "p": found.p}
+    figures = {"URisk": float(weighed.mean()), "TRisk": outcome.statistic, "p": outcome.p}
     return {**figures, **counts, "note": "; ".join(notes) or None}
 
 
@@ -183,8 +183,7 @@ def geo_risk(
     Raises
     ------
     IRError
-        For a single system, systems with fewer than two common queries, a measure that is not there, or an alpha below
-        0.
+        For a single system, systems with fewer than two common queries, an unknown measure, or an alpha below 0.
 
     References
     ----------
@@ -195,8 +194,8 @@ def geo_risk(
     >>> import polars as pl, polars_ir as ir
     >>> even = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.5]})
     >>> uneven = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.9, 0.1]})
-    >>> found = ir.geo_risk({"even": even, "uneven": uneven})
-    >>> found.select("run", "mean", pl.col("ZRisk", "GeoRisk").round(4)).rows()
+    >>> risks = ir.geo_risk({"even": even, "uneven": uneven})
+    >>> risks.select("run", "mean", pl.col("ZRisk", "GeoRisk").round(4)).rows()
     [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
     """
     require("stats", "ir.geo_risk")

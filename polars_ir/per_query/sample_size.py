@@ -115,7 +115,7 @@ def power(
     Raises
     ------
     IRError
-        For a single system, systems with fewer than two common queries, a baseline or measure that is not there,
+        For a single system, systems with fewer than two common queries, an unknown baseline or measure,
         options outside their range, neither or both of `per_query` and `std`, or options that have no say in the plan.
 
     References
@@ -130,8 +130,8 @@ def power(
     787
     >>> pydocs = ir.datasets.load("pydocs")
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
-    >>> found = ir.power(per_query, baseline="bm25")
-    >>> found.select("run", "n_queries", pl.col("std", "difference").round(4)).rows()
+    >>> plan = ir.power(per_query, baseline="bm25")
+    >>> plan.select("run", "n_queries", pl.col("std", "difference").round(4)).rows()
     [('chargrams', 96, 0.1688, 0.0488), ('tfidf', 96, 0.1095, 0.0316)]
     >>> ir.power(per_query, baseline="bm25", max_drop=0.02, n_queries=400).select("run", "power").rows()
     [('chargrams', 0.7025), ('tfidf', 0.92)]
@@ -150,8 +150,8 @@ def power(
     target = _power(power, difference, n_queries, alpha)
     _check_source(per_query, std, difference, n_queries, method)
     of_frame = {"baseline": baseline, "measures": measures, "missing": missing}
-    if std is not None and (given := [name for name, value in of_frame.items() if value is not None]):
-        raise OptionError(f"{', '.join(given)} can only be of a per_query; power was given std instead. Leave it out.")
+    if std is not None and (named := [name for name, value in of_frame.items() if value is not None]):
+        raise OptionError(f"{', '.join(named)} can only be of a per_query; power was given std instead. Leave it out.")
     if ranges is not None:
         raise OptionError("ranges have a say in the power of a gate only; give its max_drop, or leave them out.")
     if std is not None:
@@ -170,8 +170,8 @@ def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], 
     """What a gate allows; an error for what has no say in its plan."""
     if per_query is None:
         raise OptionError("power of a gate needs the differences of a per_query; give one with max_drop.")
-    if given := [name for name, value in others.items() if value is not None]:
-        raise OptionError(f"max_drop takes the place of {', '.join(given)}. Leave one of them out.")
+    if named := [name for name, value in others.items() if value is not None]:
+        raise OptionError(f"max_drop takes the place of {', '.join(named)}. Leave one of them out.")
     check("alpha", alpha, chance(below=0.5))
     return check("max_drop", max_drop, positive())
 
@@ -233,12 +233,12 @@ def _plan(
         )
     if difference is None or n_queries is None:
         return {"difference": difference, "note": f"more than {MOST_QUERIES:,} queries"}
-    found = (
+    achieved = (
         planning.power_of(difference / std, n_queries, alpha=alpha)
         if pilot is None
         else planning.pilot_power(pilot, difference, n_queries, alpha=alpha, seed=seed)
     )
-    return {"difference": difference, "n_queries": n_queries, "power": found}
+    return {"difference": difference, "n_queries": n_queries, "power": achieved}
 
 
 def _gates(
@@ -255,12 +255,12 @@ def _gates(
     """How often a gate passes a change without any drop, or how many queries that takes."""
     from polars_ir.statistics import planning
 
-    known: dict[str, Range] = {}
+    value_ranges: dict[str, Range] = {}
     for names, differences, notes in _pairs(per_query, baseline, measures, missing):
         measure = names["measure"]
-        its = known.setdefault(measure, ranges_of([measure], ranges)[measure])
+        value_range = value_ranges.setdefault(measure, ranges_of([measure], ranges)[measure])
         row = {**names, "max_drop": max_drop, "n_queries": n_queries}
-        options: dict[str, Any] = {"max_drop": max_drop, "lowest": -its.width, "alpha": alpha}
+        options: dict[str, Any] = {"max_drop": max_drop, "lowest": -value_range.width, "alpha": alpha}
         if not len(differences):
             yield {**row, "note": _joined(["no query with a value of both systems", *notes])}
             continue

@@ -125,12 +125,14 @@ def _weights(table: Table, weights: Any) -> pl.LazyFrame:
     dtype = rows.collect_schema()[column_for(name)]
     if not dtype.is_numeric():
         raise DtypeError.of_column("weights", name, "numbers", dtype, Fix("Cast it", _cast(weights, name)))
-    found = rows.select(*table.keys, pl.col(column_for(name)).cast(pl.Float64).alias(WEIGHT))
+    weighted = rows.select(*table.keys, pl.col(column_for(name)).cast(pl.Float64).alias(WEIGHT))
     wrong = ~pl.col(WEIGHT).is_between(0, LARGEST)
     if not table.eager:
-        ones = found.with_columns(pl.lit(1).alias(ALL))
-        return guard(ones, ALL, wrong, f"a weight is below 0 or beyond {LARGEST:g}").filter(pl.col(ALL) == 1).drop(ALL)
-    frame = found.collect()
+        flagged = weighted.with_columns(pl.lit(1).alias(ALL))
+        return (
+            guard(flagged, ALL, wrong, f"a weight is below 0 or beyond {LARGEST:g}").filter(pl.col(ALL) == 1).drop(ALL)
+        )
+    frame = weighted.collect()
     if (bad := frame.filter(wrong)).height:
         shown = bad.select(*(pl.col(key).alias(table.names[key]) for key in table.keys), pl.col(WEIGHT).alias(name))
         remedy = "Weights are numbers from 0 on; 0 leaves a query out."

@@ -56,8 +56,8 @@ class Scores:
             yield {}, self
             return
         rows = self.queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
-        found = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
-        for *names, places in found.iter_rows():
+        slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
+        for *names, places in slices.iter_rows():
             values = {measure: array[places] for measure, array in self.values.items()}
             part = Scores(self.systems, self.queries[places], values, self.answered[places])
             yield dict(zip(self.slices, names, strict=True)), part
@@ -66,9 +66,9 @@ class Scores:
         """The column of a system; an error that names the nearest ones where there is none of that name."""
         name = str(system)
         if name not in self.systems:
-            there = ", ".join(map(repr, self.systems))
+            names = ", ".join(map(repr, self.systems))
             raise OptionError(
-                f"must be one of the systems, {there}; got {system!r}.{nearest(name, self.systems)}", about=option
+                f"must be one of the systems, {names}; got {system!r}.{nearest(name, self.systems)}", about=option
             )
         return self.systems.index(name)
 
@@ -95,8 +95,8 @@ class Scores:
         """What there is to say of queries that two systems answered, and only one of them has a value for."""
         import numpy as np
 
-        both = self.answered[:, pair].all(axis=1)
-        lacking = np.isnan(self.values[measure][both][:, pair])
+        answered = self.answered[:, pair].all(axis=1)
+        lacking = np.isnan(self.values[measure][answered][:, pair])
         notes = []
         for place, system in enumerate(pair):
             if len(lacking) and lacking[:, place].all():
@@ -170,13 +170,13 @@ def _grid(rows: pl.DataFrame, queries: pl.DataFrame, systems: Sequence[str], nam
 
 def _queries(rows: pl.DataFrame, slices: list[str], name: str) -> pl.DataFrame:
     """Every query with its slice; an error for one that is in several."""
-    found = rows.select("query_id", *(pl.col(column_for(column)).alias(column) for column in slices)).unique()
-    several = found.filter(pl.col("query_id").is_duplicated())
+    sliced = rows.select("query_id", *(pl.col(column_for(column)).alias(column) for column in slices)).unique()
+    several = sliced.filter(pl.col("query_id").is_duplicated())
     if several.height:
         remedy = "A query must be in the same slice for every system."
         shown = several.sort("query_id").rename({"query_id": name} if name not in slices else {})
         raise DataError.rows("per_query", "of queries in several slices", remedy, several.height, shown)
-    return found.sort("query_id")
+    return sliced.sort("query_id")
 
 
 def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:

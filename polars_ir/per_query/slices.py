@@ -90,8 +90,7 @@ def worst_slices(
     Raises
     ------
     IRError
-        For a query without a value of `by`; a baseline, a measure or an option that is not there; NaN values; a
-        LazyFrame.
+        For a query without a value of `by`; an unknown baseline, measure or option; NaN values; a LazyFrame.
 
     References
     ----------
@@ -104,8 +103,8 @@ def worst_slices(
     >>> ids = [f"q{i}" for i in range(12)]
     >>> per_query = pl.DataFrame({"query_id": ids, "RR": [0.1, 0.2, 0.3, 0.2] + [0.8, 0.9, 1.0, 0.9] * 2})
     >>> languages = pl.DataFrame({"query_id": ids, "language": ["de"] * 4 + ["en"] * 4 + ["fr"] * 4})
-    >>> found = ir.worst_slices(per_query, languages, min_queries=4)
-    >>> found.select("value", pl.col("difference").round(3), "significant").rows()
+    >>> slices = ir.worst_slices(per_query, languages, min_queries=4)
+    >>> slices.select("value", pl.col("difference").round(3), "significant").rows()
     [('de', -0.7, True), ('en', 0.35, False), ('fr', 0.35, False)]
     """
     check_testing("ir.worst_slices", options["correction"])
@@ -171,8 +170,8 @@ class _Slices:
         column = column_for(attribute)
         names = frame[column].unique().sort()
         numbers = pl.col(column).replace_strict(names, range(len(names)), return_dtype=pl.Int64)
-        known = frame.drop_nulls(measure).select(pl.col(measure).cast(pl.Float64), numbers)
-        return cls(attribute, names.to_list(), known[measure].to_numpy(), known[column].to_numpy())
+        defined = frame.drop_nulls(measure).select(pl.col(measure).cast(pl.Float64), numbers)
+        return cls(attribute, names.to_list(), defined[measure].to_numpy(), defined[column].to_numpy())
 
     def rows(self, p: Sequence[float | None], **options: Any) -> Iterator[dict[str, Any]]:
         """A row per slice; `p` is what random orders of the queries say of each."""
@@ -181,9 +180,9 @@ class _Slices:
         for number, name in enumerate(self.names):
             inside = self.numbers == number
             group, rest = self.values[inside], self.values[~inside]
-            found = group_against_rest(group, rest, drawn_p=p[number], **options)
+            figures = group_against_rest(group, rest, drawn_p=p[number], **options)
             counts = {"n_queries": len(group), "n_rest": len(rest)}
-            yield {"attribute": self.attribute, "value": name, **found, **counts}
+            yield {"attribute": self.attribute, "value": name, **figures, **counts}
 
 
 def _permuted(parts: Sequence[_Slices], *, test: str, resamples: int, seed: int) -> Iterator[Sequence[float | None]]:
@@ -196,10 +195,10 @@ def _permuted(parts: Sequence[_Slices], *, test: str, resamples: int, seed: int)
         yield from ([None] * len(part.names) for part in parts)
         return
     # A slice whose queries all have no value is none of those that orders make.
-    there = [np.unique(part.numbers, return_inverse=True) for part in parts]
-    samples = [(part.values, numbers) for part, (_, numbers) in zip(parts, there, strict=True)]
-    found = permutation_p(samples, resamples=resamples, seed=seed)
-    for part, (numbers, _), p in zip(parts, there, found, strict=True):
+    numbered = [np.unique(part.numbers, return_inverse=True) for part in parts]
+    samples = [(part.values, numbers) for part, (_, numbers) in zip(parts, numbered, strict=True)]
+    p_values = permutation_p(samples, resamples=resamples, seed=seed)
+    for part, (numbers, _), p in zip(parts, numbered, p_values, strict=True):
         of_slice: dict[int, float] = dict(zip(numbers.tolist(), p.tolist(), strict=True))
         yield [of_slice.get(number) for number in range(len(part.names))]
 

@@ -105,9 +105,8 @@ def mean(
     ------
     IRError
         For a frame without a query column or without a measure, or with rows of documents; a query that a system has
-        twice; NaN and infinite values, with which a LazyFrame fails
-        when it is collected; a query without a slice or a weight, or with several; a micro average of what is no ratio
-        of counts, or without these.
+        twice; NaN and infinite values, with which a LazyFrame fails when it is collected; a query without a slice or a
+        weight, or with several; a micro average of what is no ratio of counts, or without these.
 
     Examples
     --------
@@ -185,8 +184,10 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
 
     References
     ----------
-    Efron & Tibshirani 1993, An Introduction to the Bootstrap, https://doi.org/10.1201/9780429246593 (percentile, BCa);
-    Cochran 1977, Sampling Techniques, 3rd ed., 6.3 (the weighted mean as a ratio)
+    Wilson 1927, https://doi.org/10.2307/2276774 (`"auto"`); Efron & Tibshirani 1993, An Introduction to the Bootstrap,
+    https://doi.org/10.1201/9780429246593 (percentile, BCa); Learned-Miller, Thomas 2019,
+    https://arxiv.org/abs/1905.06208 (Gaffke's bound); Cochran 1977, Sampling Techniques, 3rd ed., 6.3 (the
+    weighted mean as a ratio)
 
     Examples
     --------
@@ -269,12 +270,14 @@ def _with_interval(sample: Sample, averaging: Averaging, options: Mapping[str, A
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
     # In the order in which the intervals are found: measures of several slices stand among each other.
     rows = _summary(sample, averaging, **lists).collect().sort("measure", maintain_order=True)
-    found: list[tuple[float, float] | None] = []
+    interval_ends: list[tuple[float, float] | None] = []
     for of_measure in rows.partition_by("measure", maintain_order=True):
         samples, *weights = ([each.to_numpy() for each in of_measure[name]] for name in lists)
         supports = [averaging.between] * len(samples)
-        found += intervals(samples, weights=weights[0] if weights else None, supports=supports, **options)
-    low, high = (pl.Series(n, [end and end[i] for end in found], pl.Float64) for i, n in enumerate(["low", "high"]))
+        interval_ends += intervals(samples, weights=weights[0] if weights else None, supports=supports, **options)
+    low, high = (
+        pl.Series(n, [end and end[i] for end in interval_ends], pl.Float64) for i, n in enumerate(["low", "high"])
+    )
     same = pl.when(pl.col("values").list.n_unique() == 1).then(pl.lit("all values are the same: "))
     why = pl.concat_str(same.otherwise(pl.lit("")), pl.lit(f"no {options['kind']} interval"))
     note = pl.coalesce("note", pl.when(pl.col("low").is_null()).then(why))

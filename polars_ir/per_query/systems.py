@@ -112,8 +112,8 @@ def compare(
     Raises
     ------
     IRError
-        For a single system; systems with fewer than two common queries; a baseline, measure or option that there is
-        not; values that are NaN or infinite; a LazyFrame.
+        For a single system; systems with fewer than two common queries; an unknown baseline, measure or
+        option; values that are NaN or infinite; a LazyFrame.
 
     References
     ----------
@@ -128,8 +128,8 @@ def compare(
     >>> import polars as pl, polars_ir as ir
     >>> pydocs = ir.datasets.load("pydocs")
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"])
-    >>> found = ir.compare(per_query, baseline="bm25", test="sign")
-    >>> found.select("run", "measure", "wins", "ties", "losses", pl.col("p", "p_corrected").round(4)).rows()
+    >>> comparison = ir.compare(per_query, baseline="bm25", test="sign")
+    >>> comparison.select("run", "measure", "wins", "ties", "losses", pl.col("p", "p_corrected").round(4)).rows()
     [('chargrams', 'nDCG@10', 26, 19, 51, 0.0059, 0.0059), ('tfidf', 'nDCG@10', 12, 28, 56, 0.0, 0.0),
      ('chargrams', 'RR', 18, 49, 29, 0.1439, 0.1439), ('tfidf', 'RR', 14, 40, 42, 0.0002, 0.0005)]
     >>> a, b = {"q1": 0.5, "q2": 0.25, "q3": 0.75}, {"q1": 0.75, "q2": 0.75, "q3": 0.75}
@@ -161,7 +161,7 @@ def compare(
     how = Options(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, chances)
     rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
     schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
-    found = tested(
+    comparison = tested(
         rows,
         schema,
         significant="significant",
@@ -169,4 +169,4 @@ def compare(
         alpha=alpha,
         resamples=chances["resamples"] if test.resampled else None,
     )
-    return give_back(found, per_query)
+    return give_back(comparison, per_query)

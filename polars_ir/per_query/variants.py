@@ -64,10 +64,10 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
     >>> import polars as pl, polars_ir as ir
     >>> run = {"a1": ["d1", "d2"], "a2": ["d2", "d1"], "b1": ["d3"]}
     >>> per_query = ir.evaluate(run, {"a1": ["d1"], "a2": ["d1"], "b1": ["d3"]}, "RR")
-    >>> found = ir.robustness(per_query.with_columns(base=pl.col("query_id").str.head(1)), "base")
-    >>> found.rows()
+    >>> variants = ir.robustness(per_query.with_columns(base=pl.col("query_id").str.head(1)), "base")
+    >>> variants.rows()
     [('a', 'RR', 0.75, 0.5, 2), ('b', 'RR', 1.0, 1.0, 1)]
-    >>> found.group_by("measure").agg(pl.col("worst").mean()).row(0)
+    >>> variants.group_by("measure").agg(pl.col("worst").mean()).row(0)
     ('RR', 0.75)
     """
     table, numbers = measures_of(per_query)
@@ -82,9 +82,9 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
         raise ColumnError.no_measure([name for name in table.columns if name != base])
     keys = [*(key for key in table.keys if key == "run"), column_for(base)]
     variants = rows.sort(*keys, "query_id").group_by(keys, maintain_order=True)
-    found = [variants.agg(pl.lit(measure).alias("measure"), **_mean_and_worst(measure)) for measure in measures]
+    parts = [variants.agg(pl.lit(measure).alias("measure"), **_mean_and_worst(measure)) for measure in measures]
     columns = [*keys, "measure", "mean", "worst", "n_variants"]
-    return give_back(pl.concat(found).select(columns).rename({column_for(base): base}), per_query)
+    return give_back(pl.concat(parts).select(columns).rename({column_for(base): base}), per_query)
 
 
 def _mean_and_worst(measure: str) -> dict[str, pl.Expr]:

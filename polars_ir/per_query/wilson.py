@@ -32,5 +32,5 @@ def wilson(
     inflated = pl.when(spread > AT_END).then((error / width) ** 2 / spread).otherwise(1 / (n - 1))
     r = z**2 * (inflated + ADDED / (n * (n - 1)))
     middle, half = (m + r / 2) / (1 + r), (spread * r + r**2 / 4).sqrt() / (1 + r)
-    one, other = ((low + width * end.clip(0, 1)).fill_nan(None) for end in (middle - half, middle + half))
-    return one, other
+    lower, upper = ((low + width * end.clip(0, 1)).fill_nan(None) for end in (middle - half, middle + half))
+    return lower, upper

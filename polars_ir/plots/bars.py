@@ -73,7 +73,7 @@ def differences(
     Raises
     ------
     IRError
-        As `compare`; for a system that is not there, and several measures.
+        As `compare`; for an unknown system, and several measures.
 
     Examples
     --------
@@ -91,15 +91,15 @@ def differences(
     """
     frame, names = in_memory(per_query, measure, "differences")
     name = only(names)
-    found = compare(frame, name, baseline=baseline, **options)
+    comparison = compare(frame, name, baseline=baseline, **options)
     test, correction, alpha = options["test"], options["correction"], options["alpha"]
     scores = scores_of(frame, name, missing=options["missing"], what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
-        found = found.filter(pl.col("run") == run)
-    if found.is_empty():
+        comparison = comparison.filter(pl.col("run") == run)
+    if comparison.is_empty():
         raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
-    rows = found.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
+    rows = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
     # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
     pairs = [
         ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test == "tukey")
@@ -107,7 +107,7 @@ def differences(
     ]
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
     bars = [_bars(of_run, size) for of_run in pairs]
-    ends = [*found.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
+    ends = [*comparison.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
     scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
     panels = []
     for place, (of_run, row) in enumerate(zip(bars, rows, strict=True)):

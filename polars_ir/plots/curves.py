@@ -88,11 +88,11 @@ def cutoffs(
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
     per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))
     if baseline is None:
-        found = with_run(summarize(per_query, confidence=confidence, interval="t"))
+        points = with_run(summarize(per_query, confidence=confidence, interval="t"))
     else:
         options = {"correction": None, "alpha": 1 - confidence, "missing": missing}
-        found = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
-    rows = found.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
+        points = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
+    rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
     rows = drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
     return _curve(rows, names, baseline, confidence).properties(width=500, height=HEIGHT)
 
@@ -138,10 +138,10 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
         return parse(f"{measure}@{k}")
     if not callable(measure):
         raise MeasureError.not_a_measure(measure)
-    made = measure(k=k)
-    if not isinstance(made, pl.Expr):
-        raise MeasureError.not_a_measure(made)
-    return made
+    expression = measure(k=k)
+    if not isinstance(expression, pl.Expr):
+        raise MeasureError.not_a_measure(expression)
+    return expression
 
 
 @explain_options
@@ -189,8 +189,8 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     measures = {recall: interpolated_precision(recall=recall, rel=rel) for recall in RECALLS}
     names = {expression.meta.output_name(): recall for recall, expression in measures.items()}
     per_query = in_polars(evaluate(run, qrels, list(measures.values()), missing=missing))
-    found = with_run(summarize(per_query))
-    rows = found.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
+    points = with_run(summarize(per_query))
+    rows = points.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
     systems = systems_of(rows)
     x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall")
     relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."

@@ -86,13 +86,13 @@ def forest(
     [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
     """
     frame, names = in_memory(per_query, measures, "forest")
-    found = compare(frame, names, baseline=baseline, **options)
+    comparison = compare(frame, names, baseline=baseline, **options)
     test, correction, alpha = options["test"], options["correction"], options["alpha"]
-    first = found.filter(pl.col("measure") == names[0])
+    first = comparison.filter(pl.col("measure") == names[0])
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = [
         _intervals(
-            _with_verdict(found.filter(pl.col("measure") == name), name),
+            _with_verdict(comparison.filter(pl.col("measure") == name), name),
             systems.to_list(),
             name,
             f"difference to {baseline}" if named_once(place, len(names), 2)[0] else None,
@@ -180,7 +180,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     Raises
     ------
     IRError
-        For a measure that is not there, NaN values, a LazyFrame, more than 5,000 cells.
+        For an unknown measure, NaN values, a LazyFrame, more than 5,000 cells.
 
     Examples
     --------

@@ -76,16 +76,16 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     [('bm25', 1, 1, 'may be first'), ('chargrams', 2, 3, 'is not first'), ('tfidf', 2, 3, 'is not first')]
     """
     frame, names = in_memory(per_query, measures, "ranks")
-    found = ranking.ranks(frame, names, **options)
+    places = ranking.ranks(frame, names, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
     percent = (pl.col("chance_first") * 100).round(0).cast(pl.Int64)
     few = (percent == 0) & (pl.col("chance_first") > 0)
     share = pl.when(few).then(pl.lit("< 1 %")).otherwise(pl.format("{} %", percent))
-    found = found.with_columns(group=group, share=share)
+    places = places.with_columns(group=group, share=share)
     panels = [
         _ranges(
-            found.filter(measure=name), name, is_first=place == 0, names_x=named_once(place, len(names), COLUMNS)[0]
+            places.filter(measure=name), name, is_first=place == 0, names_x=named_once(place, len(names), COLUMNS)[0]
         )
         for place, name in enumerate(names)
     ]

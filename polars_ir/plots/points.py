@@ -69,7 +69,7 @@ def scatter(
     Raises
     ------
     IRError
-        For a system or a measure that is not there, a single system, NaN values, a LazyFrame.
+        For an unknown system or measure, a single system, NaN values, a LazyFrame.
 
     Examples
     --------
@@ -129,10 +129,10 @@ def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]
         keys = [(key / cell).floor() for key in keys]
         told = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
     points = pairs.sort("query").group_by(*keys, "outcome", maintain_order=True)
-    found = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
+    cells = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
     # Large ones first, so that they hide no other.
-    found = found.sort("n_queries", descending=True, maintain_order=True)
-    return found.select("query", *values, "outcome", "n_queries"), told
+    cells = cells.sort("n_queries", descending=True, maintain_order=True)
+    return cells.select("query", *values, "outcome", "n_queries"), told
 
 
 def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:

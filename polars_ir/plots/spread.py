@@ -73,7 +73,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     Raises
     ------
     IRError
-        For a measure that is not there, NaN values, a LazyFrame, and so many systems that a chart can not hold them.
+        For an unknown measure, NaN values, a LazyFrame, and so many systems that a chart can not hold them.
 
     References
     ----------
@@ -152,8 +152,8 @@ def _panel(
 def _ends(values: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
     """The ends of the axis: those of the values and of the means' intervals, within the bounds of the measure."""
     figures = [*values["value"], *means.select("mean", "low", "high").unpivot()["value"].drop_nulls()] or [0.0, 1.0]
-    known = column_of(measure)
-    lowest, highest = known.spec.bounds if known else (-math.inf, math.inf)
+    named = column_of(measure)
+    lowest, highest = named.spec.bounds if named else (-math.inf, math.inf)
     ends = [max(lowest, min(figures)), min(highest, max(figures))]
     return ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
 

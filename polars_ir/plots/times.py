@@ -93,7 +93,7 @@ def series(
     [(1, None), (2, False), (3, False)]
     """
     frame, names = in_memory(per_query, measures, "series", by=by)
-    found = with_run(
+    means = with_run(
         drift(
             frame,
             by,
@@ -108,8 +108,8 @@ def series(
             seed=seed,
         )
     )
-    systems = systems_of(found)
-    rows, x = _timed(found, by if isinstance(by, str) else "time", every)
+    systems = systems_of(means)
+    rows, x = _timed(means, by if isinstance(by, str) else "time", every)
     rings = f"Rings: another mean of this system than in the reference ({test}, corrected p up to {alpha:g})."
     rings = f"{rings} Numbers: queries."
     panels = [
@@ -175,9 +175,9 @@ def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, i
 
 def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
     """The ends of the axis: no value beyond them is possible, though the interval of a few queries may go there."""
-    known = column_of(measure)
-    if known is None:
+    named = column_of(measure)
+    if named is None:
         return alt.Undefined
-    lowest, highest = known.spec.bounds
+    lowest, highest = named.spec.bounds
     ends = rows.select("mean", "low", "high").unpivot()["value"].drop_nulls().to_list()
     return [max(lowest, min(ends)), min(highest, max(ends))] if ends else alt.Undefined

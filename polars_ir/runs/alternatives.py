@@ -20,7 +20,7 @@ from polars_ir.engine.relation import judged_relation
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import holds_systems, to_polars
 from polars_ir.language.identity import Measured
-from polars_ir.language.names import Measures, resolve
+from polars_ir.language.names import Measures, resolve_one
 from polars_ir.language.spec import kind_of
 from polars_ir.runs.evaluation import evaluate
 
@@ -39,10 +39,7 @@ Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 
 def one_measure(measure: Measures, what: str) -> Measured:
     """The measure that `what` was asked for; an error for several, and for one that is not of a query's documents."""
-    measured, *others = resolve(measure)
-    if others:
-        names = ", ".join(repr(other.name) for other in (measured, *others))
-        raise MeasureError(f"{what} takes one measure; got {names}. Call it for each.")
+    measured = resolve_one(measure, what)
     if (kind := kind_of(measured.expression)) == "preferences":
         raise OptionError.not_for_kind(what, kind)
     if "judged_elsewhere" in measured.expression.meta.root_names():
@@ -61,8 +58,15 @@ def cutoff_of(measure: Measured) -> int | None:
 def frames_of(run: Any) -> Frames:
     """A run in any form as a Polars frame, or one for each system."""
     if isinstance(run, Mapping) and holds_systems(run):
-        return {str(system): to_polars("run", one, column="score") for system, one in run.items()}
+        return {str(system): to_polars("run", frame, column="score") for system, frame in run.items()}
     return to_polars("run", run, column="score")
+
+
+def in_memory(runs: Frames) -> Frames:
+    """The runs with their rows, which are read more than once, and shown where they can not be evaluated."""
+    if isinstance(runs, dict):
+        return {system: frame.lazy().collect() for system, frame in runs.items()}
+    return runs.lazy().collect()
 
 
 def check_measure(run: Frames, qrels: Any, measure: Measured, **options: Any) -> None:
@@ -81,7 +85,7 @@ def relation_of(
     needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True)._replace(columns=None)
     pair, relation = judged_relation(run, qrels, [measure], needs)
     of_all = not set(measure.expression.meta.root_names()).isdisjoint(pair.extra_columns)
-    # A query nobody judged a document of has a row without document and rank.
+    # A query without a judged document has a row without document and rank.
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
     relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
     return pair, relation.with_columns(measured.alias(MEASURED))

@@ -31,11 +31,11 @@ def lost(depth: Depth, measure: Measured) -> pl.Expr:
     return (pl.col("gain") > 0) & (pl.col("rank").is_null() | below)
 
 
-def seen(found: pl.DataFrame, depth: Depth, measure: Measured) -> pl.DataFrame:
+def seen(explanation: pl.DataFrame, depth: Depth, measure: Measured) -> pl.DataFrame:
     """The rows of an explanation down to the depth, and those of documents that were lost."""
     last = _rank_of(depth, measure)
     if last is None:
-        return found
+        return explanation
     # What has a part in the value is shown, whatever a measure means by its cutoff.
     has_part = (pl.col("contribution") != 0).fill_null(False) & (depth == "cutoff")
-    return found.filter((pl.col("rank") <= last).fill_null(False) | lost(depth, measure) | has_part)
+    return explanation.filter((pl.col("rank") <= last).fill_null(False) | lost(depth, measure) | has_part)

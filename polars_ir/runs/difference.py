@@ -76,8 +76,8 @@ def diff(
     --------
     >>> import polars_ir as ir
     >>> a, b = {"q": ["d1", "d2"], "r": ["d5"]}, {"q": ["d3", "d1"], "r": ["d5"]}
-    >>> found = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
-    >>> found.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
+    >>> differences = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
+    >>> differences.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
     [('q', 0.5, 'd2', 2, None, 0.5)]
     """
     measured = explainable(measure, ties, "diff")
@@ -107,13 +107,13 @@ def diff(
     most = most.filter(pl.col("query_difference") != 0).head(n_queries or most.height)
     judgments = to_polars("qrels", qrels, column="relevance")
     contributions = explained(runs, judgments, measured, most["query_id"], **options).rename({query: "query_id"})
-    found = most.join(_side_by_side(contributions, measured), on="query_id").filter(pl.col("difference") != 0)
+    rows = most.join(_side_by_side(contributions, measured), on="query_id").filter(pl.col("difference") != 0)
     order = {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
     by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
-    found = found.sort(by_size, descending=list(order.values()))
-    found = with_text(found, documents, "documents", "doc_id", "doc_id", "text")
-    found = with_text(found, queries, "queries", "query_id", "query_id", "query")
-    return give_back(found.rename({"query_id": query}).lazy(), run_a)
+    rows = rows.sort(by_size, descending=list(order.values()))
+    rows = with_text(rows, documents, "documents", "doc_id", "doc_id", "text")
+    rows = with_text(rows, queries, "queries", "query_id", "query_id", "query")
+    return give_back(rows.rename({"query_id": query}).lazy(), run_a)
 
 
 def _side_by_side(documents: pl.DataFrame, measure: Measured) -> pl.DataFrame:

@@ -92,8 +92,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     ranked = relation if needs.kind == "preferences" else reordered(relation, pair.keys, ties)
     # Of a plan its own counts tell what the run answered; of a table in memory the run is asked, if need be.
     counted = not pair.run.eager and needs.kind != "preferences" and not needs.judged_only
-    made = {ANSWERED: (pl.col("n_retrieved").max() > 0).alias(ANSWERED)} if counted else {}
-    result = grouped(ranked, pair, {**expressions, **made}, options["undefined"])
+    extra = {ANSWERED: (pl.col("n_retrieved").max() > 0).alias(ANSWERED)} if counted else {}
+    result = grouped(ranked, pair, {**expressions, **extra}, options["undefined"])
     if judgings:
         result = grouped_with_bounds(result, relation, pair, expressions, judgings, ties)
     if options["missing"] == "skip":
@@ -145,10 +145,10 @@ def _expectation(measure: Measured) -> pl.Expr:
     call = measure.call
     expected = spec_of(call).expected if call else None
     if call is None or expected is None:
-        known = ", ".join(sorted(name for name, spec in list(CATALOG.items()) if spec.expected))
+        names = ", ".join(sorted(name for name, spec in list(CATALOG.items()) if spec.expected))
         mean, best, worst = (option("ties", rule) for rule in ("expected", "best", "worst"))
         raise MeasureError(
             f"the mean of {measure.name!r} over all orders of tied documents is not known; {mean} goes with "
-            f"{known}. For others that rise with the grades, {best} and {worst} enclose it."
+            f"{names}. For others that rise with the grades, {best} and {worst} enclose it."
         )
     return expected(**call.arguments).alias(measure.name)

@@ -1,7 +1,7 @@
 """`explain`: where the value of a query comes from, document by document.
 
 Conventions: what a document contributes is the value of the ranking down to it, less that of the ranking down to the
-document above; below there, as many documents follow as were retrieved, and nobody judged them. So the contributions
+document above; below there, as many unjudged documents follow as were retrieved. So the contributions
 add up to the value of any measure that is 0 where nothing judged is retrieved: each is the term of a measure that is a
 sum over ranks (nDCG, AP, RBP, ERR), 1/k at each hit of P@k, and all of the value at the first hit of RR.
 """
@@ -105,26 +105,26 @@ def explain(
     --------
     >>> import polars_ir as ir
     >>> run, qrels = {"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d2": 1, "d3": 0, "d4": 2, "d8": 1, "d9": 1}}
-    >>> found = ir.explain(run, qrels, "AP", query_id="q")
-    >>> found.select("rank", "doc_id", "relevance", "contribution", "ideal_relevance").rows()[:4]
+    >>> explanation = ir.explain(run, qrels, "AP", query_id="q")
+    >>> explanation.select("rank", "doc_id", "relevance", "contribution", "ideal_relevance").rows()[:4]
     [(1, 'd1', None, 0.0, 2), (2, 'd2', 1, 0.125, 1), (3, 'd3', 0, 0.0, 1), (4, 'd4', 2, 0.125, 1)]
-    >>> found.filter(ir.rank.is_null())["doc_id"].to_list()
+    >>> explanation.filter(ir.rank.is_null())["doc_id"].to_list()
     ['d9', 'd8']
-    >>> found["contribution"].sum() == ir.evaluate(run, qrels, "AP")["AP"].item()
+    >>> explanation["contribution"].sum() == ir.evaluate(run, qrels, "AP")["AP"].item()
     True
     """
     expression = explainable(measure, ties, "explain")
-    asked, frames = ids_of(query_id), frames_of(run)
+    query_ids, frames = ids_of(query_id), frames_of(run)
     judgments = None if qrels is None else to_polars("qrels", qrels, column="relevance")
     if judgments is not None:
-        check_judged(asked, judgments, frames)
+        check_judged(query_ids, judgments, frames)
     elif not isinstance(frames, dict):
-        check_judged(asked, frames, frames)
-    found = explained(frames, judgments, expression, asked, ties=ties, judged_only=judged_only)
-    query = found.columns[found.columns.index("rank") - 1]
-    found = seen(found, depth, expression).with_columns(lost=lost(depth, expression))
-    found = with_text(found, documents, "documents", "doc_id", "doc_id", "text")
-    return give_back(with_text(found, queries, "queries", "query_id", query, "query").lazy(), run)
+        check_judged(query_ids, frames, frames)
+    rows = explained(frames, judgments, expression, query_ids, ties=ties, judged_only=judged_only)
+    query = rows.columns[rows.columns.index("rank") - 1]
+    rows = seen(rows, depth, expression).with_columns(lost=lost(depth, expression))
+    rows = with_text(rows, documents, "documents", "doc_id", "doc_id", "text")
+    return give_back(with_text(rows, queries, "queries", "query_id", query, "query").lazy(), run)
 
 
 def explainable(measure: Measures, ties: Ties, what: str) -> Measured:
@@ -136,13 +136,13 @@ def explainable(measure: Measures, ties: Ties, what: str) -> Measured:
 
 
 def explained(
-    run: Frames, qrels: Frame | None, measure: Measured, asked: pl.Series, *, ties: Ties, judged_only: bool
+    run: Frames, qrels: Frame | None, measure: Measured, query_ids: pl.Series, *, ties: Ties, judged_only: bool
 ) -> pl.DataFrame:
     """The explanation of some judged queries."""
-    judgments = None if qrels is None else _of_queries("qrels", qrels, asked)
-    some = _of_run(run, asked, labelled=qrels is None)
-    check_measure(some, judgments, measure, ties=ties, judged_only=judged_only)
-    pair, plan = relation_of(some, judgments, measure, ties=ties, judged_only=judged_only)
+    judgments = None if qrels is None else _of_queries("qrels", qrels, query_ids)
+    rankings = _of_run(run, query_ids, labelled=qrels is None)
+    check_measure(rankings, judgments, measure, ties=ties, judged_only=judged_only)
+    pair, plan = relation_of(rankings, judgments, measure, ties=ties, judged_only=judged_only)
     keys, relation = pair.keys, collect_checked(pair, plan)
     retrieved = pl.col("rank").is_not_null()
     # A document that was not retrieved is worth looking at if it had something to give, and stands at no rank.
@@ -150,13 +150,13 @@ def explained(
     documents = documents.with_columns(pl.col("rank").fill_null(0).alias(DOWN_TO)).sort(*keys, DOWN_TO)
     values = _values(measure, relation.filter(MEASURED), keys)
     value, above = pl.col("value"), pl.col("value").shift(1).over(keys)
-    found = documents.join_asof(values, on=DOWN_TO, by=keys, check_sortedness=False).with_columns(
+    valued = documents.join_asof(values, on=DOWN_TO, by=keys, check_sortedness=False).with_columns(
         contribution=pl.when(retrieved).then(value - above.fill_null(0.0)).otherwise(value).round(DECIMALS),
         value=pl.when(retrieved).then(value),
     )
     names = ("rank", "doc_id", "relevance", "gain", "discount", "contribution", "value", "ideal_relevance")
     order = {**dict.fromkeys(keys, False), "rank": False, "relevance": True, "doc_id": True}
-    ordered = found.sort(list(order), descending=list(order.values()), nulls_last=True)
+    ordered = valued.sort(list(order), descending=list(order.values()), nulls_last=True)
     return ordered.select(*keys, *names).rename({"query_id": pair.run.names["query_id"]})
 
 
@@ -225,11 +225,11 @@ def ids_of(query_id: Any) -> pl.Series:
     return ids
 
 
-def _of_run(run: Frames, asked: pl.Series, *, labelled: bool) -> Frames:
+def _of_run(run: Frames, query_ids: pl.Series, *, labelled: bool) -> Frames:
     """The rankings of some queries; a system that answers none of them keeps a row of another, so as to be there."""
     if isinstance(run, dict):
-        return {system: _of_queries("run", frame, asked) for system, frame in run.items()}
-    rows = _of_queries("run", run, asked)
+        return {system: _of_queries("run", frame, query_ids) for system, frame in run.items()}
+    rows = _of_queries("run", run, query_ids)
     system = find("run", "run", rows.columns)
     if system is None or labelled:
         return rows
@@ -237,16 +237,16 @@ def _of_run(run: Frames, asked: pl.Series, *, labelled: bool) -> Frames:
     return pl.concat([rows, others.collect()])
 
 
-def _of_queries(table: str, frame: Frame, asked: pl.Series) -> pl.DataFrame:
+def _of_queries(table: str, frame: Frame, query_ids: pl.Series) -> pl.DataFrame:
     """The rows of some queries."""
     name, ids = _query_column(table, frame)
     dtype = frame.collect_schema()[name]
-    if dtype != pl.Null and (asked.dtype == pl.String) != isinstance(dtype, TEXT):
+    if dtype != pl.Null and (query_ids.dtype == pl.String) != isinstance(dtype, TEXT):
         raise OptionError(
-            f"must be of the type of {table} column {name!r}, {dtype}; got {asked.head(3).to_list()!r}.",
+            f"must be of the type of {table} column {name!r}, {dtype}; got {query_ids.head(3).to_list()!r}.",
             about="query_id",
         )
-    return frame.lazy().filter(ids.is_in(asked.implode())).collect()
+    return frame.lazy().filter(ids.is_in(query_ids.implode())).collect()
 
 
 def _query_column(table: str, frame: Frame) -> tuple[str, pl.Expr]:
@@ -258,21 +258,22 @@ def _query_column(table: str, frame: Frame) -> tuple[str, pl.Expr]:
     return name, pl.col(name).cast(pl.String) if isinstance(schema[name], TEXT) else pl.col(name)
 
 
-def check_judged(asked: pl.Series, judgments: Frame, run: Frames) -> None:
+def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
     """Raise an error for a query without judgments, with the ids nearest to it."""
     name, ids = _query_column("qrels", judgments)
-    there = _of_queries("qrels", judgments.lazy().select(name), asked).select(ids).to_series()
-    lacking = asked.filter(~asked.is_in(there.implode()))
+    judged = _of_queries("qrels", judgments.lazy().select(name), query_ids).select(ids).to_series()
+    lacking = query_ids.filter(~query_ids.is_in(judged.implode()))
     if lacking.is_empty():
         return
     first = lacking.head(1)
     rankings = run.values() if isinstance(run, dict) else [run]
     answered = any(_of_queries("run", frame, first).height for frame in rankings)
-    known = judgments.lazy().select(ids.drop_nulls().unique().sort()).collect().to_series()
+    judged_ids = judgments.lazy().select(ids.drop_nulls().unique().sort()).collect().to_series()
     raise OptionError(
         f"must be of queries with judgments; {first[0]!r} has none"
         f"{', though the run answers it' if answered else ', and the run does not answer it'}."
-        f"{nearest(str(first[0]), map(str, known))} There are {', '.join(map(repr, known.head(SHOWN))) or 'none'}"
-        f"{' and more' if len(known) > SHOWN else ''}.",
+        f"{nearest(str(first[0]), map(str, judged_ids))} "
+        f"There are {', '.join(map(repr, judged_ids.head(SHOWN))) or 'none'}"
+        f"{' and more' if len(judged_ids) > SHOWN else ''}.",
         about="query_id",
     )

@@ -91,5 +91,5 @@ def _ranks(pair: Pair, name: str) -> pl.LazyFrame:
     relation = relate(pair, Needs())
     checked = collect_checked(pair, relation).lazy() if pair.run.eager else relation
     place = pl.col("rank").fill_null(pl.col("n_retrieved") + 1).cast(pl.Float64)
-    known = (pl.col("n_retrieved") > 0) & pl.col("doc_id").is_not_null()
-    return checked.select(*pair.run.keys, "doc_id", pl.when(known).then(place).alias(name))
+    is_ranked = (pl.col("n_retrieved") > 0) & pl.col("doc_id").is_not_null()
+    return checked.select(*pair.run.keys, "doc_id", pl.when(is_ranked).then(place).alias(name))

@@ -69,9 +69,9 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKin
     table, second = same_types(table, second)
     lists = _lists(ranked(table), "a", k).join(_lists(ranked(second), "b", k), on="query_id")
     drafted = _drafted(lists, k, seed).with_columns(rank=pl.int_ranges(1, k + 1))
-    shown = drafted.explode("doc_id", "team", "rank", empty_as_null=False).drop_nulls("doc_id")
-    shown = shown.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
-    return returned(shown.sort("query_id", "rank"), table, run_a)
+    picks = drafted.explode("doc_id", "team", "rank", empty_as_null=False).drop_nulls("doc_id")
+    picks = picks.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
+    return returned(picks.sort("query_id", "rank"), table, run_a)
 
 
 @explain_options
@@ -154,8 +154,8 @@ def _drafted(lists: pl.LazyFrame, k: int, seed: int) -> pl.LazyFrame:
     lists = lists.with_columns(number=pl.col("query_id").rank("dense").cast(pl.UInt64))
     picks: list[str] = []
     for place in range(k):
-        own = _coin(seed, place // 2) if place % 2 == 0 else pl.col(f"turn_{place - 1}").not_()
-        lists = lists.with_columns(own.alias(f"turn_{place}")).with_columns(
+        turn = _coin(seed, place // 2) if place % 2 == 0 else pl.col(f"turn_{place - 1}").not_()
+        lists = lists.with_columns(turn.alias(f"turn_{place}")).with_columns(
             _best_left(team, picks, place).alias(f"best_{team}") for team in "ab"
         )
         of_a = pl.col("best_b").is_null() | (pl.col("best_a").is_not_null() & pl.col(f"turn_{place}"))
@@ -168,12 +168,12 @@ def _drafted(lists: pl.LazyFrame, k: int, seed: int) -> pl.LazyFrame:
 
 
 def _best_left(team: str, picks: list[str], place: int) -> pl.Expr:
-    """The first document of a team's list that nobody has picked."""
+    """The first document of a team's list that neither team has picked."""
     documents = [pl.col(team).list.get(i, null_on_oob=True) for i in range(place + 1)]
     if not picks:
         return documents[0]
-    shown = pl.concat_list(picks)
-    return pl.coalesce(pl.when(~shown.list.contains(document)).then(document) for document in documents)
+    picked = pl.concat_list(picks)
+    return pl.coalesce(pl.when(~picked.list.contains(document)).then(document) for document in documents)
 
 
 def _coin(seed: int, turn: int) -> pl.Expr:
@@ -188,8 +188,8 @@ def _coin(seed: int, turn: int) -> pl.Expr:
 def _check_log(frame: Frame, clicks: str, impression: str) -> None:
     """Raise an error for a log that lacks a column, or has other teams."""
     schema = frame.collect_schema()
-    wanted = ["team", clicks, *([] if impression == "query_id" else [impression])]
-    for name in wanted:
+    needed = ["team", clicks, *([] if impression == "query_id" else [impression])]
+    for name in needed:
         if name not in schema:
             near = nearest(name, schema.names())
             raise ColumnError(f"has no column {name!r}; it has {quoted(schema.names())}.", about="log", near=near)

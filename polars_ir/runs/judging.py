@@ -1,4 +1,4 @@
-"""`judge`: the judged relation of a run, for whoever writes an aggregation of their own."""
+"""`judge`: the judged relation of a run, which a measure of one's own aggregates."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from polars_ir.language.spec import kind_of
 from polars_ir.runs.alternatives import (
     DECIMALS,
     MEASURED,
-    Frames,
     check_measure,
     cutoff_of,
     frames_of,
+    in_memory,
     one_measure,
     relation_of,
     values_of,
@@ -105,7 +105,7 @@ def judge_next(
         raise OptionError("judge_next needs qrels, to which judgments could be added; got None.")
     check("depth", depth, or_none(whole(1)))
     check("n", n, or_none(whole(1)))
-    frames = _in_memory(frames_of(runs))
+    frames = in_memory(frames_of(runs))
     check_measure(frames, qrels, measured)
     pair, plan = relation_of(frames, qrels, measured)
     relation = collect_checked(pair, plan)
@@ -113,52 +113,47 @@ def judge_next(
     _check_baseline(baseline, systems)
     candidates = _candidates(relation, depth or cutoff_of(measured) or DEPTH)
     changes = _changes(measured, relation, candidates, pair)
-    found = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
-    ordered = found.sort("swing", "best_rank", *DOCUMENT, descending=[True, False, False, False])
+    moving = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
+    ordered = moving.sort("swing", "best_rank", *DOCUMENT, descending=[True, False, False, False])
     return give_back(ordered.head(n or ordered.height).rename({"query_id": pair.run.names["query_id"]}).lazy(), runs)
-
-
-def _in_memory(runs: Frames) -> Frames:
-    """The runs with their rows, so that the first ones that can not be evaluated are shown."""
-    if isinstance(runs, dict):
-        return {system: frame.lazy().collect() for system, frame in runs.items()}
-    return runs.lazy().collect()
 
 
 def _candidates(relation: pl.DataFrame, depth: int) -> pl.DataFrame:
     """The unjudged documents among the first of any system."""
     unjudged = relation.filter(pl.col("relevance").is_null() & pl.col("rank").is_not_null())
-    found = unjudged.group_by(DOCUMENT).agg(n_systems=pl.len(), best_rank=pl.col("rank").min())
-    return found.filter(pl.col("best_rank") <= depth)
+    documents = unjudged.group_by(DOCUMENT).agg(n_systems=pl.len(), best_rank=pl.col("rank").min())
+    return documents.filter(pl.col("best_rank") <= depth)
 
 
 def _changes(measure: Measured, relation: pl.DataFrame, candidates: pl.DataFrame, pair: Pair) -> pl.DataFrame:
     """By how much the mean of each system changes with a candidate judged: `change`, for every system and candidate."""
     keys = pair.keys
-    asked = candidates.select(DOCUMENT)
+    documents = candidates.select(DOCUMENT)
     rows = pl.concat(
-        [relation.filter(MEASURED), relation.filter(~pl.col(MEASURED)).join(asked, on=DOCUMENT, how="semi")]
+        [relation.filter(MEASURED), relation.filter(~pl.col(MEASURED)).join(documents, on=DOCUMENT, how="semi")]
     )
     # Also where a system did not retrieve it, the document becomes one of those there are.
-    everywhere = rows.select(keys).unique().join(asked, on="query_id").join(rows, on=[*keys, "doc_id"], how="anti")
+    everywhere = rows.select(keys).unique().join(documents, on="query_id").join(rows, on=[*keys, "doc_id"], how="anti")
     rows = pl.concat([rows, everywhere.with_columns(pl.lit(False).alias(MEASURED))], how="diagonal")
     if "n_retrieved" in rows.columns:
         rows = rows.with_columns(pl.col("n_retrieved").max().over(keys))
     highest = max(relation["relevance"].max() or 0, Judging.of(measure.call).least) or 1
-    this = pl.col("doc_id").eq_missing(pl.col(CANDIDATE))
+    is_candidate = pl.col("doc_id").eq_missing(pl.col(CANDIDATE))
 
     def judged(rows: pl.LazyFrame) -> pl.LazyFrame:
         # No grade is higher: it leads the ideal ranking.
-        place = pl.when(this).then(1).otherwise(pl.col("ideal_rank") + 1)
-        grade = pl.when(this).then(highest).otherwise("relevance")
-        return rows.filter(pl.col(MEASURED) | this).with_columns(relevance=grade, ideal_rank=place.cast(pl.UInt32))
+        place = pl.when(is_candidate).then(1).otherwise(pl.col("ideal_rank") + 1)
+        grade = pl.when(is_candidate).then(highest).otherwise("relevance")
+        return rows.filter(pl.col(MEASURED) | is_candidate).with_columns(
+            relevance=grade, ideal_rank=place.cast(pl.UInt32)
+        )
 
     read = {*keys, "doc_id", "relevance", "ideal_rank", MEASURED, *measure.expression.meta.root_names()}
     by = [*keys, CANDIDATE]
     then = values_of(
         measure,
         rows.select(column for column in rows.columns if column in read),
-        asked.rename({"doc_id": CANDIDATE}),
+        documents.rename({"doc_id": CANDIDATE}),
         on=["query_id"],
         by=by,
         changed=judged,
@@ -177,13 +172,13 @@ def _swings(changes: pl.DataFrame, systems: list[Any], baseline: str | None) -> 
         return changes.select(*DOCUMENT, swing=change.abs(), favours=alone, against=alone)
     system = pl.col("run").cast(pl.String)
     # The system that the others are compared with: the baseline, or the one that gains least.
-    other = change.arg_min() if baseline is None else (system == baseline).arg_max()
-    lead = change - change.get(other)
+    opponent = change.arg_min() if baseline is None else (system == baseline).arg_max()
+    lead = change - change.get(opponent)
     most = lead.abs().arg_max()
     pairs = changes.sort(*DOCUMENT, "run").group_by(DOCUMENT, maintain_order=True)
-    found = pairs.agg(lead=lead.get(most), system=system.get(most), other=system.get(other))
+    swings = pairs.agg(lead=lead.get(most), system=system.get(most), other=system.get(opponent))
     gains = pl.col("lead") > 0
-    return found.select(
+    return swings.select(
         *DOCUMENT,
         swing=pl.col("lead").abs().round(DECIMALS),
         favours=pl.when(gains).then("system").otherwise("other"),
@@ -200,7 +195,7 @@ def _check_baseline(baseline: str | None, systems: list[Any]) -> None:
             "needs several systems; the run is of one. Give a dict of runs by system.",
             about=option("baseline", baseline),
         )
-    there = ", ".join(map(repr, names))
+    listed = ", ".join(map(repr, names))
     raise OptionError(
-        f"must be one of the systems, {there}; got {baseline!r}.{nearest(str(baseline), names)}", about="baseline"
+        f"must be one of the systems, {listed}; got {baseline!r}.{nearest(str(baseline), names)}", about="baseline"
     )

@@ -15,7 +15,7 @@ from polars_ir.errors import OptionError, explain_options, nearest
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
-from polars_ir.values import check, one_of
+from polars_ir.values import check, is_number, one_of
 
 #: What a list is: the documents of one query, or of all queries of a system.
 Per = Literal["query", "run"]
@@ -154,14 +154,14 @@ def _spread() -> pl.Expr:
     return score.max() > score.min()
 
 
-def _end(option: str, value: Any, own: pl.Expr) -> pl.Expr:
+def _end(option: str, value: Any, own_end: pl.Expr) -> pl.Expr:
     """An end of the scale: the list's own, a number, or one by system."""
     if value is None:
-        return own
-    if isinstance(value, Mapping):
+        return own_end
+    if isinstance(value, Mapping) and all(map(is_number, value.values())):
         ends = {str(system): float(end) for system, end in value.items()}
         return pl.col("run").replace_strict(ends, return_dtype=pl.Float64, default=None)
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
+    if not is_number(value):
         raise OptionError(f"must be a number, or a dict of numbers by system; got {value!r}.", about=option)
     return pl.lit(float(value))
 
@@ -236,7 +236,7 @@ def normalize(
     Raises
     ------
     IRError
-        For a norm that there is not, and a run that `evaluate` would not take.
+        For an unknown norm, and a run that `evaluate` would not take.
 
     References
     ----------
@@ -249,7 +249,7 @@ def normalize(
     >>> ir.normalize({"q": {"a": 9.0, "b": 6.0, "c": 5.0}}).sort("doc_id").rows()
     [('q', 'a', 1.0), ('q', 'b', 0.25), ('q', 'c', 0.0)]
     """
-    chosen = norm_of(norm)
+    record = norm_of(norm)
     table = checked_run(run)
-    rows = normalized(ranked(table, lower_is_better=lower_is_better), chosen, table.keys)
+    rows = normalized(ranked(table, lower_is_better=lower_is_better), record, table.keys)
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

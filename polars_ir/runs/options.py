@@ -64,13 +64,12 @@ class Evaluating(TypedDict, total=False):
             False,
             truth(),
             "Add to every measure `m` columns `m low` and `m high`, what unjudged documents could make of it. They are "
-            "its lowest and highest value as it is and under judgments that could be made of the retrieved documents "
-            "nobody judged: none of them relevant, all of the highest grade that occurs (at least `rel`), and, for a "
+            "its lowest and highest value as it is and under judgments that could be made of the unjudged retrieved "
+            "documents: none of them relevant, all of the highest grade that occurs (at least `rel`), and, for a "
             "measure with a cutoff, only those above it or only those below. They are exact for measures that "
             "`catalog` calls monotone, unless a higher grade has a lower gain, and for shares of the relevant "
             "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
-            "judgments may lead "
-            "further. A query without a relevant document counts 0 here, and a measure that is a text has no bounds. "
-            "It ranks the whole run, as a measure of a run column does.",
+            "judgments may lead further. A query without a relevant document counts 0 here, and a measure that is a "
+            "text has no bounds. It ranks the whole run, as a measure of a run column does.",
         ),
     ]

@@ -61,7 +61,7 @@ def side_by_side(
     """Two rankings of a query next to each other, as HTML: grades, contributions, and where the other has a document.
 
     The figures are those of `explain`. A bar at the left is solid blue for a relevant document, solid orange for one
-    judged not to be, dotted for one that nobody judged, and words say the same. Below stands what was lost: relevant
+    judged not relevant, dotted for an unjudged one, and words say the same. Below stands what was lost: relevant
     documents that a ranking does not have down to the depth. The page needs neither scripts nor a network, and every
     character of ids and texts is escaped.
 
@@ -98,30 +98,30 @@ def side_by_side(
     >>> "RR: 0.5000 of old, 1.0000 of new" in page, "Cats &amp; dogs" in page
     (True, True)
     """
-    measured, asked = explainable(measure, ties, "side_by_side"), ids_of(query_id)
-    _check(asked, names, qrels)
+    measured, query_ids = explainable(measure, ties, "side_by_side"), ids_of(query_id)
+    _check(query_ids, names, qrels)
     runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     judgments = to_polars("qrels", qrels, column="relevance")
-    check_judged(asked, judgments, runs)
-    found = explained(runs, judgments, measured, asked, ties=ties, judged_only=judged_only)
-    heading = with_text(pl.DataFrame({"query": [str(asked[0])]}), queries, "queries", "query_id", "query", "text").row(
-        0
-    )
-    values = dict(found.group_by("run").agg(pl.col("contribution").sum()).iter_rows())
-    told = ", ".join(f"{values.get(side) or 0.0:.4f} of {name}" for side, name in zip(SIDES, names, strict=True))
-    shown = seen(found, depth, measured).with_columns(lost=lost(depth, measured))
-    shown = with_text(shown, documents, "documents", "doc_id", "doc_id", "text")
+    check_judged(query_ids, judgments, runs)
+    explanation = explained(runs, judgments, measured, query_ids, ties=ties, judged_only=judged_only)
+    heading = with_text(
+        pl.DataFrame({"query": [str(query_ids[0])]}), queries, "queries", "query_id", "query", "text"
+    ).row(0)
+    values = dict(explanation.group_by("run").agg(pl.col("contribution").sum()).iter_rows())
+    figures = ", ".join(f"{values.get(side) or 0.0:.4f} of {name}" for side, name in zip(SIDES, names, strict=True))
+    visible = seen(explanation, depth, measured).with_columns(lost=lost(depth, measured))
+    visible = with_text(visible, documents, "documents", "doc_id", "doc_id", "text")
     cells = [
-        _cells(shown.filter(run=side), _places(found.filter(run=other)), str(name))
+        _cells(visible.filter(run=side), _places(explanation.filter(run=other)), str(name))
         for side, other, name in zip(SIDES, reversed(SIDES), reversed(names), strict=True)
     ]
-    return _page(heading, f"{measured.name}: {told}", names, cells)
+    return _page(heading, f"{measured.name}: {figures}", names, cells)
 
 
-def _check(asked: pl.Series, names: Sequence[str], qrels: Any) -> None:
+def _check(query_ids: pl.Series, names: Sequence[str], qrels: Any) -> None:
     """Raise an `OptionError` unless there are one query, two names, and judgments."""
-    if len(asked) != 1:
-        raise OptionError(f"must be one query here; got {asked.to_list()!r:.80}.", about="query_id")
+    if len(query_ids) != 1:
+        raise OptionError(f"must be one query here; got {query_ids.to_list()!r:.80}.", about="query_id")
     if not isinstance(names, (list, tuple)) or len(names) != 2:
         raise OptionError(f"must be the names of both systems, as in ('old', 'new'); got {names!r:.80}.", about="names")
     if qrels is None:
@@ -149,15 +149,15 @@ def _cell(row: Mapping[str, Any], place: int | None, other: str) -> str:
     """A document: its id, its grade and contribution, its place in the other ranking, its text."""
     grade = row["relevance"]
     kind = "unjudged" if grade is None else "relevant" if row["gain"] > 0 else "judged"
-    told = ["not judged" if grade is None else f"grade {grade}", "relevant" if kind == "relevant" else ""]
+    remarks = ["not judged" if grade is None else f"grade {grade}", "relevant" if kind == "relevant" else ""]
     contribution = row["contribution"]
-    told.append(f"contributes {contribution:.4f}" if contribution and not row["lost"] else "")
-    own = row["rank"]
-    told.append(f"here at {own}" if row["lost"] and own else "not retrieved" if own is None else "")
-    told.append(f"at {place} in {other}" if place else f"not in {other}")
-    if own and place and own != place:
-        told[-1] += f" ({'higher' if own < place else 'lower'} here by {abs(place - own)})"
-    words = html.escape(", ".join(filter(None, told)))
+    remarks.append(f"contributes {contribution:.4f}" if contribution and not row["lost"] else "")
+    rank = row["rank"]
+    remarks.append(f"here at {rank}" if row["lost"] and rank else "not retrieved" if rank is None else "")
+    remarks.append(f"at {place} in {other}" if place else f"not in {other}")
+    if rank and place and rank != place:
+        remarks[-1] += f" ({'higher' if rank < place else 'lower'} here by {abs(place - rank)})"
+    words = html.escape(", ".join(filter(None, remarks)))
     text = _text(row.get("text"))
     return f'<td class="{kind}"><b>{html.escape(str(row["doc_id"]))}</b><div class="told">{words}</div>{text}</td>'
 
@@ -173,7 +173,7 @@ def _text(text: str | None) -> str:
 
 
 def _page(
-    heading: Sequence[str | None], told: str, names: Sequence[str], cells: Sequence[tuple[dict[int, str], list[str]]]
+    heading: Sequence[str | None], figures: str, names: Sequence[str], cells: Sequence[tuple[dict[int, str], list[str]]]
 ) -> Page:
     """The rankings in two columns, then what was lost."""
     (of_a, lost_by_a), (of_b, lost_by_b) = cells
@@ -190,6 +190,6 @@ def _page(
     title = ": ".join(html.escape(part) for part in heading if part)
     columns = "".join(f"<th>{html.escape(str(name))}</th>" for name in names)
     return Page(
-        f'<div class="ir-sides"><style>{STYLE}</style><h3>{title}</h3><p>{html.escape(told)}</p>'
+        f'<div class="ir-sides"><style>{STYLE}</style><h3>{title}</h3><p>{html.escape(figures)}</p>'
         f'<table><col class="place"><col><col><tr><th class="place"></th>{columns}</tr>{"".join(rows)}</table></div>\n'
     )

@@ -71,7 +71,7 @@ def _distances(run: Table, lower_is_better: object) -> pl.Expr | None:
 
 
 def systems_in(run: Table) -> list[str] | None:
-    """The names of the systems, sorted; None for a LazyFrame of several, whose names nobody has read."""
+    """The names of the systems, sorted; None for a LazyFrame of several, whose names are not read yet."""
     if run.systems is not None:
         return sorted(run.systems)
     return sorted(run.select("run").unique().collect()["run"].cast(pl.String)) if run.eager else None
@@ -99,6 +99,6 @@ def collected(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
     try:
         return plan.collect(engine="streaming" if rows >= tuning.TUNING.streaming_rows else "in-memory")
     except pl.exceptions.InvalidOperationError as error:
-        if told := OUR_MESSAGE.search(str(error)):
-            raise DataError(told[1]) from None
+        if ours := OUR_MESSAGE.search(str(error)):
+            raise DataError(ours[1]) from None
         raise

@@ -12,7 +12,7 @@ from polars_ir.errors import OptionError, explain_options
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import qrels_table
-from polars_ir.language.names import is_cost, resolve
+from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.words import average, ratio
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.rankings import checked_run, collected, ranked
@@ -90,12 +90,12 @@ def rerank_gain(
     --------
     >>> import polars_ir as ir
     >>> first, second = {"q": ["a", "b", "c"]}, {"q": {"a": 0.1, "b": 0.9, "c": 0.5}}
-    >>> found = ir.rerank_gain(first, second, {"q": {"c": 1}}, "RR")
-    >>> found.summary.select("before", "after", "ceiling", "helped").rows()
+    >>> gain = ir.rerank_gain(first, second, {"q": {"c": 1}}, "RR")
+    >>> gain.summary.select("before", "after", "ceiling", "helped").rows()
     [(0.3333333333333333, 0.5, 1.0, 1)]
     """
     depth, k = check("depth", depth, whole(1)), check("k", k, whole(1))
-    chosen = resolve(measure)[0]
+    measured_by = resolve_one(measure, "rerank_gain")
     table, judgments = same_types(checked_run(run), qrels_table(qrels))
     if "run" in table.dtypes:
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")
@@ -106,8 +106,8 @@ def rerank_gain(
     plain = candidates.drop("rank")
 
     def values(reordered: pl.DataFrame, name: str) -> pl.DataFrame:
-        found = evaluate(reordered, judged, chosen.expression)
-        return found.select("query_id", pl.col(chosen.name).cast(pl.Float64).alias(name))
+        evaluated = evaluate(reordered, judged, measured_by.expression)
+        return evaluated.select("query_id", pl.col(measured_by.name).cast(pl.Float64).alias(name))
 
     depths = [*(of_curve for of_curve in DEPTHS if of_curve < depth), depth]
     before = values(plain, "before")
@@ -117,13 +117,15 @@ def rerank_gain(
         .with_columns(depth=pl.lit(d, pl.Int64))
         for d in depths
     ]
-    better = -1 if is_cost(chosen.name) else 1
+    better = -1 if is_cost(measured_by.name) else 1
     per_query = curve[-1].drop("depth").with_columns(difference=pl.col("after") - pl.col("before"))
     per_query = per_query.join(_margins(candidates, depth), on="query_id", how="left").sort("query_id")
     moved = _moved(rerank(plain, reranked, depth=depth), k)
-    told = _told(better)
-    summary = per_query.select(pl.lit(chosen.name).alias("measure"), before=average(pl.col("before")), **told)
-    curves = pl.concat(curve).sort("depth", "query_id").group_by("depth", maintain_order=True).agg(**told)
+    aggregations = _told(better)
+    summary = per_query.select(
+        pl.lit(measured_by.name).alias("measure"), before=average(pl.col("before")), **aggregations
+    )
+    curves = pl.concat(curve).sort("depth", "query_id").group_by("depth", maintain_order=True).agg(**aggregations)
     frames = (
         summary.with_columns(moved.select(pl.all()).get_columns()),
         curves.drop("unchanged"),

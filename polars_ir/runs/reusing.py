@@ -1,7 +1,7 @@
 """`reusability`: what judgments are worth for a system that had no part in the pool they were made of.
 
-Conventions: a system brings to the pool what it has among its first documents, down to a depth. What nobody outside
-its group brings is what would not have been judged without the group.
+Conventions: a system brings to the pool what it has among its first documents, down to a depth. What no system
+outside its group brings would not have been judged without the group.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.identity import Measured
 from polars_ir.language.names import Measures, is_cost
 from polars_ir.language.spec import kind_of
-from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of, one_measure
+from polars_ir.runs.alternatives import DECIMALS, Frames, check_measure, frames_of, in_memory, one_measure
 from polars_ir.runs.evaluation import evaluate
 from polars_ir.runs.rankings import ranked
 from polars_ir.values import check, or_none, whole
@@ -77,7 +77,7 @@ def reusability(
     Raises
     ------
     IRError
-        For a single system, a system in `by` that there is not, a measure that `judge_next` does not take, and for what
+        For a single system, an unknown system in `by`, a measure that `judge_next` does not take, and for what
         `evaluate` does not take.
 
     References
@@ -90,8 +90,8 @@ def reusability(
     >>> import polars_ir as ir
     >>> runs = {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d1", "d3"]}, "c": {"q": ["d1", "d2", "d4"]}}
     >>> qrels = {"q": {"d1": 1, "d2": 0, "d3": 1, "d4": 0}}
-    >>> found = ir.reusability(runs, qrels, "P@2")
-    >>> found.select("run", "mean", "mean_without", "rank", "rank_without", "passed_by", "n_judgments").rows()
+    >>> reusable = ir.reusability(runs, qrels, "P@2")
+    >>> reusable.select("run", "mean", "mean_without", "rank", "rank_without", "passed_by", "n_judgments").rows()
     [('b', 1.0, 0.5, 1, 1, ['a', 'c'], 1), ('a', 0.5, 0.5, 2, 2, [], 0), ('c', 0.5, 0.5, 2, 2, [], 1)]
     """
     measured = one_measure(measure, "reusability")
@@ -100,7 +100,7 @@ def reusability(
     if qrels is None:
         raise OptionError("reusability needs qrels, from which judgments are taken; got None.")
     check("depth", depth, or_none(whole(1)))
-    frames = _in_memory(frames_of(runs))
+    frames = in_memory(frames_of(runs))
     check_measure(frames, qrels, measured)
     pair = pair_up(frames, qrels)
     if pair.qrels is None or "run" not in pair.run.dtypes:
@@ -108,39 +108,32 @@ def reusability(
     judgments = pair.qrels.all_columns().collect()
     means = _means(frames, judgments, measured)
     groups = _groups(means["run"].to_list(), by)
-    brought = _only_from(pair, groups, depth)
-    found = [
-        _without(group, frames, judgments, brought.filter(group=group).select(DOCUMENT), means, groups, measured)
+    contributed = _only_from(pair, groups, depth)
+    parts = [
+        _without(group, frames, judgments, contributed.filter(group=group).select(DOCUMENT), means, groups, measured)
         for group in groups["group"].unique(maintain_order=True)
     ]
     loss = -pl.col("change") if is_cost(measured.name) else pl.col("change")
     result = (
-        pl.concat(found).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+        pl.concat(parts).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     )
     return give_back(result.lazy(), runs)
-
-
-def _in_memory(runs: Frames) -> Frames:
-    """The runs with their rows, which are read for every group anew."""
-    if isinstance(runs, dict):
-        return {system: frame.lazy().collect() for system, frame in runs.items()}
-    return runs.lazy().collect()
 
 
 def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
     """The group of every system."""
     if by is not None and not isinstance(by, Mapping):
         raise OptionError(f"must be a dict of the group of each system; got {by!r:.80}.", about="by")
-    given = {str(system): str(group) for system, group in (by or {}).items()}
-    if unknown := [system for system in given if system not in systems]:
+    group_of = {str(system): str(group) for system, group in (by or {}).items()}
+    if unknown := [system for system in group_of if system not in systems]:
         near = nearest(unknown[0], systems)
         raise OptionError(
             f"names {unknown[0]!r}, which is no system; they are {', '.join(map(repr, systems))}.{near}", about="by"
         )
-    found = pl.DataFrame({"run": systems, "group": [given.get(system, system) for system in systems]})
-    if found["group"].n_unique() < 2:
+    groups = pl.DataFrame({"run": systems, "group": [group_of.get(system, system) for system in systems]})
+    if groups["group"].n_unique() < 2:
         raise OptionError("must leave systems of other groups in the pool; it puts all of them into one.", about="by")
-    return found
+    return groups
 
 
 def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFrame:
@@ -148,8 +141,8 @@ def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFr
     rows = ranked(pair.run).select(pl.col("run").cast(pl.String), *DOCUMENT, "rank")
     pooled = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     of_groups = pooled.join(groups.lazy(), on="run").group_by(DOCUMENT)
-    brought = of_groups.agg(pl.col("group").n_unique().alias("n_groups"), pl.col("group").first())
-    return brought.filter(pl.col("n_groups") == 1).collect()
+    contributed = of_groups.agg(pl.col("group").n_unique().alias("n_groups"), pl.col("group").first())
+    return contributed.filter(pl.col("n_groups") == 1).collect()
 
 
 def _means(runs: Frames, judgments: pl.DataFrame, measure: Measured) -> pl.DataFrame:
@@ -170,33 +163,33 @@ def _without(
     measure: Measured,
 ) -> pl.DataFrame:
     """The rows of the systems of a group, evaluated without the judgments of some documents."""
-    taken = judgments.join(documents, on=DOCUMENT, how="semi")
-    after = _means(runs, _kept(judgments, documents), measure) if taken.height else means
-    both = means.join(after, on="run", suffix="_without").join(groups, on="run")
+    removed = judgments.join(documents, on=DOCUMENT, how="semi")
+    after = _means(runs, _kept(judgments, documents), measure) if removed.height else means
+    compared = means.join(after, on="run", suffix="_without").join(groups, on="run")
     sign = -1 if is_cost(measure.name) else 1
     ahead, ahead_without = [
         (sign * (pl.col(mean) - pl.col(f"{mean}_right"))).sign() for mean in ("mean", "mean_without")
     ]
-    pairs = both.join(both, how="cross", suffix="_right")
+    pairs = compared.join(compared, how="cross", suffix="_right")
     tied = (ahead.abs().sum() * ahead_without.abs().sum()).sqrt()
     tau = pairs.select(pl.when(tied > 0).then((ahead * ahead_without).sum() / tied)).item()
-    own = pairs.filter(pl.col("group") == group)
+    of_group = pairs.filter(pl.col("group") == group)
     passes = (ahead > 0) & (ahead_without <= 0) & (pl.col("group_right") != group)
-    passed_by = own.group_by("run").agg(passed_by=pl.col("run_right").filter(passes).sort())
+    passed_by = of_group.group_by("run").agg(passed_by=pl.col("run_right").filter(passes).sort())
     return (
-        both.filter(group=group)
+        compared.filter(group=group)
         .join(passed_by, on="run")
         .with_columns(
             change=(pl.col("mean_without") - pl.col("mean")).round(DECIMALS),
             tau=pl.lit(tau, pl.Float64),
-            n_judgments=taken.height,
-            n_relevant=(taken["relevance"] > 0).sum(),
+            n_judgments=removed.height,
+            n_relevant=(removed["relevance"] > 0).sum(),
         )
     )
 
 
 def _kept(judgments: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
     """The judgments of other documents; a query that has none left keeps its place, with nothing relevant."""
-    kept = judgments.join(documents, on=DOCUMENT, how="anti")
-    emptied = judgments.join(kept, on="query_id", how="anti").unique("query_id", maintain_order=True)
-    return pl.concat([kept, emptied.with_columns(relevance=pl.lit(0).cast(judgments.schema["relevance"]))])
+    remaining = judgments.join(documents, on=DOCUMENT, how="anti")
+    emptied = judgments.join(remaining, on="query_id", how="anti").unique("query_id", maintain_order=True)
+    return pl.concat([remaining, emptied.with_columns(relevance=pl.lit(0).cast(judgments.schema["relevance"]))])

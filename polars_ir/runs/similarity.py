@@ -81,8 +81,10 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
     ends = weights.select(short="depth", short_by="by_depth", short_of="of_depth")
     far_ends = weights.select(long="depth", long_by="by_depth", long_of="of_depth")
     pairs = pairs.join(ends, on="short").join(far_ends, on="long")
-    found = pairs.join(_agreements(shared, pairs, weights, k), on=PAIR, how="left").select(*PAIR, *_similarities(k, p))
-    return returned(found.sort(PAIR), table, runs)
+    similarities = pairs.join(_agreements(shared, pairs, weights, k), on=PAIR, how="left").select(
+        *PAIR, *_similarities(k, p)
+    )
+    return returned(similarities.sort(PAIR), table, runs)
 
 
 def _weights(rows: pl.LazyFrame, p: float) -> pl.LazyFrame:

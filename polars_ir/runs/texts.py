@@ -18,27 +18,27 @@ IDS = ("_id", "id")
 TEXT, TITLE = ("text", "contents", "body", "passage", "query", "description"), "title"
 
 
-def with_text(found: pl.DataFrame, given: Any, table: str, role: str, column: str, name: str) -> pl.DataFrame:
+def with_text(frame: pl.DataFrame, texts_given: Any, table: str, role: str, column: str, name: str) -> pl.DataFrame:
     """The frame with the texts of the ids in `column` behind it, as `name`; null where there is none."""
-    if given is None:
-        return found
-    ids = found.select(pl.col(column).cast(pl.String).alias("polars_ir: id"))
-    texts = _texts(given, table, role, ids["polars_ir: id"].unique())
+    if texts_given is None:
+        return frame
+    ids = frame.select(pl.col(column).cast(pl.String).alias("polars_ir: id"))
+    texts = _texts(texts_given, table, role, ids["polars_ir: id"].unique())
     joined = ids.join(texts, left_on="polars_ir: id", right_on="id", how="left", maintain_order="left")
-    return found.insert_column(found.columns.index(column) + 1, joined["text"].alias(name))
+    return frame.insert_column(frame.columns.index(column) + 1, joined["text"].alias(name))
 
 
-def _texts(given: Any, table: str, role: str, wanted: pl.Series) -> pl.DataFrame:
+def _texts(source: Any, table: str, role: str, ids: pl.Series) -> pl.DataFrame:
     """`id` and `text` (String) of the ids that are wanted."""
-    if isinstance(given, Mapping) and all(isinstance(text, str | None) for text in given.values()):
-        some = [(id, given[id]) for id in given if str(id) in set(wanted)]
+    if isinstance(source, Mapping) and all(isinstance(text, str | None) for text in source.values()):
+        entries = [(id, source[id]) for id in source if str(id) in set(ids)]
         return pl.DataFrame(
-            {"id": [str(id) for id, _ in some], "text": [text for _, text in some]},
+            {"id": [str(id) for id, _ in entries], "text": [text for _, text in entries]},
             schema={"id": pl.String, "text": pl.String},
         )
-    if isinstance(given, Mapping) and all(isinstance(parts, Mapping) for parts in given.values()):
-        given = _of_parts(given)
-    frame = to_polars(table, given, column="text")
+    if isinstance(source, Mapping) and all(isinstance(parts, Mapping) for parts in source.values()):
+        source = _of_parts(source)
+    frame = to_polars(table, source, column="text")
     schema = frame.collect_schema()
     id = _first(schema, (*ROLES[role], *IDS))
     texts = [name for name in schema if schema[name] == pl.String and name != id]
@@ -52,14 +52,14 @@ def _texts(given: Any, table: str, role: str, wanted: pl.Series) -> pl.DataFrame
     rows = frame.lazy().select(
         pl.col(id).cast(pl.String).alias("id"), text=pl.concat_str(shown, separator=" ", ignore_nulls=True)
     )
-    rows = rows.filter(pl.col("id").is_in(wanted.implode()))
+    rows = rows.filter(pl.col("id").is_in(ids.implode()))
     return rows.unique("id", keep="first", maintain_order=True).collect().with_columns(pl.col("text").str.strip_chars())
 
 
-def _of_parts(given: Mapping[Any, Mapping[str, Any]]) -> pl.DataFrame:
+def _of_parts(corpus: Mapping[Any, Mapping[str, Any]]) -> pl.DataFrame:
     """`{id: {"title": ..., "text": ...}}`, as BEIR holds a corpus, as a frame."""
-    names = dict.fromkeys(str(name) for parts in given.values() for name in parts)
-    rows = [{"_id": str(id), **{name: parts.get(name) for name in names}} for id, parts in given.items()]
+    names = dict.fromkeys(str(name) for parts in corpus.values() for name in parts)
+    rows = [{"_id": str(id), **{name: parts.get(name) for name in names}} for id, parts in corpus.items()]
     return pl.DataFrame(rows, strict=False, infer_schema_length=None)
 
 

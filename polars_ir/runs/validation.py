@@ -40,9 +40,9 @@ def validate(run: Any, qrels: Any) -> SameKind:
         `finding` (String), `count` (UInt32) of rows or queries, `share` (Float64) of all of them, `examples`
         (List(String)) and `meaning` (String). The findings: ids that only look different on the two sides, or are of
         different types; null ids, and null or NaN scores and grades; duplicates; queries without judgments, judged
-        queries missing from the run, queries without a relevant document; tied scores, and by how much other orders of
-        the ties could move the mean P@10 and nDCG@10 (in `share`); unjudged documents in the top 10; a rank column
-        that contradicts the scores.
+        queries missing from the run, queries without a relevant document; grades between 0 and 1; tied scores, and by
+        how much other orders of the ties could move the mean P@10 and nDCG@10 (in `share`); unjudged documents in the
+        top 10; a rank column with gaps, or one that contradicts the scores.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def validate(run: Any, qrels: Any) -> SameKind:
     Examples
     --------
     >>> import polars_ir as ir
-    >>> found = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
-    >>> found.select("finding", "count").rows()[:3]
+    >>> findings = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
+    >>> findings.select("finding", "count").rows()[:3]
     [('queries without judgments', 1), ('tied scores', 2), ('nDCG@10 moved by ties', 1)]
     """
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
@@ -173,9 +173,9 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
     run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (run, qrels))
     composed = pl.col(role).str.normalize("NFC")
     stripped = composed.str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
-    others = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
+    unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
-    pairs = alone.join(others.unique("alike"), on="alike", how="left")
+    pairs = alone.join(unmatched.unique("alike"), on="alike", how="left")
     return finding(
         f"{role} that only looks different",
         pairs,
@@ -194,11 +194,11 @@ def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
         reordered(relation, keys, ties).group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
         for ties in ("best", "worst")
     )
-    both = best.join(worst, on=keys, suffix=" at worst")
+    extremes = best.join(worst, on=keys, suffix=" at worst")
     moved = [
         finding(
             f"{name} moved by ties",
-            both,
+            extremes,
             pl.col(name) > pl.col(f"{name} at worst"),
             _id(*keys),
             "queries whose value depends on the order of equal scores; share: how far the mean could move",
@@ -217,10 +217,10 @@ def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
 
 
 def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
-    shown = relation.filter(pl.col("rank") <= DEPTH)
+    top = relation.filter(pl.col("rank") <= DEPTH)
     return finding(
         f"unjudged documents in the top {DEPTH}",
-        shown,
+        top,
         pl.col("relevance").is_null(),
         _id(*keys, "doc_id"),
         "they count as not relevant; Judged@k and unj@k measure how many there are",

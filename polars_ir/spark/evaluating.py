@@ -133,9 +133,9 @@ def _empty_result(
 def _names(run: DataFrame, qrels: DataFrame | None) -> Names:
     """The columns of both tables, by their roles."""
     if qrels is not None:
-        found = {role: find("qrels", role, qrels.columns) for role in OF_QRELS}
-        found["relevance"] = found["relevance"] or find("qrels", "score", qrels.columns)
-        return Names(run_table(empty("run", run)).names, {role: name for role, name in found.items() if name})
+        columns = {role: find("qrels", role, qrels.columns) for role in OF_QRELS}
+        columns["relevance"] = columns["relevance"] or find("qrels", "score", qrels.columns)
+        return Names(run_table(empty("run", run)).names, {role: name for role, name in columns.items() if name})
     if find("run", "doc_id", run.columns) is None:
         # Locally equal scores would keep the order of the rows, and here these have none.
         raise ColumnError.missing("run", "doc_id", ROLES["doc_id"], run.columns)

@@ -71,7 +71,7 @@ def _run(pair: Pair, read: Collection[str]) -> DataFrame:
 
 
 def _of_judged_queries(run: DataFrame, pair: Pair, broadcast: bool | None) -> DataFrame:  # noqa: FBT001  # an option of ours
-    """The run without the rows of queries that nobody judged, if the judged ones can be broadcast."""
+    """The run without the rows of unjudged queries, if the judged ones can be broadcast."""
     from pyspark.sql import functions as F  # noqa: N812
 
     judged = pair.of_judgments("query_id").distinct().select(column("query_id").alias(QUERY), F.lit(True).alias(JUDGED))

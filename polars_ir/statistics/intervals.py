@@ -127,7 +127,7 @@ def _bootstraps(
     resamples: int,
     seed: int,
 ) -> list[tuple[float, float] | None]:
-    found: list[tuple[float, float] | None] = [None] * len(samples)
+    ends: list[tuple[float, float] | None] = [None] * len(samples)
     by_size: dict[int, list[int]] = {}
     for place, values in enumerate(samples):
         if len(values) > 1 and not (kind == "BCa" and np.ptp(values) == 0):
@@ -139,8 +139,8 @@ def _bootstraps(
             for place, (of_column, means) in zip(
                 places, zip(columns, _drawn_means(columns, resamples, seed), strict=True), strict=True
             ):
-                found[place] = _percentiles(*of_column, means, kind, confidence)
-    return found
+                ends[place] = _percentiles(*of_column, means, kind, confidence)
+    return ends
 
 
 def _drawn_means(columns: Sequence[tuple[Floats, Floats | None]], resamples: int, seed: int) -> Floats:
@@ -187,8 +187,8 @@ def _percentiles(
         if kind == "BCa":
             places = _corrected(places, values, weights, means)
         # Where next to all weight is on one query, there is no such interval.
-        found = np.percentile(means, places * 100) if np.isfinite(places).all() else places
-    low, high = found.tolist()
+        percentiles = np.percentile(means, places * 100) if np.isfinite(places).all() else places
+    low, high = percentiles.tolist()
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 

@@ -38,9 +38,9 @@ def queries_needed(effect: float, *, alpha: float, power: float, alternative: st
     return _lowest(lambda n: power_of(effect, n, alpha=alpha, alternative=alternative) >= power)
 
 
-def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int | None:
+def _lowest(is_enough: Callable[[int], bool]) -> int | None:
     """The lowest number of queries, from 2 on, that is enough; None if none is."""
-    numbers = range(2, most + 1)
+    numbers = range(2, MOST_QUERIES + 1)
     place = bisect_left(numbers, True, key=is_enough)
     return numbers[place] if place < len(numbers) else None
 
@@ -48,9 +48,9 @@ def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int |
 def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = "two-sided") -> float:
     """How often n queries show an effect."""
     with np.errstate(all="ignore"):
-        found = float(TTestPower().power(effect, n_queries, alpha, alternative=alternative))
-    if not math.isnan(found):
-        return min(found, 1.0)
+        achieved = float(TTestPower().power(effect, n_queries, alpha, alternative=alternative))
+    if not math.isnan(achieved):
+        return min(achieved, 1.0)
     # statsmodels has no figure far out in the tails: neither for the tail against the effect, which has no weight ...
     if alternative == "two-sided":
         return power_of(effect, n_queries, alpha=alpha / 2, alternative="larger")
@@ -74,11 +74,11 @@ def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha
     """How often a two-sided t of n queries finds a mean difference, by what a pilot's differences are about theirs."""
     if n_queries >= NORMAL_FROM:
         return power_of(difference / float(differences.std(ddof=1)), n_queries, alpha=alpha)
-    limit, found = float(stats.t.isf(alpha / 2, n_queries - 1)), 0
+    limit, n_significant = float(stats.t.isf(alpha / 2, n_queries - 1)), 0
     for drawn in _samples(differences - differences.mean() + difference, n_queries, DRAWS, seed):
         errors = drawn.std(axis=1, ddof=1) / math.sqrt(n_queries)
-        found += int((np.abs(drawn.mean(axis=1)) > limit * errors).sum())
-    return found / DRAWS
+        n_significant += int((np.abs(drawn.mean(axis=1)) > limit * errors).sum())
+    return n_significant / DRAWS
 
 
 def pilot_queries(differences: Floats, difference: float, *, alpha: float, power: float, seed: int = 0) -> int | None:
@@ -109,9 +109,9 @@ def gate_power(
     gains: Floats, n_queries: int, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto", seed: int = 0
 ) -> float:
     """How often n queries pass a change without any drop: gains of a pilot, each with a random sign."""
-    both = np.concatenate([gains, -gains])
+    mirrored = np.concatenate([gains, -gains])
     passed = 0
-    for drawn in _samples(both, n_queries, GATES, seed):
+    for drawn in _samples(mirrored, n_queries, GATES, seed):
         bounds = [lower_bound(sample, kind, lowest=lowest, alpha=alpha) for sample in drawn]
         passed += sum(bound is not None and bound >= -max_drop for bound in bounds)
     return passed / GATES

@@ -210,7 +210,7 @@ def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], *, resampl
     A sample has the values of queries and the numbers of their groups, from 0 on without gaps. A random order of the
     queries splits them into groups of the same sizes, and all samples of as many queries see the same orders.
     """
-    found: list[Floats] = [np.empty(0)] * len(samples)
+    p_values: list[Floats] = [np.empty(0)] * len(samples)
     for n in {len(values) for values, _ in samples} - {0}:
         places = [place for place, (values, _) in enumerate(samples) if len(values) == n]
         groups = [_Groups(*samples[place]) for place in places]
@@ -222,8 +222,8 @@ def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], *, resampl
             for of_sample in groups:
                 of_sample.count(orders)
         for place, of_sample in zip(places, groups, strict=True):
-            found[place] = (of_sample.counts + 1) / (resamples + 1)
-    return found
+            p_values[place] = (of_sample.counts + 1) / (resamples + 1)
+    return p_values
 
 
 class _Groups:

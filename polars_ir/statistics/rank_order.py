@@ -76,9 +76,9 @@ def rbo(reference: Floats, other: Floats, persistence: float) -> float:
     return float((1 - persistence) / persistence * (weights * overlap / depth).sum() + weights[-1])
 
 
-def _with_p(found: Any) -> Coefficient:
+def _with_p(result: Any) -> Coefficient:
     # Spearman's test has no degree of freedom left for two systems.
-    return float(found.statistic), None if np.isnan(found.pvalue) else float(found.pvalue)
+    return float(result.statistic), None if np.isnan(result.pvalue) else float(result.pvalue)
 
 
 def _tau_ap_of_untied(reference: Floats, other: Floats) -> float:

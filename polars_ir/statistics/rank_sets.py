@@ -26,8 +26,8 @@ def better_than(values: Floats, *, confidence: float, resamples: int, seed: int)
     largest = np.sort(_largest_flipped(values, spreads, resamples, seed))
     narrower = np.searchsorted(largest, shares - ROUNDING * len(values))
     p = (resamples - narrower + 1) / (resamples + 1)
-    found: NDArray[np.bool_] = (p <= (1 - confidence) * (1 + ROUNDING)) & (apart > 0)
-    return found
+    better: NDArray[np.bool_] = (p <= (1 - confidence) * (1 + ROUNDING)) & (apart > 0)
+    return better
 
 
 def _spreads(values: Floats) -> Floats:

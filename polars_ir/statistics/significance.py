@@ -113,8 +113,8 @@ def t_test(differences: Floats) -> Outcome:
     """Student's paired t."""
     if cohen_d(differences) is None:
         return Outcome()
-    found = stats.ttest_1samp(differences, 0)
-    return Outcome(float(found.statistic), float(found.pvalue))
+    result = stats.ttest_1samp(differences, 0)
+    return Outcome(float(result.statistic), float(result.pvalue))
 
 
 def wilcoxon(differences: Floats) -> Outcome:
@@ -127,8 +127,8 @@ def wilcoxon(differences: Floats) -> Outcome:
         return Outcome(float(min(ranks.clip(min=0).sum(), (-ranks).clip(min=0).sum())), float(p[0]))
     with warnings.catch_warnings(action="ignore"):
         # Former SciPys warn that they approximate the distribution for few values.
-        found = stats.wilcoxon(differences)
-    return Outcome(float(found.statistic), float(found.pvalue))
+        result = stats.wilcoxon(differences)
+    return Outcome(float(result.statistic), float(result.pvalue))
 
 
 def sign_test(differences: Floats) -> Outcome:
@@ -136,8 +136,8 @@ def sign_test(differences: Floats) -> Outcome:
     positive, unequal = int((differences > 0).sum()), int(np.count_nonzero(differences))
     if not unequal:
         return Outcome(None, 1.0)
-    found = stats.binomtest(positive, unequal)
-    return Outcome(float(found.statistic), float(found.pvalue))
+    result = stats.binomtest(positive, unequal)
+    return Outcome(float(result.statistic), float(result.pvalue))
 
 
 def max_t(differences: Floats, *, measures: int, alpha: float, resamples: int, seed: int) -> list[Outcome]:
@@ -145,7 +145,7 @@ def max_t(differences: Floats, *, measures: int, alpha: float, resamples: int, s
 
     The intervals of a family together miss one of its mean differences with a probability of alpha.
     """
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for of_pairs in np.hsplit(differences, measures):
         p, largest = largest_flipped(of_pairs, resamples=resamples, seed=seed)
         allowed = math.floor(alpha * (resamples + 1) * (1 + ROUNDING))
@@ -154,17 +154,17 @@ def max_t(differences: Floats, *, measures: int, alpha: float, resamples: int, s
             pairs = column[there(column)]
             half = limit * (deviation(pairs) or 0) / math.sqrt(max(1, len(pairs)))
             ends = (float(pairs.mean()) - half, float(pairs.mean()) + half) if half and math.isfinite(half) else None
-            found.append(Outcome(_t(pairs), of_pair, ends) if len(pairs) > 1 else Outcome())
-    return found
+            outcomes.append(Outcome(_t(pairs), of_pair, ends) if len(pairs) > 1 else Outcome())
+    return outcomes
 
 
 def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, float | None]]:
     """The exact two-sided p of a share of one half, and the exact 95 % interval of the share (Clopper-Pearson)."""
     if not trials:
         return 1.0, (None, None)
-    found = stats.binomtest(successes, trials)
-    ends = found.proportion_ci(0.95, method="exact")
-    return float(found.pvalue), (float(ends.low), float(ends.high))
+    result = stats.binomtest(successes, trials)
+    ends = result.proportion_ci(0.95, method="exact")
+    return float(result.pvalue), (float(ends.low), float(ends.high))
 
 
 def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamples: int, seed: int) -> list[Outcome]:
@@ -173,11 +173,11 @@ def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamp
     The p is that of the largest of all differences to be as large. The intervals of all differences together miss one
     of them with a probability of alpha; one excludes 0 exactly where p is no more than alpha.
     """
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for of_measure, of_pairs in zip(values, np.hsplit(differences, len(values)), strict=True):
         complete = of_measure[~np.isnan(of_measure).any(axis=1)]
         if len(complete) < 2:
-            found += [Outcome()] * of_pairs.shape[1]
+            outcomes += [Outcome()] * of_pairs.shape[1]
             continue
         ranges = np.sort(permuted_ranges(complete, resamples=resamples, seed=seed))
         means = of_pairs[there(of_pairs).all(axis=1)].mean(axis=0)
@@ -188,8 +188,8 @@ def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamp
         margin = float(ranges[resamples - allowed]) if allowed else None
         for difference, of_pair in zip(means.tolist(), p.tolist(), strict=True):
             ends = None if margin is None else (difference - margin, difference + margin)
-            found.append(Outcome(difference, of_pair, ends))
-    return found
+            outcomes.append(Outcome(difference, of_pair, ends))
+    return outcomes
 
 
 def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) -> list[float | None]:
@@ -199,8 +199,8 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
         return list(p)
     with np.errstate(divide="ignore"):
         # A p of 1 is one part of some methods' logarithm of 0, which comes out right.
-        found = iter(multipletests(defined, alpha=alpha, method=method)[1])
-    return [None if value is None else float(next(found)) for value in p]
+        adjusted = iter(multipletests(defined, alpha=alpha, method=method)[1])
+    return [None if value is None else float(next(adjusted)) for value in p]
 
 
 def without_ties(differences: Floats, tolerance: float) -> Floats:

@@ -30,10 +30,10 @@ def group_against_rest(
 
     `drawn_p` is what `permutation_p` found for this group together with others, which is much faster.
 
-    >>> found = group_against_rest(
+    >>> tested = group_against_rest(
     ...     np.zeros(3), np.array([1.0, 2.0, 3.0]), test="t", confidence=0.95, least=2, resamples=1, seed=0
     ... )
-    >>> found["difference"], round(found["statistic"], 3), round(found["p"], 3)
+    >>> tested["difference"], round(tested["statistic"], 3), round(tested["p"], 3)
     (-2.0, -3.464, 0.074)
     """
     means = [float(values.mean()) if len(values) else None for values in (group, rest)]
@@ -78,7 +78,7 @@ def _permutation_p(group: Floats, rest: Floats, resamples: int, seed: int, drawn
             return drawn_p
         numbers = np.repeat([0, 1], [len(group), len(rest)])
         return float(permutation_p([(np.concatenate([group, rest]), numbers)], resamples=resamples, seed=seed)[0][0])
-    found = stats.permutation_test(
+    result = stats.permutation_test(
         (group, rest),
         _difference,
         permutation_type="independent",
@@ -87,7 +87,7 @@ def _permutation_p(group: Floats, rest: Floats, resamples: int, seed: int, drawn
         n_resamples=resamples,
         batch=max(1, DRAWN // n),
     )
-    return float(found.pvalue)
+    return float(result.pvalue)
 
 
 def _difference(group: Floats, rest: Floats, *, axis: int) -> Floats:

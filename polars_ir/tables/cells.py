@@ -95,8 +95,8 @@ def in_percent(measures: Iterable[str]) -> bool:
 
 def _bounded(measure: str) -> bool:
     """Whether percent of a measure mean something: not if the catalogue has no upper bound for it."""
-    known = column_of(measure)
-    return known is None or math.isfinite(known.spec.bounds[1])
+    named = column_of(measure)
+    return named is None or math.isfinite(named.spec.bounds[1])
 
 
 def _best(values: Sequence[float | None], texts: Sequence[str], *, cost: bool) -> str | None:
@@ -172,8 +172,8 @@ def note_on_marks(
     untested = measures.agg(reason.value_counts(sort=True), pairs=pl.len())
     reasons = [
         f"{why['count']} of {pairs} pairs by {measure} ({why['note']})"
-        for measure, found, pairs in untested.iter_rows()
-        for why in found
+        for measure, whys, pairs in untested.iter_rows()
+        for why in whys
     ]
     if reasons:
         yield f"Not tested: {_first(reasons)}."

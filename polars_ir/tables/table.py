@@ -103,7 +103,7 @@ def table(
     Raises
     ------
     IRError
-        For a baseline, a measure or an option that there is not, and for what `compare` can not compare.
+        For an unknown baseline, measure or option, and for what `compare` can not compare.
 
     Examples
     --------
@@ -173,12 +173,12 @@ def _with_parts(
         "intervals": summarize(rows, confidence=1 - alpha) if "interval" in parts else None,
         "compared": compared,
     }
-    found = []
+    columns = []
     for column in cells.partition_by("measure", maintain_order=True):
         times = times_of(column["measure"][0], percent=percent)
         others = beside(column, parts, figures, times=times, digits=digits, confidence=1 - alpha)
-        found += [column, *others]
-    return pl.concat(found)
+        columns += [column, *others]
+    return pl.concat(columns)
 
 
 def _compared(
@@ -191,8 +191,8 @@ def _compared(
     if test is None:
         return None
     require("stats", "ir.table with a test")
-    found: pl.DataFrame = compare(rows, baseline=baseline, measures=measures, test=test, **options)
-    return found
+    comparison: pl.DataFrame = compare(rows, baseline=baseline, measures=measures, test=test, **options)
+    return comparison
 
 
 def _places(digits: object, percent: object) -> int:

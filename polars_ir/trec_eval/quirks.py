@@ -36,7 +36,7 @@ OF_SEVERAL = "several "
 
 
 def with_bogus_results(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """The run with a document nobody judged for every topic that it lacks."""
+    """The run with an unjudged document for every topic that it lacks."""
     lacking = qrels.select("query_id").unique().join(run, on="query_id", how="anti")
     return pl.concat([run, lacking.with_columns(doc_id=BOGUS, score=1.0)], how="diagonal_relaxed")
 

@@ -208,10 +208,25 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid={"alpha": [1]}), "it can have 'weights', 'k', 'norm'"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 2]]), "must be as many as runs"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 1, 1]], folds=97), "must be no more than the 96"),
+        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, missing="none"), "missing must be one of 'skip', 'zero'"),
+        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number from 1 on"),
         (lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, cost={"bm25": 1}), "must be a dict with a number for each"),
+        (
+            lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, cost={"bm25": "?", "chargrams": 1, "tfidf": 1}),
+            "must be a dict with a number for each",
+        ),
+        (lambda: ir.contribution(PYDOCS.runs, PYDOCS.qrels, missing="none"), "missing must be one of 'skip', 'zero'"),
+        (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, depth=0), "depth must be a whole number from 1 on"),
+        (lambda: ir.complementarity(PYDOCS.runs, PYDOCS.qrels, rel="high"), "rel must be a number"),
     ],
 )
 def test_what_can_not_be_tuned_is_an_error(call, message):
     with pytest.raises(ir.IRError) as error:
         call()
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["tune_fusion", "contribution", "complementarity"])
+def test_a_second_measure_is_an_error_and_not_left_out(name):
+    with pytest.raises(ir.IRError, match=f"{name} takes one measure; got 'nDCG@10', 'AP'"):
+        getattr(ir, name)(PYDOCS.runs, PYDOCS.qrels, measure=["nDCG@10", "AP"])

@@ -208,6 +208,11 @@ def test_what_a_verb_can_not_do_is_an_error(call, message):
     assert message in str(error.value)
 
 
+def test_rerank_gain_takes_one_measure():
+    with pytest.raises(ir.IRError, match="rerank_gain takes one measure; got 'RR', 'AP'"):
+        ir.rerank_gain({"q": ["a", "b"]}, {"q": {"a": 0.1, "b": 0.9}}, {"q": {"b": 1}}, ["RR", "AP"])
+
+
 def test_rerank_gain_by_hand():
     """RR: q goes from 1/3 to 1/2 of 1, r falls from 1 to 1/2, which is as good as it gets before."""
     first = {"q": {"a": 9.0, "b": 8.0, "c": 1.0}, "r": {"a": 5.0, "b": 1.0, "c": 0.0}}

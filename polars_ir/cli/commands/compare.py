@@ -54,10 +54,10 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     else:
         per_query = figures_of(options.files, qrels_of(options.qrels, options.qrels_format, **limits), options)
     per_query, by = slices_of(per_query, options)
-    given: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in ("margin", "by")}
+    testing: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in ("margin", "by")}
     margin = options.margin and by_measure("margin", options.margin)
     differences: pl.DataFrame = compare(
-        per_query, options.measure, baseline=options.baseline, by=by, margin=margin, **given
+        per_query, options.measure, baseline=options.baseline, by=by, margin=margin, **testing
     )
     return differences
 

@@ -29,8 +29,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
     source = "the format to read, if the file does not tell"
     command.add_argument("--format", choices=readable("qrels"), metavar="FORMAT", help=source)
-    written = "the format to write, if the ending does not tell"
-    command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=written)
+    target_format = "the format to write, if the ending does not tell"
+    command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=target_format)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
     add_limits(command)
     command.set_defaults(output=None, render=None)
@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | None:
     """The tag that was asked for, or what a run is called where it is read; several systems keep their names."""
     if options.tag is not None or find("run", "run", run.columns):
-        asked: str | None = options.tag
-        return asked
+        tag: str | None = options.tag
+        return tag
     return "_".join(tag_of(source, format=options.format, **limits_of(options)).split()) or None
 
 

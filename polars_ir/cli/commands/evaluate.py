@@ -59,14 +59,14 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
     """The table that --by and --weights name columns of; None without them."""
-    wanted = [*(options.by or ()), *(options.weights or ())]
-    if wanted and options.per_query:
+    columns = [*(options.by or ()), *(options.weights or ())]
+    if columns and options.per_query:
         raise OptionError("--by and --weights are of means; leave out --per-query.")
-    if bool(wanted) != bool(options.queries):
+    if bool(columns) != bool(options.queries):
         raise OptionError("--by and --weights name columns of a table of queries, --queries FILE; give both.")
-    if not wanted:
+    if not columns:
         return None
-    return queries_of(options, wanted)
+    return queries_of(options, columns)
 
 
 EVALUATE = Command("evaluate", "evaluate runs against judgments", arguments, run)

@@ -42,9 +42,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_measures(command, required=False)
     add_formats(command)
     add_limits(command)
-    shown = command.add_mutually_exclusive_group()
-    for render, what in RENDERS.items():
-        shown.add_argument(f"--{render}", dest="render", action="store_const", const=render, help=f"print {what}")
+    rendering = command.add_mutually_exclusive_group()
+    for render, meaning in RENDERS.items():
+        rendering.add_argument(
+            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
+        )
     command.set_defaults(output=None)
 
 
@@ -52,7 +54,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """What tuning is worth; or nothing to show, since the fused run is written."""
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits_of(options)))
     how: dict[str, Any] = {name: getattr(options, name) for name in ("norm", "depth", "top", "dialect")}
-    weights, k, shown = _weights(runs, options), options.k, pl.DataFrame()
+    weights, k, summary = _weights(runs, options), options.k, pl.DataFrame()
     if options.tune:
         if options.qrels is None or options.measure is None or len(options.measure) != 1:
             raise OptionError("--tune needs judgments (--qrels FILE) and one measure to choose by (-m).")
@@ -63,10 +65,10 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         chances = {"folds": options.folds, "seed": options.seed}
         tuned = tune_fusion(ours, qrels, options.method, options.measure, grid=grid, **how, **chances)
         print(printable(str(tuned)), file=sys.stderr)
-        weights, shown = tuned.weights, tuned.summary
+        weights, summary = tuned.weights, tuned.summary
     if options.target is not None or not options.tune:
         _write(fuse(runs, options.method, k=k, weights=weights, **how), options)
-    return shown
+    return summary
 
 
 def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float] | None:

@@ -42,8 +42,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def ends(text: str) -> tuple[str, tuple[float, float]]:
     """The name of a measure, and between which values it is."""
-    name, _, both = text.rpartition("=")
-    worst, best = map(float, both.split(":"))
+    name, _, limits = text.rpartition("=")
+    worst, best = map(float, limits.split(":"))
     return name, (worst, best)
 
 
@@ -55,14 +55,14 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     else:
         qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
         new, old = (figures_of([file], qrels, options) for file in files)
-    given: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in ("max_drop", "ranges")}
+    gating: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in ("max_drop", "ranges")}
     verdict: pl.DataFrame = gate(
         new,
         old,
         options.measure,
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
         ranges=dict(options.range or []),
-        **given,
+        **gating,
     )
     return verdict
 

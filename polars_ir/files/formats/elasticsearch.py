@@ -82,10 +82,10 @@ def _lacks(response: dict[str, Any], tree: Tree) -> bool:
 
 
 def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
-    found = kind(root)
-    if found == "request":
+    response_kind = kind(root)
+    if response_kind == "request":
         raise FileError.of_file(file, "this request has ratings only; the response of _rank_eval has the hits.")
-    if found == "rank_eval":
+    if response_kind == "rank_eval":
         hits = {query: [_get(hit, "hit") for hit in one["hits"]] for query, one in root["details"].items()}
     else:
         hits = {query: response["hits"]["hits"] for query, response in _searches(file, root).items()}
@@ -99,10 +99,10 @@ def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
 
 
 def _qrels(file: File, root: dict[str, Any]) -> Iterator[_Row]:
-    found = kind(root)
-    if found not in ("request", "rank_eval"):
+    response_kind = kind(root)
+    if response_kind not in ("request", "rank_eval"):
         raise FileError.of_file(file, "a search response has no ratings; read_run reads its hits.")
-    for query, ratings in (_all_ratings if found == "request" else _ratings_of_hits)(file, root):
+    for query, ratings in (_all_ratings if response_kind == "request" else _ratings_of_hits)(file, root):
         for document, rating in ratings:
             yield query, document, _number(file, query, document, rating, "rating")
         if not ratings:

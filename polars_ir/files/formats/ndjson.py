@@ -52,10 +52,10 @@ def _check_characters(path: Path) -> None:
     # Few lines have such an escape at all.
     halves = lines.filter(pl.col("line").str.contains(_HALF)).filter(rest.str.contains(_HALF)).head(1)
     try:
-        found = halves.select("number", "line").collect(engine="streaming").rows()
+        offenders = halves.select("number", "line").collect(engine="streaming").rows()
     except FAILURES as error:
         raise unreadable_objects(path, error) from None
-    for number, line in found:
+    for number, line in offenders:
         raise FileError.at_line(path, number, line, "an escape from \\ud800 to \\udfff is half of a character.")
 
 

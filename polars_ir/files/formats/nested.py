@@ -51,10 +51,10 @@ def _read(file: File, role: Role) -> pl.DataFrame:
     if role == "qrels" and isinstance(tree.root, dict) and _META in tree.root:
         raise FileError.of_file(file, "these are predictions of MTEB, which are a run; use read_run.")
     levels = _levels(tree.root)
-    found = list(_objects(file, tree.root, levels, role))
-    if not found:
+    objects = list(_objects(file, tree.root, levels, role))
+    if not objects:
         raise FileError.of_file(file, "the file is empty: no query has documents.")
-    frame = _rows(tree, found, list(levels), role)
+    frame = _rows(tree, objects, list(levels), role)
     _check_finite(file, frame, levels, role)
     return frame
 
@@ -107,13 +107,13 @@ def _misplaced(file: File, place: str, node: Any, below: str, role: Role) -> Fil
 
 
 def _rows(
-    tree: Tree, found: list[tuple[tuple[str, ...], Numbers | None]], levels: list[str], role: Role
+    tree: Tree, objects: list[tuple[tuple[str, ...], Numbers | None]], levels: list[str], role: Role
 ) -> pl.DataFrame:
     """A row for every document; in judgments also one for every query without."""
     value = _VALUES[role]
     columns = tree.columns("doc_id", value)
     spans = pl.DataFrame(
-        [(*keys, span.start, span.stop) for keys, span in found if span],
+        [(*keys, span.start, span.stop) for keys, span in objects if span],
         schema=dict.fromkeys(levels, pl.String) | {"start": pl.Int64, "stop": pl.Int64},
         orient="row",
     )
@@ -122,7 +122,7 @@ def _rows(
     if role == "run":
         return frame.with_columns(pl.col(value).cast(pl.Float64))
     nothing = pl.DataFrame(
-        [keys for keys, span in found if not span], schema=dict.fromkeys(levels, pl.String), orient="row"
+        [keys for keys, span in objects if not span], schema=dict.fromkeys(levels, pl.String), orient="row"
     )
     return pl.concat([frame, nothing], how="diagonal")
 
