@@ -36,12 +36,12 @@ def how_tested(options: Grouping, *, family: int) -> dict[str, Any]:
     from polars_ir.statistics.randomisation import resamples_for
 
     drawn = options["resamples"] or resamples_for(family if options["correction"] else 1, options["alpha"])
-    chances = {"resamples": drawn, "seed": options["seed"]}
     return {
         "test": options["test"],
         "confidence": 1 - options["alpha"],
         "least": options["min_queries"],
-        **chances,
+        "resamples": drawn,
+        "seed": options["seed"],
     }
 
 

@@ -102,3 +102,10 @@ def collected(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
         if ours := OUR_MESSAGE.search(str(error)):
             raise DataError(ours[1]) from None
         raise
+
+
+def of_ranks(table: Table, among: pl.Expr, like: Any) -> Any:
+    """The rows of a run whose rank is among some, each list by falling score, as the kind of `like`."""
+    others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
+    rows = ranked(table, *others, whole=True).filter(among).drop("rank")
+    return returned(in_order(rows, table.keys), table, like)

@@ -15,7 +15,7 @@ from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table, run_table
 from polars_ir.language.words import total
-from polars_ir.runs.rankings import checked_run, in_order, ranked, returned
+from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
 from polars_ir.values import check, one_of, whole
 
 #: How the scores of the passages of a document make the document's score.
@@ -51,9 +51,7 @@ def top_k(run: Any, k: int) -> SameKind:
     [('q', 'b', 3.0), ('q', 'c', 2.0)]
     """
     table = checked_run(run)
-    others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
-    rows = ranked(table, *others, whole=True).filter(pl.col("rank") <= check("k", k, whole(1))).drop("rank")
-    return returned(in_order(rows, table.keys), table, run)
+    return of_ranks(table, pl.col("rank") <= check("k", k, whole(1)), run)
 
 
 @explain_options

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.frames.kinds import SameKind
-from polars_ir.runs.rankings import checked_run, in_order, ranked, returned
+from polars_ir.runs.rankings import checked_run, of_ranks
 from polars_ir.values import check, whole
 
 
@@ -44,6 +44,4 @@ def skip_first(run: Any, *, n: int = 1) -> SameKind:
     [('d1', 'd2', 3.0), ('d1', 'd3', 2.0)]
     """
     table = checked_run(run)
-    others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
-    rows = ranked(table, *others, whole=True).filter(pl.col("rank") > check("n", n, whole(1))).drop("rank")
-    return returned(in_order(rows, table.keys), table, run)
+    return of_ranks(table, pl.col("rank") > check("n", n, whole(1)), run)
