@@ -26,6 +26,9 @@ class Tuning:
     #: that costs what it saves.
     sparse: int = 16
 
+    #: Rows in memory from which those that match no judgment are left out before they are joined with them.
+    prefiltered: int = 20_000
+
     #: Slots of a table of hashes for each entry, at least, and less than twice as many: more let fewer rows through,
     #: and fewer stay in the processor's cache.
     slots: int = 16
