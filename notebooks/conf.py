@@ -1,9 +1,10 @@
 """The book: `pip install -e '.[docs]' && sphinx-build -W notebooks site` builds it offline.
 
 Notebooks are committed with their outputs, which `tests/test_notebooks.py` holds; the reference is generated from the
-package by `building/`.
+package by `building/`. A published book has a folder for each version at BOOK_URL, and leads from one to another.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -42,3 +43,11 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
+if book_url := os.environ.get("BOOK_URL", "").rstrip("/"):
+    html_baseurl = f"{book_url}/{version}/"
+    html_theme_options |= {
+        "switcher": {"json_url": f"{book_url}/versions.json", "version_match": version},
+        "check_switcher": False,  # it is written once the book is built
+        "show_version_warning_banner": True,
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    }

@@ -701,7 +701,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> TunedFusion[_FrameT_co]:
         """Weights of a fusion tuned by nested folds, and whether that is better than the best run alone."""
     def unanswered(self, measures: Measures | None = None) -> _FrameT_co:
-        """The queries for which no system has anything to show: every value of a measure is 0 or less."""
+        """The queries that every system fails: all values of a measure are 0 or less."""
     def unjudged(
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from building import measure_pages, rankings, reference, twins
+from building import measure_pages, rankings, reference, twins, versions
 from building.docstrings import markdown, paragraph
 
 import polars_ir as ir
@@ -139,3 +139,27 @@ def test_the_twin_of_a_notebook_has_its_code_and_what_it_shows_as_text(tmp_path)
     path = tmp_path / "page.ipynb"
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     assert twins.markdown_of(path) == "# Title\n\n```python\n1 + 1\n```\n\n```text\n2\n[chart]\n```\n"
+
+
+def test_versions_of_the_book_are_listed_the_newest_first_and_the_latest_final_one_is_preferred(tmp_path):
+    for name in ("0.2.0", "0.10.0", "0.9.1", "0.11.0rc1", "assets"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "1.0.0").touch()  # a file is no version
+    versions.write(tmp_path, "https://x.org/book/")
+    listed = json.loads((tmp_path / "versions.json").read_text(encoding="utf-8"))
+    assert [entry["version"] for entry in listed] == ["0.11.0rc1", "0.10.0", "0.9.1", "0.2.0"]
+    assert [entry["version"] for entry in listed if entry["preferred"]] == ["0.10.0"]
+    assert listed[1] == {
+        "name": "0.10.0 (latest)",
+        "version": "0.10.0",
+        "url": "https://x.org/book/0.10.0/",
+        "preferred": True,
+    }
+    assert 'url=0.10.0/"' in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_candidate_is_the_latest_version_until_there_is_a_final_one(tmp_path):
+    (tmp_path / "0.3.0rc1").mkdir()
+    (tmp_path / "0.3.0rc2").mkdir()
+    versions.write(tmp_path, "https://x.org")
+    assert json.loads((tmp_path / "versions.json").read_text(encoding="utf-8"))[0]["name"] == "0.3.0rc2 (latest)"

@@ -25,7 +25,7 @@ def overlap(train: Any, test: Any) -> Any:
     """The queries that a test set shares with a training set, by id or by text: a row per pair of such queries.
 
     Texts are the same if they differ only in case, punctuation, white space and the form of characters (NFKC). Ids are
-    often given anew, so an id that stands for another text in the other set is noted. A test query has several rows
+    often assigned anew, so an id that stands for another text in the other set is noted. A test query has several rows
     where several training queries are like it: `found["query_id"].n_unique()` counts the test queries.
 
     Parameters
@@ -47,8 +47,8 @@ def overlap(train: Any, test: Any) -> Any:
     Raises
     ------
     IRError
-        For sets that have neither ids nor texts both, two columns that could be either, or ids that are integers in one
-        set and strings in the other, which are never the same.
+        For two sets that do not both have ids or both have texts, two columns that could be either, or ids that
+        are integers in one set and strings in the other, which are never the same.
 
     Examples
     --------

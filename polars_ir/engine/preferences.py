@@ -207,9 +207,9 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
             shown = documents.join(circular, left_on="judgment", right_on="preferred", how="semi")
             shown = shown.select(*JUDGE, "doc_id").sort(*JUDGE, "doc_id")
             raise DataError(
-                f"what a judge prefers must be an order; in qrels {shown.height} documents are preferred to "
-                "themselves, by way of others.",
-                fix="Leave out what closes the circle, or give it to another judge",
+                f"what a judge prefers must be an order; in qrels {shown.height} documents are in a "
+                "cycle of preferences.",
+                fix="Leave out a preference of each cycle, or give it to another judge",
                 examples=shown.rename(dict(table.names), strict=False),
             )
         known = pairs.height

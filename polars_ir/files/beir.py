@@ -53,10 +53,10 @@ def read_beir(
     folder
         A folder that holds `corpus.jsonl`, `queries.jsonl` and `qrels/`, as BEIR's downloads do.
     split
-        The file of `qrels/` to read: `"test"`, `"dev"` or `"train"`, as there are.
+        The file of `qrels/` to read: `"test"`, `"dev"` or `"train"`, if the folder has it.
     max_ratio
-        How many times its size a compressed file may unpack to, as for `read_run`. A corpus in gzip is gone through for
-        that; None spares it.
+        How many times its size a compressed file may unpack to, as for `read_run`. A corpus in gzip is read once to
+        check it; None skips that.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def read_beir(
     Raises
     ------
     FileError
-        A file is missing or can not be read; a query has no id, is there twice, or was judged and is not there. The
-        corpus is not read: a document without id fails when it is collected, with file and text in the message, and a
-        line that is no JSON with Polars' own, which names no file.
+        A file is missing or can not be read; a query has no id, occurs twice, or is judged but missing. The corpus is
+        not read: a document without id fails when it is collected, with file and text in the message, and a line that
+        is no JSON with Polars' own, which names no file.
     InputTypeError
         `folder` is no path.
 
@@ -112,10 +112,10 @@ def _queries(file: Path, qrels: pl.DataFrame, max_ratio: float | None) -> pl.Dat
     if nameless := queries["query_id"].null_count():
         raise FileError.of_file(file, f"queries without _id: {nameless}.")
     for again in queries.filter(pl.col("query_id").is_duplicated())["query_id"].head(1):
-        raise FileError.of_file(file, f"the query {again!r:.80} is there more than once; leave the others out.")
+        raise FileError.of_file(file, f"the query {again!r:.80} occurs more than once; keep one.")
     absent = qrels.join(queries, on="query_id", how="anti")["query_id"].unique(maintain_order=True)
     if len(absent):
-        raise FileError.of_file(file, f"judged queries that are not in it: {len(absent)}, such as {absent[0]!r:.80}.")
+        raise FileError.of_file(file, f"judged queries missing from it: {len(absent)}, such as {absent[0]!r:.80}.")
     return queries.join(qrels, on="query_id", how="semi", maintain_order="left")
 
 

@@ -79,4 +79,5 @@ def _unknown(role: Role) -> str:
     # Its two or three fields could as well be grades, scores or texts.
     msmarco = f"{option('format', 'msmarco')} for lines of {MSMARCO.holds[role]}"
     choices = ", ".join(map(repr, readable(role)))
-    return f"neither the name nor the first line tells the format; tried {tried}. Say it: {msmarco}; all are {choices}."
+    unknown = f"neither the name nor the first line tells the format; tried {tried}"
+    return f"{unknown}. Give it: {msmarco}; all are {choices}."

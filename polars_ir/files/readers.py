@@ -37,16 +37,17 @@ def read_run(
     format
         {readable}
         By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv`
-        is a table if that names a query and a document column, and else TREC. MS MARCO must be said.
+        is a table if that names a query and a document column, and else TREC. MS MARCO's format is never detected: give
+        it.
     remote
-        Whether `source` may be a URL. False is for names that come from somebody else, such as those of a web form: a
-        URL would make this machine ask others for what it says. Polars follows redirects to `http` and `https` only.
+        Whether `source` may be a URL. Choose False for names from untrusted sources, such as a web form: a URL makes
+        this machine send requests. Polars follows redirects to `http` and `https` only.
     max_ratio
         How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit.
-        It is looked at before the text is read, which takes a pass over gzip; Zstandard tells at each block. No line of
-        gzip may have more than 16 MB, but in JSON. Parquet and Arrow IPC are unpacked by Polars, column by column, and
-        tell beforehand only their rows: eight bytes for each value are taken for what they unpack to, so that long
-        texts in them have no limit. Nor has what a server sends, which Polars fetches.
+        It is looked at before the text is read, which takes a pass over gzip; Zstandard tells at each block. A line of
+        a gzip file may have at most 16 MB, except in JSON. Parquet and Arrow IPC are unpacked by Polars, column by
+        column, and declare only their number of rows: eight bytes are assumed for each value, so that long texts in
+        them have no limit. What Polars downloads from a server has none either.
 
     Returns
     -------
@@ -66,8 +67,8 @@ def read_run(
         A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; it unpacks to
         more than `max_ratio` allows, or is a URL and `remote` is False; a line has too few fields, or more than 16 MB,
         or a score that is no number; a table has no header, or quotes that enclose some fields and stand inside others;
-        JSON repeats a key, or holds what is no score, or what a search engine found before some of it failed; one of
-        several parts of a table has other columns, or ids that are null; nothing tells the format. Blank lines and
+        JSON repeats a key, or holds what is no score, or the partial result of a search that failed on some shards; one
+        of several parts of a table has other columns, or ids that are null; nothing tells the format. Blank lines and
         lines that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
@@ -108,8 +109,9 @@ def scan_run(
     unpacked (`max_ratio=None` spares that), and JSON is read whole, which takes about five times the size of the file
     in memory.
 
-    An evaluation reads the run several times. A run of text Polars would rather keep in memory; it reads it again with
-    `.collect(optimizations=pl.QueryOptFlags(comm_subplan_elim=False))`. Parquet, IPC and NDJSON it always reads again.
+    An evaluation reads the run several times. Polars keeps a run of text in memory meanwhile; to have it read again,
+    use `.collect(optimizations=pl.QueryOptFlags(comm_subplan_elim=False))`. Parquet, IPC and NDJSON are always read
+    again.
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def scan_run(
     InputTypeError
         `source` is no path.
     OptionError
-        `format` is not one there is, or `max_ratio` is not a number above 0.
+        `format` is unknown, or `max_ratio` is not a number above 0.
 
     Examples
     --------
@@ -226,7 +228,7 @@ def scan_qrels(
     r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
-    decide whether grades are Int64 or Float64. Of NDJSON, CSV, TSV and gzip all are; JSON is read whole.
+    decide whether grades are Int64 or Float64. Of NDJSON, CSV, TSV and gzip all lines are; JSON is read whole.
 
     Parameters
     ----------
@@ -253,7 +255,7 @@ def scan_qrels(
     InputTypeError
         `source` is no path.
     OptionError
-        `format` is not one there is, or `max_ratio` is not a number above 0.
+        `format` is unknown, or `max_ratio` is not a number above 0.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def most_bytes(path: Path, max_ratio: float) -> float:
 def check_size(path: Path, count: int, most: float, max_ratio: float) -> None:
     """Raise a `FileError` for a file that unpacks to more bytes than it may."""
     if count > most:
-        words = "If it comes from somebody you trust"
+        words = "If you trust where it comes from"
         more = Setting("max_ratio", round(max(max_ratio, 1) * 10))
         fix = Fix(f"{words}, allow more", more, without_code=f"{words}, unpack it first")
         problem = f"it would unpack to more than {max_ratio:g} times its {path.stat().st_size} bytes."

@@ -46,9 +46,9 @@ def write_run(
         A run in any form that `evaluate` takes. A LazyFrame may be larger than memory; for a TREC file it is run
         several times, to check it and to write some of its queries at a time.
     path
-        The file. Its extension tells the format (`.gz` and `.zst` may follow that of a text); whatever has none that is
-        known is TREC. Several systems are written to a file each where the path holds `{run}`, as in
-        `"runs/{run}.run.gz"`; a table holds them in a column, and no other file holds more than one.
+        The file. Its extension tells the format (`.gz` and `.zst` may follow that of a text); without a known one it is
+        TREC. Several systems are written to a file each where the path holds `{run}`, as in `"runs/{run}.run.gz"`; a
+        table holds them in a column, and no other file holds more than one.
     format
         If the extension does not tell; what each holds, the reader says:
         {writable}

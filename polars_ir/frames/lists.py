@@ -72,8 +72,8 @@ def from_lists(
     retrieved
         List column of the retrieved ids, best first; or of structs with a field for the id, as `doc_id` or `id`.
     scores
-        List column of their scores. Without it the order of the list is the ranking; a column `scores` is then looked
-        at, and not taken. `"distance"` says that what the frame has there are distances: the column `distance`,
+        List column of their scores. Without it the order of the list is the ranking; a column `scores` is then checked
+        against that order, but not used. `"distance"` says that the scores are distances, in the column `distance`,
         `distances` or `scores`.
     relevant
         List column of the relevant ids, or of structs with a field for the id and one for the grade. An empty list
@@ -87,7 +87,7 @@ def from_lists(
         `query_id`, `doc_id`, `score` (that of the lists; without scores Int64, the length of the list falling to 1),
         and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). A query whose list of
         relevant ids is empty stays in the qrels, as a row without document and grade: it is evaluated, and no document
-        is relevant to it. One whose list is null has no row there.
+        is relevant to it. A query whose list is null has no row in the qrels.
 
     Raises
     ------

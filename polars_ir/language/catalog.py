@@ -46,7 +46,7 @@ def measure(
     discount: Measure | None = None,
     expected: Expected | None = None,
 ) -> Callable[[Callable[P, pl.Expr]], Callable[P, pl.Expr]]:
-    """Make a function that returns an aggregation of the judged relation a measure.
+    """Register a function that returns an aggregation of the judged relation as a measure.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ def measure(
         How `mean` puts the values of queries together.
     out_of
         For a ratio of counts, a function from the parameters to its denominator, over the columns of counts that
-        `evaluate` makes (`NumRel`): what a query counts in a micro average.
+        `evaluate` makes (`NumRel`): the weight of a query in a micro average.
     gain, discount
-        What a document is worth, and what that is divided by at its rank, as functions of the measure's parameters:
-        columns of `explain`. Without them a relevant document is worth 1, and nothing divides it.
+        The gain of a document, and the discount that divides it at its rank, as functions of the measure's parameters:
+        columns of `explain`. Without them a relevant document has a gain of 1, without a discount.
     expected
         What `ties="expected"` takes in its place: the mean over all orders of tied documents, as a function of the
         measure's parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
@@ -159,7 +159,7 @@ def check_parameter(spec: Spec, name: str, value: object) -> None:
 
 
 def catalog() -> pl.DataFrame:
-    """Every measure there is, one row each.
+    """All measures of the catalogue, one row each.
 
     Returns
     -------

@@ -72,7 +72,7 @@ def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
     name = level["name"] if level else text
     spec, arguments = _of_one_tool(name) or _of_any_tool(name)
     if level and "rel" in arguments:
-        raise MeasureError.syntax(text, "it says twice what rel is")
+        raise MeasureError.syntax(text, "it gives rel twice")
     if level:
         arguments["rel"] = int(level["rel"])
     if unknown := [parameter for parameter in arguments if parameter not in spec.parameters]:
@@ -170,7 +170,7 @@ def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
     spec, given = _in_our_words(text, spec, parameters)
     if at is not None and filled == implied:
         if spec.at in given:
-            raise MeasureError.syntax(text, f"it says twice what {spec.at} is")
+            raise MeasureError.syntax(text, f"it gives {spec.at} twice")
         given[spec.at] = _after_the_sign(spec, at)
     return spec, {**_arguments(text, filled), **given}
 
@@ -181,13 +181,13 @@ def _in_our_words(text: str, spec: Spec, given: dict[str, object]) -> tuple[Spec
         raise MeasureError(
             "judged_only is no parameter of a measure, but an option of the ranking, which all measures of a call "
             f"share; got {text!r}.",
-            fix=Fix("Leave it out of the name, and say it of the call", Setting("judged_only", True)),
+            fix=Fix("Leave it out of the name, and give it to the call", Setting("judged_only", True)),
         )
     if spec.name == "SetP" and isinstance(given.get("relative"), bool):
         spec = CATALOG["R_cap"] if given.pop("relative") else spec
     ours = {spec.at if word in CUTOFFS and word not in spec.parameters else word: v for word, v in given.items()}
     if len(ours) < len(given):
-        raise MeasureError.syntax(text, f"it says twice what {spec.at} is")
+        raise MeasureError.syntax(text, f"it gives {spec.at} twice")
     return spec, ours
 
 

@@ -63,7 +63,7 @@ def relevant(rel: float = 1) -> pl.Expr:
 
 
 def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
-    """Whether a document is among the first `k` of a ranking; with no `k`, whether it is in it at all.
+    """Whether a document is among the first `k` of a ranking; without `k`, whether it is ranked at all.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def n_relevant(rel: float = 1) -> pl.Expr:
 
 
 def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None = None) -> pl.Expr:
-    """What a document is worth: its grade, 2 to the grade less 1, or 1; `gains` puts other values for some grades.
+    """The gain of a document: its grade, 2 to the grade less 1, or 1; `gains` gives other values to some grades.
 
     Unjudged documents, grades below `rel` and negative values are worth 0.
 

@@ -77,7 +77,7 @@ def eleven_point_average(*, rel: float = 1, rounding: str = "nearest") -> pl.Exp
 
         11pt_avg = (IPrec@0 + IPrec@0.1 + ... + IPrec@1) / 11
 
-    Like AP it is an estimate of the area under the curve of precision over recall, as AP is. Undefined when no document
+    Like AP it is an estimate of the area under the curve of precision over recall. Undefined when no document
     is relevant.
 
     Examples

@@ -61,7 +61,7 @@ def with_attributes(table: Table, attributes: Any, option: str) -> tuple[pl.Lazy
 def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:
     """The values of a Series that has one for each row of a per-query frame, in its order, by the keys of the table."""
     if not table.eager or len(values) != table.rows:
-        has = f"{table.rows} rows" if table.eager else "rows that are not known, as it is a LazyFrame"
+        has = f"{table.rows} rows" if table.eager else "an unknown number of rows, as it is a LazyFrame"
         raise DataError(
             f"is a Series of {len(values)} values; per_query has {has}. Give a frame with a query column.", about=option
         )

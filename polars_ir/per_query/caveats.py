@@ -22,7 +22,7 @@ def warn_of_attributes(table: Table, measures: Sequence[str]) -> None:
     # Where no column is called as a measure, all of them are the user's own.
     if others and any(_is_named(name) for name in measures):
         fix = Fix("Leave out what is no measure", dropping("per_query", others), "; define your own with @ir.measure")
-        says = f"has numbers beyond 0 to 1 that are called as no measure, and count as one: {quoted(others)}."
+        says = f"has numbers beyond 0 to 1 under names of no measure, which count as measures: {quoted(others)}."
         warn(says, about="per_query", fix=fix)
 
 

@@ -104,17 +104,17 @@ def unanswered(per_query: pl.DataFrame, measures: Measures = ...) -> pl.DataFram
 def unanswered(per_query: Any, measures: Measures = ...) -> Any: ...
 @explain_options
 def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
-    """The queries for which no system has anything to show: every value of a measure is 0 or less.
+    """The queries that every system fails: all values of a measure are 0 or less.
 
     A query for which a measure is undefined (null) for every system is not unanswered by it. Measures whose best value
-    is the lowest (`Hole`) tell nothing of this, and are left out.
+    is the lowest (`Hole`) can not show this, and are left out.
 
     Parameters
     ----------
     per_query
         What `evaluate` returned, for one system or several; or a dict of such frames by system.
     measures
-        The measures to go by; by default all of which more is better.
+        The measures to look at; by default all of which higher is better.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     Raises
     ------
     IRError
-        For an unknown measure, or one of which less is better, two rows of one query and system, or a value that is
+        For an unknown measure, or one of which lower is better, two rows of one query and system, or a value that is
         NaN.
 
     Examples
@@ -141,8 +141,8 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     names = [name for name in columns if name not in costs]
     if not names or (costs and measures is not None):
         raise MeasureError(
-            f"less is better of {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure of "
-            "which more is better, as 'Success@10'."
+            f"lower is better for {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure of "
+            "which higher is better, as 'Success@10'."
         )
     queries = _queries(table, names)
     parts = [

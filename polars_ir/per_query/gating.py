@@ -77,7 +77,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     new
         What `evaluate` returned for the changed system; of one system, whatever it is called.
     old
-        The same for the system as it was.
+        The same for the system before the change.
     measures
         Names of the measures, in any spelling.
 
@@ -234,7 +234,7 @@ def _decided(
     if len(gains) < 2:
         return "inconclusive", None, "fewer than two queries with a value of both systems"
     if options["kind"] in INTERVALS and gains.min() == gains.max():
-        return "inconclusive", None, "all differences are the same, and tell no spread: interval='auto' bounds them"
+        return "inconclusive", None, "all differences are the same, and show no spread: interval='auto' bounds them"
     bounds = interval(gains, support=(-value_range.width, value_range.width), **options)
     if bounds is None:
         return (

@@ -96,7 +96,7 @@ class Comparing(Testing, total=False):
         Option(
             None,
             anything(),
-            "The largest difference that is as good as none, of all measures or by measure. It adds whether systems "
+            "The largest difference that counts as none, for all measures or by measure. It adds whether systems "
             "are equivalent, by two one-sided tests against -margin and margin.",
         ),
     ]

@@ -65,9 +65,9 @@ def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str,
             fix=Fix(
                 "Say what its worst and its best value are",
                 Code(f"ranges={{{unknown[0]!r}: (0, 1)}}"),
-                ", or (float('inf'), 0) where less is better and there is no limit",
+                ", or (float('inf'), 0) where lower is better and there is no limit",
                 without_code="Say what its worst and its best value are: "
-                f"{option('ranges')} {unknown[0]}=0:1, or inf:0 where less is better and there is no limit",
+                f"{option('ranges')} {unknown[0]}=0:1, or inf:0 where lower is better and there is no limit",
             ),
         )
     return {name: its for name, its in by_column.items() if its is not None}

@@ -46,15 +46,15 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     better than it to the number of all systems less those that it is better than. The ranges of all systems of a
     measure hold together with this confidence, and need no correction for the number of systems.
 
-    Queries are taken for a sample of those there could be. They may as well be tasks of a benchmark (MTEB's): `rename`
-    the columns of model and task to `run` and `query_id`, and take `missing="skip"` where models lack tasks.
+    Queries are treated as a sample of a population. They may also be the tasks of a benchmark (MTEB's): `rename` the
+    columns of model and task to `run` and `query_id`, and take `missing="skip"` where models lack tasks.
 
     How far it holds, by simulation (`tests/bench/ranking.py`, 1,000 cases each, confidence .95): with 25 queries the
     range of any of ten systems misses its true rank in at most .059 of the cases, with 100 in .054, with 10 in .052,
     over values like those of AP, RR, Success and rare failures, and systems that are all equal, in two groups, on a
     slope, or near-copies. Samples of queries drawn anew, in place of signs, missed in up to .158 with 25 queries. Where
-    systems differ in rare queries only and none of those came up, no range that knows differences alone can tell; and
-    five queries tell hardly anything apart, since their 32 changes of signs show no p below .0625.
+    systems differ in rare queries only and the sample has none of these, no range computed from differences can show
+    it. Five queries hardly separate any systems, since their 32 changes of signs allow no p below .0625.
 
     Parameters
     ----------

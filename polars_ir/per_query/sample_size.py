@@ -66,8 +66,8 @@ def power(
     - given both: the power that they have;
     - given neither: the smallest difference that the pairs of queries of `per_query` show with this power.
 
-    Given `max_drop`, it is the probability that `gate` passes a change without any drop: of `n_queries` or, without it,
-    about how many queries it takes to pass four times out of five.
+    With `max_drop`, the power is the probability that `gate` passes a change that lowers nothing, with `n_queries`
+    queries; without `n_queries`, the result is the number of queries at which it passes in about 80 % of the cases.
 
     Parameters
     ----------
@@ -83,19 +83,19 @@ def power(
     difference
         The mean difference to show, in units of the measure; above 0.
     max_drop
-        What a gate allows a measure to drop, above 0; it takes `per_query`, and the place of `difference` and `power`.
+        The largest drop that a gate allows, above 0; it needs `per_query`, and replaces `difference` and `power`.
     n_queries
-        How many queries there will be; 2 or more.
+        The planned number of queries; 2 or more.
     alpha
-        The level of the test: how often it may find a difference that is not there.
+        The level of the test: how often it may find a difference where there is none.
     power
-        How often it should find one that is there; above alpha. 0.8 by default; not with both of `difference` and
+        How often it should find a true difference; above alpha. 0.8 by default; not with both of `difference` and
         `n_queries`, which determine it.
     method
         `"normal"`: as if differences were normal, P(|T| > t(1 - alpha / 2; n - 1)), T having the noncentral t
         distribution with n - 1 degrees of freedom and noncentrality difference / std * sqrt(n). `"pilot"`: by 2,000
-        samples drawn from the differences there are, moved to the mean that is to be shown. A gate is always planned by
-        a pilot: 400 samples of its differences, each with a random sign.
+        samples drawn from the observed differences, shifted to the mean that is to be shown. A gate is always planned
+        by a pilot: 400 samples of its differences, each with a random sign.
     ranges
         The worst and the best value of a measure that the catalogue does not have, as in `gate`; with `max_drop`.
     missing
@@ -116,7 +116,7 @@ def power(
     ------
     IRError
         For a single system, systems with fewer than two common queries, an unknown baseline or measure,
-        options outside their range, neither or both of `per_query` and `std`, or options that have no say in the plan.
+        options outside their range, neither or both of `per_query` and `std`, or options that the plan does not use.
 
     References
     ----------
@@ -153,7 +153,7 @@ def power(
     if std is not None and (named := [name for name, value in of_frame.items() if value is not None]):
         raise OptionError(f"{', '.join(named)} can only be of a per_query; power was given std instead. Leave it out.")
     if ranges is not None:
-        raise OptionError("ranges have a say in the power of a gate only; give its max_drop, or leave them out.")
+        raise OptionError("ranges are for the power of a gate only; give its max_drop, or leave them out.")
     if std is not None:
         plan = _plan(std, None, difference, n_queries, alpha, target, seed)
         return give_back(pl.DataFrame([{"std": std, **plan}], schema=SCHEMA), per_query)

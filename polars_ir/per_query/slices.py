@@ -63,7 +63,7 @@ def worst_slices(
     """The slices of the queries in which a system loses most against the rest of its queries, the worst first.
 
     The difference is mean(slice) - mean(all other queries): of the values or, with a baseline, of what a query gains
-    or loses against it. Each column is looked at by itself, so that any number can be thrown in; a slice is all the
+    or loses against it. Each column is looked at by itself, so that there may be any number of them; a slice is all the
     queries with one value in one column. Slices of different columns overlap.
 
     Parameters

@@ -83,30 +83,29 @@ def mean(
     ----------
     per_query
         What `evaluate` returned: a query column, `run` where there are several, and measures in numeric or Boolean
-        columns; others are left out. A warning tells of numbers that are probably no measures, such as years.
+        columns; others are left out. Numbers that are probably no measures, such as years, give a warning.
     by
         Slices of the queries, each with means of its own: columns of `per_query`, by name, or a frame with a query
         column and the columns to slice by.
     weights
-        What a query counts, such as how often it is asked: a column of `per_query`, by name, or a frame with a query
-        column and one other. Numbers from 0 on; a query of weight 0 is left out.
+        The weight of each query, such as how often it is asked: a column of `per_query`, by name, or a frame with a
+        query column and one other. Numbers from 0 on; a query of weight 0 is left out.
     average
-        `"macro"`, where queries count alike or by weight, or `"micro"`, where the documents they are about do. A
-        micro average needs the counts beside the measures: `ir.evaluate(run, qrels, ["R@100", "NumRel"])`; the
-        frame may hold nothing else.
+        `"macro"`, the mean over the queries, or `"micro"`, over their pooled counts. A micro average needs the counts
+        beside the measures: `ir.evaluate(run, qrels, ["R@100", "NumRel"])`; the frame may hold nothing else.
 
     Returns
     -------
     The kind of the input
         The columns of the slices, in whose order the rows are; `run` (if there is one) and a Float64 column per
-        measure, null where no query has a value. A micro average has no column for the counts it is out of.
+        measure, null where no query has a value. A micro average leaves out the counts that are its denominators.
 
     Raises
     ------
     IRError
         For a frame without a query column or without a measure, or with rows of documents; a query that a system has
         twice; NaN and infinite values, with which a LazyFrame fails when it is collected; a query without a slice or a
-        weight, or with several; a micro average of what is no ratio of counts, or without these.
+        weight, or with several; a micro average of a measure that is no ratio of counts, or without its denominators.
 
     Examples
     --------
@@ -150,15 +149,15 @@ def summarize(per_query: Any, *, by: Any = ..., weights: Any = ..., **options: U
 def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> SameKind:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
-    Queries are taken as a sample of all that could be asked. The interval of a measure with two ends is Wilson's,
-    widened by how much the values spread: it stays between the ends, does not close where all values are the same, and
-    held the mean of Robust 2003's topics in .93 or more of samples of 10 to 100 queries, of P, R, RR, AP, nDCG and
-    Success alike, where the normal one did in .61 to .95 (notebooks/evidence.md). Without ends (`DCG`, a column of
-    one's own) it is the normal one, mean -/+ z * std / sqrt(n), z being the quantile of the normal distribution. The
-    interval of a geometric mean is of the logarithms; a sum has none.
+    Queries are taken as a sample of all that could be asked. The interval of a bounded measure is Wilson's, widened by
+    how much the values spread: it stays within the bounds, does not close where all values are the same, and held the
+    mean of Robust 2003's topics in .93 or more of samples of 10 to 100 queries, of P, R, RR, AP, nDCG and Success
+    alike, where the normal one did in .61 to .95 (notebooks/evidence.md). Without bounds (`DCG`, a column of one's own)
+    it is the normal one, mean -/+ z * std / sqrt(n), z being the quantile of the normal distribution. The interval of a
+    geometric mean is of the logarithms; a sum has none.
 
     With weights, std is sqrt(n / (n - 1) * sum(w * (x - mean)^2) / sum(w)), and in the place of std / sqrt(n) is
-    sqrt(n / (n - 1) * sum((w * (x - mean))^2)) / sum(w). With equal ones both are what they are without.
+    sqrt(n / (n - 1) * sum((w * (x - mean))^2)) / sum(w). With equal weights both are what they are without weights.
 
     Parameters
     ----------
@@ -167,7 +166,7 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
     by
         Slices of the queries, as in `mean`.
     weights
-        What a query counts, as in `mean`; a bootstrap draws a query with its weight.
+        The weight of each query, as in `mean`; a bootstrap draws a query with its weight.
 
     Returns
     -------
@@ -202,7 +201,7 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
     interval = options["interval"]
     if interval == "bounded" and weights is not None:
         raise OptionError(
-            "interval='bounded' knows no weights. Take another, such as 'auto', or leave the weights out."
+            "interval='bounded' takes no weights. Take another, such as 'auto', or leave the weights out."
         )
     how = {"kind": interval, **{name: options[name] for name in ("confidence", "resamples", "seed")}}
     table, measures = measures_of(per_query, without=named_in(by, weights))

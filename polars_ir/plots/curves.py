@@ -43,10 +43,10 @@ def cutoffs(
 ) -> alt.LayerChart:
     """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end.
 
-    The interval is that of t over queries, of each system by itself: whether two differ is the affair of a `baseline`,
-    from which the means are then shown as differences, with the interval of `compare`; overlapping bands do not tell.
-    Of more than five systems the best five at the last cutoff are in colour, and bands are left out; tooltips have the
-    intervals all the same. A click on the legend shows one system alone.
+    The interval is that of t over queries, of each system by itself: overlapping bands do not tell whether two systems
+    differ. With a `baseline` the chart shows differences from it, with the interval of `compare`. Of more than five
+    systems the best five at the last cutoff are in colour, and bands are left out; tooltips have the intervals all the
+    same. A click on the legend shows one system alone.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def check_files(frame: Any) -> None:
     except Py4JError:
         return  # a Spark that allows no look at its plans
     if empty is not None:
-        problem = "the file has zero bytes, and Spark would pass over it without a word. Write it again, or delete it."
+        problem = "the file has zero bytes, and Spark would skip it silently. Write it again, or delete it."
         raise FileError.of_file(empty, problem)
 
 

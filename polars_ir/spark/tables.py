@@ -101,8 +101,8 @@ def check_whole(table: str, frame: Any) -> None:
     for setting in LOSSY:
         if settings.get(setting) == "true":
             raise OptionError(
-                f"{setting} must be 'false' to evaluate: the rows of a lost part would be missing from the figures "
-                "without a word.",
+                f"{setting} must be 'false' to evaluate: the rows of a lost part would be silently missing from "
+                "the figures.",
                 fix=Fix("Set it", Code(f"session.conf.set({setting!r}, 'false')")),
             )
     check_files(frame)

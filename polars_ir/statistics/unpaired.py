@@ -66,7 +66,7 @@ def _undefined(group: Floats, rest: Floats, least: int) -> str | None:
             return f"{len(values)} {'query' if len(values) == 1 else 'queries'} {what}; a test needs {least}"
     rounding = ROUNDING * max(np.abs(group).max(), np.abs(rest).max())
     if max(group.std(), rest.std()) <= rounding:
-        return "values do not vary, neither here nor in what they are compared with"
+        return "values vary in neither group"
     return None
 
 

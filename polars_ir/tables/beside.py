@@ -33,7 +33,7 @@ def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) ->
     """Raise an `OptionError` for parts that are of a comparison which is not made."""
     for part in ("difference", "p"):
         if part in parts and (baseline is None or test is None):
-            raise OptionError(f"has {part!r}, which is to a baseline and by a test; name the baseline.", about="show")
+            raise OptionError(f"has {part!r}, which needs a baseline and a test; name the baseline.", about="show")
 
 
 def p_text(p: float) -> str:

@@ -213,7 +213,7 @@ def _check_topics(topics: pl.DataFrame) -> None:
     no_field = topic.is_null() | (topic == "all") | (topic == "") | topic.str.contains(r"[\s\x00]")
     for wrong, problem, remedy in (
         (no_field, "whose topic is no field of a line of trec_eval (empty, with a blank, or 'all')", "Rename it."),
-        (topic.is_duplicated(), "of a topic that is there twice", "Keep one of each, or write a file for each slice."),
+        (topic.is_duplicated(), "of a topic that occurs twice", "Keep one of each, or write a file for each slice."),
     ):
         bad = topics.filter(wrong)
         if bad.height:
@@ -233,7 +233,7 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
     """The figures of topics, a column per measure."""
     figures = rows.filter(pl.col("topic") != "all", ~pl.col("measure").str.contains(TEXTS))
     if figures.is_empty():
-        raise FileError.of_file(path, "there is no figure of a topic; trec_eval prints them with -q.")
+        raise FileError.of_file(path, "the file has no figures of topics; trec_eval prints them with -q.")
     figures = figures.with_columns(number=pl.col("value").cast(pl.Float64, strict=False))
     _check(
         path,
@@ -241,16 +241,16 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("number").is_null() | pl.col("number").is_nan(),
         "the value of a measure must be a number.",
     )
-    _check(path, figures, pl.col("measure").is_in(_TAKEN), "no measure can be called so here; rename it.")
+    _check(path, figures, pl.col("measure").is_in(_TAKEN), "this is no name for a measure; rename it.")
     again = ~pl.struct("measure", "topic").is_first_distinct()
-    _check(path, figures, again, "this figure is here for the second time; is the file the output of several runs?")
+    _check(path, figures, again, "this figure occurs twice; is the file the output of several runs?")
     table = figures.pivot("measure", index="topic", values="number")
     ours: dict[str, str] = {}
     for name in table.columns[1:]:
         # Rprec and Rprec_mult_1.00 have one name here; the second keeps that of trec_eval.
         ours[name] = name if our_name(name) in ours.values() else our_name(name)
         if list(ours.values()).count(ours[name]) > 1:
-            raise FileError.of_file(path, f"the measure {name:.80} is there under two names; leave one of them out.")
+            raise FileError.of_file(path, f"the measure {name:.80} occurs under two names; leave one of them out.")
     return table.rename({"topic": "query_id", **ours})
 
 

@@ -121,8 +121,8 @@ def test_swapped_files_are_told(capsys):
 
 def test_an_unknown_format_names_the_option(folder, capsys):
     (folder / "three").write_text("q1 d1 1\n")
-    assert "Say it: --format msmarco" in failing(["evaluate", "qrels.txt", "three", "-m", "RR"], capsys)
-    assert "Say it: --qrels-format msmarco" in failing(["evaluate", "three", "first.run", "-m", "RR"], capsys)
+    assert "Give it: --format msmarco" in failing(["evaluate", "qrels.txt", "three", "-m", "RR"], capsys)
+    assert "Give it: --qrels-format msmarco" in failing(["evaluate", "three", "first.run", "-m", "RR"], capsys)
     assert "--format msmarco" in failing(["convert", "--qrels", "three", "x.csv"], capsys)
     assert "argument --to: invalid choice: 'letor'" in failing(
         ["convert", "first.run", "x.csv", "--to", "letor"], capsys

@@ -128,8 +128,8 @@ def test_preferences_of_a_judge_that_go_round_in_a_circle_are_an_error():
     rows = [("s1", {"a": 2, "b": 1}), ("s2", {"b": 2, "c": 1}), ("s3", {"c": 2, "a": 1}), ("s4", {"z": 2, "a": 1})]
     judgments = judged(*(("u", group, doc, level) for group, levels in rows for doc, level in levels.items()))
     assert error_of(judgments.rename({"query_id": "qid"})) == (
-        "what a judge prefers must be an order; in qrels 3 documents are preferred to themselves, by way of others. "
-        "Leave out what closes the circle, or give it to another judge. The first:\n"
+        "what a judge prefers must be an order; in qrels 3 documents are in a cycle of preferences. "
+        "Leave out a preference of each cycle, or give it to another judge. The first:\n"
         "+-----+-------+--------+\n"
         "| qid | judge | doc_id |\n"
         "+======================+\n"

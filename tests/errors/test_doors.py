@@ -280,7 +280,7 @@ def test_a_format_is_said_with_an_option_of_the_shell(tmp_path, capsys):
     qrels.write_text("q1 0 d1 1\nq2 0 d1 1\n")
     assert main(["evaluate", str(qrels), str(run), "-m", "RR"]) == 2
     message = capsys.readouterr().err
-    assert "Say it: --format msmarco for lines of" in message
+    assert "Give it: --format msmarco for lines of" in message
     check_words(message)
     assert main(["evaluate", str(qrels), str(run), "-m", "RR", "--format", "msmarco"]) == 0
     assert main(["evaluate", str(run), str(run), "-m", "RR"]) == 2

@@ -128,8 +128,8 @@ def test_wrong_judgments_are_an_error_with_their_line(folder: Path) -> None:
     ("queries", "said"),
     [
         ("", "the file is empty: no line holds data."),
-        (QUERIES + QUERIES, "the query 'q2' is there more than once; leave the others out."),
-        (QUERIES.replace("q2", "q9"), "judged queries that are not in it: 1, such as 'q2'."),
+        (QUERIES + QUERIES, "the query 'q2' occurs more than once; keep one."),
+        (QUERIES.replace("q2", "q9"), "judged queries missing from it: 1, such as 'q2'."),
     ],
 )
 def test_every_judged_query_is_there_once(folder: Path, queries: str, said: str) -> None:

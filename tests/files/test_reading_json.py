@@ -132,8 +132,8 @@ def test_predictions_of_mteb_are_no_judgments(write: Write) -> None:
 
 
 WRONG = {
-    '{"q": {"d": 1, "d": 2}}': "query 'q': the document 'd' is there twice, and only one can be meant. Leave one out.",
-    '{"q": {"d": 1}, "q": {}}': "the whole: the query 'q' is there twice, and only one can be meant. Leave one out.",
+    '{"q": {"d": 1, "d": 2}}': "query 'q': the document 'd' occurs twice. Leave one out.",
+    '{"q": {"d": 1}, "q": {}}': "the whole: the query 'q' occurs twice. Leave one out.",
     '{"q": {"c": 1, "d": NaN}}': "query 'q', document 'd': a score must be a finite number; got NaN.",
     '{"q": {"d": -Infinity}}': "query 'q', document 'd': a score must be a finite number; got -Infinity.",
     '{"q": {"d": 1e999}}': "query 'q', document 'd': a score must be a finite number; got Infinity.",
@@ -286,5 +286,5 @@ def test_the_levels_are_those_of_the_first_query_with_documents(write: Write) ->
 
 def test_a_repeated_document_among_many_is_found(write: Write) -> None:
     documents = ",".join(f'"d{number}":1' for number in range(100_000))
-    with pytest.raises(FileError, match=r"the document 'd99999' is there twice"):
+    with pytest.raises(FileError, match=r"the document 'd99999' occurs twice"):
         read_run(write(f'{{"q":{{{documents},"d99999":1}}}}', "a.json"))

@@ -102,11 +102,11 @@ def test_a_very_long_line_is_read_whole(write: Write) -> None:
         ("1 qid:1 1:1\n2\n", "a.txt, line 2: a line begins with a grade and qid:query_id.\n    '2'"),
         (
             "1 qid:1 # docid = A\n2 qid:1\n",
-            "a.txt, line 2: the first line has a docid in its comment; this one not so.\n    '2 qid:1'",
+            "a.txt, line 2: the first line has a docid in its comment; this one differs.\n    '2 qid:1'",
         ),
         (
             "1 qid:1\n2 qid:1 # docid = A\n",
-            "a.txt, line 2: the first line has no docid in its comment; this one not so.\n    '2 qid:1 # docid = A'",
+            "a.txt, line 2: the first line has no docid in its comment; this one differs.\n    '2 qid:1 # docid = A'",
         ),
         ("1 qid: 1:1\n", "a.txt, line 1: a line begins with a grade and qid:query_id.\n    '1 qid: 1:1'"),
     ],

@@ -135,7 +135,7 @@ def test_a_late_wrong_line_is_never_scanned_over(write: Write) -> None:
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a"])
 def test_a_run_that_tells_no_format_is_an_error_that_says_how_to_tell(write: Write, reader: Reader, name: str) -> None:
     assert message(reader, write("# a comment\n1\t12\t1\n", name)) == (
-        f"{name}, line 2: neither the name nor the first line tells the format; tried trec, csv, tsv, json. Say it: "
+        f"{name}, line 2: neither the name nor the first line tells the format; tried trec, csv, tsv, json. Give it: "
         "format='msmarco' for lines of query_id doc_id rank, and perhaps a score; all are 'trec', 'msmarco', "
         "'parquet', 'ipc', 'csv', 'tsv', 'ndjson', 'json'.\n    '1\\t12\\t1'"
     )
@@ -145,7 +145,7 @@ def test_a_run_that_tells_no_format_is_an_error_that_says_how_to_tell(write: Wri
 def test_judgments_that_tell_no_format_are_an_error_that_says_how_to_tell(write: Write, reader: Reader) -> None:
     assert message(reader, write("1 12\n", "a.txt")) == (
         "a.txt, line 1: neither the name nor the first line tells the format; tried trec, letor, csv, tsv, beir, "
-        "json. Say it: format='msmarco' for lines of query_id doc_id, of grade 1, or TREC's fields; all are 'trec', "
+        "json. Give it: format='msmarco' for lines of query_id doc_id, of grade 1, or TREC's fields; all are 'trec', "
         "'subtopics', 'judges', 'preferences', 'msmarco', 'letor', 'parquet', 'ipc', 'csv', 'tsv', 'beir', 'ndjson', "
         "'json'.\n"
         "    '1 12'"

@@ -69,8 +69,8 @@ def test_a_text_that_unpacks_to_a_hundred_times_its_size_is_refused(write: Write
     with pytest.raises(FileError) as error:
         reader(path)
     assert str(error.value) == (
-        f"{path}: it would unpack to more than 100 times its {path.stat().st_size} bytes. If it comes from somebody "
-        "you trust, allow more: max_ratio=1000."
+        f"{path}: it would unpack to more than 100 times its {path.stat().st_size} bytes. If you trust where it "
+        "comes from, allow more: max_ratio=1000."
     )
 
 

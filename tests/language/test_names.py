@@ -495,7 +495,7 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
         ("RBP(foo=1)", ["RBP has no parameter 'foo'; got 'RBP(foo=1)'. It takes k, rel, p, gains."]),
         ("rbp@95", ["can mean 2 measures", "'RBP(p=0.95)', 'RBP@95'"]),
         ("iprec_at_recall", ["needs a number", "iprec_at_recall_{number}"]),
-        ("P(judged_only=True)@5", ["say it of the call: judged_only=True"]),
+        ("P(judged_only=True)@5", ["give it to the call: judged_only=True"]),
         ("SetP(relative=True,judged_only=True)", ["judged_only=True)"]),
         ("P(k=5)@10", ["says twice what k is"]),
         ("P(cutoff=5)@10", ["says twice what k is"]),

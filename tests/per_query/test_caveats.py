@@ -64,7 +64,7 @@ def test_years_and_prices_are_told_of_with_advice_that_runs(function, kind):
     with pytest.warns(ir.IRWarning) as caught:
         function(per_query)
     (message,) = [str(warning.message) for warning in caught]
-    assert message.startswith("per_query has numbers beyond 0 to 1 that are called as no measure")
+    assert message.startswith("per_query has numbers beyond 0 to 1 under names of no measure")
     assert "'year', 'price'. Leave out what is no measure: per_query.drop(" in message
     function(eval(message.partition("no measure: ")[2].partition(";")[0]))  # noqa: S307  # what the message says
 

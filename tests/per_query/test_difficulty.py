@@ -126,5 +126,5 @@ def test_a_plan_over_wrong_rows_fails_and_says_why(engine, wrong):
 
 @pytest.mark.parametrize("measures", ["Hole@5", ["RR", "Hole@5"]])
 def test_a_cost_does_not_tell_what_is_unanswered(measures):
-    with pytest.raises(ir.IRError, match="less is better of 'Hole@5'"):
+    with pytest.raises(ir.IRError, match="lower is better for 'Hole@5'"):
         unanswered(PER_QUERY, measures)

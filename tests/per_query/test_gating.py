@@ -84,7 +84,7 @@ def test_a_system_that_did_not_change_passes_with_so_many_queries_that_a_rare_lo
 def test_differences_that_are_all_the_same_tell_no_spread():
     found = [gate(OLD, OLD, "AP", interval=kind) for kind in ("t", "BCa")]
     assert [row["verdict"].item() for row in found] == ["inconclusive"] * 2
-    assert found[0]["note"].item().startswith("all differences are the same, and tell no spread")
+    assert found[0]["note"].item().startswith("all differences are the same, and show no spread")
 
 
 def test_an_inconclusive_gate_says_how_many_more_queries_decide():

@@ -456,7 +456,7 @@ def test_a_measure_without_ends_and_values_beyond_them_have_the_normal_interval(
 
 
 def test_bounded_intervals_know_no_weights():
-    with pytest.raises(ir.IRError, match="interval='bounded' knows no weights"):
+    with pytest.raises(ir.IRError, match="interval='bounded' takes no weights"):
         ir.summarize(PER_QUERY, weights="asked", interval="bounded")
     pytest.importorskip("scipy")
     found = ir.summarize(PER_QUERY.select("query_id", "RR"), interval="bounded")

@@ -123,8 +123,8 @@ def test_a_session_that_leaves_out_lost_parts_is_an_error(session, to_spark, job
     finally:
         session.conf.set(setting, "false")
     assert str(caught.value) == (
-        f"{setting} must be 'false' to evaluate: the rows of a lost part would be missing from the figures without a "
-        f"word. Set it: session.conf.set('{setting}', 'false')."
+        f"{setting} must be 'false' to evaluate: the rows of a lost part would be silently missing from the "
+        f"figures. Set it: session.conf.set('{setting}', 'false')."
     )
     assert jobs() == set()
 
@@ -160,8 +160,8 @@ def test_a_part_of_zero_bytes_is_an_error_before_any_job(session, to_spark, jobs
             with pytest.raises(ir.IRError) as caught:
                 irs.evaluate(frame, QRELS, "AP")
             assert re.fullmatch(
-                rf"file:/+.*/run/part%209%20%2541\.{format}: the file has zero bytes, and Spark would pass over it "
-                r"without a word\. Write it again, or delete it\.",
+                rf"file:/+.*/run/part%209%20%2541\.{format}: the file has zero bytes, and Spark would skip it "
+                r"silently\. Write it again, or delete it\.",
                 str(caught.value),
             )
         assert jobs() == known

@@ -68,7 +68,7 @@ def test_the_output_of_trec_eval_on_a_real_run_is_read_whole():
 WRONG = {
     "two fields": ("map q1\n", "line 1: a line of trec_eval has three fields"),
     "no number": ("map q1 0.5\nmap q2 high\n", "line 2: the value of a measure must be a number"),
-    "a figure twice": ("map q1 0.5\nmap q1 0.5\n", "line 2: this figure is here for the second time"),
+    "a figure twice": ("map q1 0.5\nmap q1 0.5\n", "line 2: this figure occurs twice"),
     "a summary alone": ("map all 0.5\n", "trec_eval prints them with -q"),
     "nothing": ("\n", "the file is empty"),
 }
@@ -231,7 +231,7 @@ NOT_WRITTEN = {
     ),
     "a topic called all": (spoilt(query_id=["all", "c"]), {}, "whose topic is no field"),
     "a topic that is null": (spoilt(query_id=[None, "c"]), {}, "whose topic is no field"),
-    "a topic twice": (spoilt(query_id=["c", "c"]), {}, "per_query has 2 rows of a topic that is there twice."),
+    "a topic twice": (spoilt(query_id=["c", "c"]), {}, "per_query has 2 rows of a topic that occurs twice."),
     "no row": (PER_QUERY.clear(), {}, "per_query has no row"),
     "no measure": (PER_QUERY.select("query_id"), {}, "per_query has no measure"),
     "a value that is NaN": (spoilt(AP=[float("nan"), 1.0]), {}, "NaN"),
@@ -269,7 +269,7 @@ def test_what_can_not_be_written_is_told_and_the_old_file_stays(frame, options, 
 
 def test_a_system_that_can_not_be_written_leaves_the_files_of_all(tmp_path):
     frame = pl.DataFrame({"run": ["a", "b", "b"], "query_id": ["q", "q", "q"], "AP": [1.0, 0.5, 0.5]})
-    with pytest.raises(ir.IRError, match="per_query has 2 rows of a topic that is there twice"):
+    with pytest.raises(ir.IRError, match="per_query has 2 rows of a topic that occurs twice"):
         write_trec_eval(frame, tmp_path / "{run}.eval")
     assert list(tmp_path.iterdir()) == []
 
@@ -286,10 +286,10 @@ def test_a_file_each_needs_systems(tmp_path):
     [
         ("map q1 nan", ", line 1: the value of a measure must be a number."),
         ("map q1 0.1\n\0 x 0.1", ", line 2: a NUL byte; is this a binary file?"),
-        ("map q1 0.1\ntopic q1 1", ", line 2: no measure can be called so here; rename it."),
-        ("query_id q1 1", ", line 1: no measure can be called so here; rename it."),
-        ("run q1 1", ", line 1: no measure can be called so here; rename it."),
-        ("map q1 0.1\nAP q1 0.2", ": the measure AP is there under two names; leave one of them out."),
+        ("map q1 0.1\ntopic q1 1", ", line 2: this is no name for a measure; rename it."),
+        ("query_id q1 1", ", line 1: this is no name for a measure; rename it."),
+        ("run q1 1", ", line 1: this is no name for a measure; rename it."),
+        ("map q1 0.1\nAP q1 0.2", ": the measure AP occurs under two names; leave one of them out."),
     ],
 )
 def test_what_is_no_figure_is_refused(tmp_path, lines, said):

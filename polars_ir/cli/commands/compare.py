@@ -37,7 +37,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     baseline = "the system that the others are compared with; without it, all pairs"
     command.add_argument("--baseline", metavar="SYSTEM", help=baseline)
     add_options(command, Comparing, without=["margin", "by"])
-    margin = "the largest difference that is as good as none, or a measure's own as NAME=MARGIN; repeat"
+    margin = "the largest difference that counts as none, or a measure's own as NAME=MARGIN; repeat"
     command.add_argument("--margin", type=number_of_measure, action="append", metavar="MARGIN", help=margin)
     add_slices(command, "a row per value of a column of --queries, or of the files, as well; repeat")
     add_limits(command)

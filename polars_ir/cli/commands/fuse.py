@@ -34,11 +34,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dialect", choices=PRODUCTS, metavar="PRODUCT", help=f"as in {', '.join(PRODUCTS)}")
     command.add_argument("-o", "--output", dest="target", metavar="FILE", help="the run to write; - is standard output")
     command.add_argument("--to", choices=writable("run"), metavar="FORMAT", help="its format, if the ending tells none")
-    tune = "tell what weights chosen on --qrels by -m are worth, out of fold; with -o, write the run by the best ones"
+    tune = "report the out-of-fold value of weights chosen on --qrels by -m; with -o, write the run by the best ones"
     command.add_argument("--tune", action="store_true", help=tune)
     command.add_argument("--qrels", metavar="FILE", help="judgments to tune by")
     command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
-    command.add_argument("--seed", type=int, default=0, help="what parts the queries (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="the seed of the folds (%(default)s)")
     add_measures(command, required=False)
     add_formats(command)
     add_limits(command)
@@ -88,4 +88,4 @@ def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
         write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
 
 
-FUSE = Command("fuse", "fuse runs to one, or tell what tuning that would be worth", arguments, run)
+FUSE = Command("fuse", "fuse runs to one, or report what tuning would gain", arguments, run)

@@ -28,7 +28,7 @@ from polars_ir.per_query.options import Gating
 def arguments(command: argparse.ArgumentParser) -> None:
     """What the command takes."""
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
-    command.add_argument("old", help="the same for the system as it was")
+    command.add_argument("old", help="the same for the system before the change")
     add_measures(command, required=True)
     add_options(command, Gating, without=["max_drop", "ranges"])
     add_runs_instead(command)

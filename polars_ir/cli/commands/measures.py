@@ -27,4 +27,4 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return measures.select("name", "function", "judgments", "parameters", "meaning")
 
 
-MEASURES = Command("measures", "list the measures there are", arguments, run)
+MEASURES = Command("measures", "list all measures", arguments, run)

@@ -47,6 +47,6 @@ def _findings(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(of_each)
 
 
-HELP = "tell what is odd about runs and their judgments; status 1 if anything is"
+HELP = "report problems of runs and their judgments; status 1 if there are any"
 
 VALIDATE = Command("validate", HELP, arguments, run, status)

@@ -33,7 +33,7 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
         .when(has_grade.not_())
         .then(pl.format("the grade (field 1) must be a number; got '{}'.", field(0).str.head(80)))
         .otherwise(
-            pl.lit(f"the first line has {'a' if has_documents else 'no'} docid in its comment; this one not so.")
+            pl.lit(f"the first line has {'a' if has_documents else 'no'} docid in its comment; this one differs.")
         )
     )
     bad = (has_query & has_grade).not_() | (document.is_not_null() != has_documents)

@@ -81,7 +81,7 @@ def _objects(
     place = ", ".join(f"{name} {key!r:.80}" for name, key in zip(levels.values(), keys, strict=False)) or "the whole"
     below = [*levels.values(), "document"][len(keys)]
     if isinstance(node, Repeated):
-        problem = f"{place}: the {below} {node.key!r:.80} is there twice, and only one can be meant. Leave one out."
+        problem = f"{place}: the {below} {node.key!r:.80} occurs twice. Leave one out."
         raise FileError.of_file(file, problem)
     if len(keys) == len(levels) and (isinstance(node, Numbers) or node == {}):
         yield keys, node or None
