@@ -29,6 +29,7 @@ def draw(spec: Spec, path: Path) -> None:
         )
         .properties(width=430, height=220)
         .configure_view(stroke=None)
-        .configure_legend(orient="top", columns=3, labelLimit=300)
+        # Fonts of browsers are wider than the one that columns are measured with.
+        .configure_legend(orient="top", columns=3, columnPadding=30, labelLimit=300)
     )
     chart.save(path)

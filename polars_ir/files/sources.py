@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from polars_ir.errors import Code, FileError, Fix, InputTypeError, shown
+from polars_ir.files.folders import by_polars
 from polars_ir.files.formats import FORMATS
 from polars_ir.files.locations import SCHEMES, File, is_text, pure, scheme
 from polars_ir.files.signatures import COMPRESSED, beginning, check_readable
@@ -147,6 +148,6 @@ def _check_beginning(path: Path) -> None:
 def _is_directory(path: Path) -> FileError:
     """That this is no file, and how to read those in it; folders called `key=value` hold columns, for Polars."""
     if "=" in path.name or any(path.glob("*=*")):
-        hive = f"pl.scan_parquet({str(path)!r}, hive_partitioning=True)"
-        return FileError.of_file(path, f"this is a directory with columns in the names of folders; read it by {hive}.")
+        problem = "this is a directory with columns in the names of folders."
+        return FileError.of_file(path, problem, fix=by_polars(path))
     return FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")

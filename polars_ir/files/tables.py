@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.errors import FileError
+from polars_ir.files.folders import check_folders
 from polars_ir.files.locations import File
 from polars_ir.files.record import Typed
 from polars_ir.files.unpacking import MAX_RATIO, check_size, most_bytes
@@ -53,6 +54,7 @@ def _together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.L
         if schema != first:
             problem = f"its columns are {_listed(schema)}; those of {files[0]} are {_listed(first)}. Read them apart."
             raise FileError.of_file(path, problem)
+    check_folders(files, first)
     return reader.scan(files)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from polars_ir.errors import FileError
 from polars_ir.files.checked import Checked
+from polars_ir.files.folders import check_folders
 from polars_ir.files.locations import File, is_remote
 from polars_ir.files.record import Role, Rows
 from polars_ir.files.sources import names
@@ -78,6 +79,8 @@ def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, reade
             had, wanted = ", ".join(part.columns), ", ".join(first.columns)
             problem = f"its columns are {had:.200}; those of {first.path} are {wanted:.200}. Read them apart."
             raise FileError.of_file(part.path, problem)
+    if first.dialect is not None:
+        check_folders([part.path for part in parts], first.columns)
     heads = [part.first_lines() for part in parts]
     if role == "run" and first.dialect is None:
         systems = zip(_systems(heads, reader), scans, strict=True)

@@ -209,6 +209,7 @@ def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "BEIR": "top_k_accuracy",
         "MTEB": "hit_rate cv_recall",
         "RecTools": "HitRate",
+        "Elliot": "HR",
         "torchmetrics": "RetrievalHitRate retrieval_hit_rate",
     },
     monotone=True,

@@ -238,3 +238,31 @@ def test_a_folder_of_hive_parts_is_left_to_polars(tmp_path: Path) -> None:
     assert run.ir.evaluate({"q": ["d"]}, "RR").collect().rows() == [("a", "q", 1.0), ("b", "q", 1.0)]
     with pytest.raises(FileError, match="columns in the names of folders"):
         read_run(str(tmp_path / "lake" / "*"))
+    # Their systems would be put together as one.
+    with pytest.raises(FileError) as of_files:
+        scan_run(tmp_path / "lake" / "*" / "*.parquet")
+    assert str(of_files.value) == (
+        f"{tmp_path / 'lake'}: the folders hold the column 'run', which their files lack. Read it by: {advice}."
+    )
+    assert read_run(tmp_path / "lake" / "run=a" / "part.parquet").height == 1
+
+
+@pytest.mark.parametrize("name", ["part.parquet", "part.csv", "part.ndjson"])
+def test_folders_that_hold_no_system_are_parts_of_one_table(tmp_path: Path, name: str) -> None:
+    for day in (1, 2):
+        folder = tmp_path / f"day={day}"
+        folder.mkdir()
+        part = pl.DataFrame({"query_id": [f"q{day}"], "doc_id": ["d"], "score": [1.0]})
+        getattr(part, f"write_{Path(name).suffix[1:]}")(folder / name)
+    assert read_run(tmp_path / "*" / name)["query_id"].to_list() == ["q1", "q2"]
+
+
+@pytest.mark.parametrize("name", ["part.csv", "part.ndjson"])
+def test_folders_that_hold_the_system_are_an_error_in_every_table(tmp_path: Path, name: str) -> None:
+    for system in ("a", "b"):
+        folder = tmp_path / f"system={system}"
+        folder.mkdir()
+        part = pl.DataFrame({"query_id": [f"q{system}"], "doc_id": ["d"], "score": [1.0]})
+        getattr(part, f"write_{Path(name).suffix[1:]}")(folder / name)
+    with pytest.raises(FileError, match="the folders hold the column 'system', which their files lack"):
+        read_run(tmp_path / "*" / name)

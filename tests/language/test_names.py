@@ -241,9 +241,10 @@ OTHERS = {
         "R_cap_at_10": "R_cap@10",
         "Hole_at_10": "Hole@10",
     },
-    "RePlay and RecTools": {
+    "RePlay, RecTools and Elliot": {
         "HitRate": "Success",
         "HitRate@10": "Success@10",
+        "HR@10": "Success@10",
         "Precision@10": "P@10",
         "Recall@10": "R@10",
         "MAP@10": "AP@10",
@@ -488,7 +489,7 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
     ("name", "words"),
     [
         ("recal@5", ["no measure is called 'recal@5'", "Did you mean 'Recall'"]),
-        ("HR@10", ["no measure is called 'HR@10'. Did you mean 'hit_rate' or 'HitRate'"]),
+        ("TKA@10", ["no measure is called 'TKA@10'. Did you mean 'top_k_accuracy'"]),
         ("nDCG@5,5", ["two measures are named 'nDCG@5'"]),
         ("P@5,five", ["P: k must be", "'5,five'"]),
         ("utility.1,2", ["utility: coefficients must be a tuple of four numbers", "got (1, 2)"]),
