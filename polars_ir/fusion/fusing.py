@@ -145,27 +145,46 @@ def termed(
     missing: Missing,
 ) -> pl.LazyFrame:
     """Ranked rows with their normalised score, their weight and the term they contribute."""
+    rows = weighted(listed(rows, fusion, systems), weights, systems, table)
+    return with_terms(with_absent(rows, fusion, missing), fusion.method, missing)
+
+
+def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """Ranked rows with what a term reads but the weight: their normalised score, and the counts of their lists."""
     method, norm = fusion.method, fusion.norm
     rows = knowing(rows, method, systems)
     rows = rows if norm is None else normalized(rows, norm, LIST)
-    rows = weighted(rows, weights, systems, table)
-    absent = method.absent if norm is None or norm.absent is None else norm.absent
-    for reader in (method.term, *([] if absent is None else [absent])):
+    for reader in (method.term, *_absents(fusion)):
         rows = with_counts(rows, reader, LIST)
-    if missing == "skip" and absent is None:
-        return rows.with_columns(term=method.term.cast(pl.Float64))
-    is_sum = isinstance(method.combine, str) and method.combine == "sum"
-    if is_sum and missing == "zero" and absent is None:
-        return rows.with_columns(term=method.term.cast(pl.Float64).fill_null(0.0))
+    return rows
+
+
+def with_absent(rows: pl.LazyFrame, fusion: Fusion, missing: Missing) -> pl.LazyFrame:
+    """The rows, and where a run has a term for a document that it lacks, one for each of these without a rank."""
+    is_sum = isinstance(fusion.method.combine, str) and fusion.method.combine == "sum"
+    # A sum of it and 0 is one without it.
+    if not _absents(fusion) and (missing == "skip" or (missing == "zero" and is_sum)):
+        return rows
     rows = completed(rows)
-    if norm is not None and norm.absent is not None:
-        rows = rows.with_columns(score=pl.coalesce("score", norm.absent))
+    absent_score = None if fusion.norm is None else fusion.norm.absent
+    return rows if absent_score is None else rows.with_columns(score=pl.coalesce("score", absent_score))
+
+
+def with_terms(rows: pl.LazyFrame, method: Method, missing: Missing) -> pl.LazyFrame:
+    """Rows that have a weight with the term that each contributes."""
     term = method.term.cast(pl.Float64)
     if method.absent is not None:
         term = pl.coalesce(term, method.absent)
-    rows = rows.with_columns(term=term)
-    fill = {"zero": pl.lit(0.0), "min": pl.col("term").min().over(LIST), "skip": pl.col("term")}[missing]
-    return rows.with_columns(term=pl.coalesce("term", fill))
+    rows = rows.with_columns(term=term.fill_null(0.0) if missing == "zero" else term)
+    if missing == "min":
+        rows = rows.with_columns(term=pl.coalesce("term", pl.col("term").min().over(LIST)))
+    return rows
+
+
+def _absents(fusion: Fusion) -> list[pl.Expr]:
+    """What gives a run a term, or a score, for a document that it lacks."""
+    absents = [fusion.method.absent, None if fusion.norm is None else fusion.norm.absent]
+    return [absent for absent in absents if absent is not None]
 
 
 def scored(rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[str] | None) -> pl.LazyFrame:
