@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from polars_ir.engine import tuning
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import OptionError, explain_options
 from polars_ir.frames.kinds import SameKind
@@ -21,7 +22,7 @@ from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.learners import knowing
 from polars_ir.fusion.methods import Method
-from polars_ir.fusion.pruning import pruned
+from polars_ir.fusion.pruning import pruned, pruned_in_memory
 from polars_ir.fusion.weights import all_weights, weighted
 from polars_ir.runs.norms import Norm, normalized, with_counts
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked, returned
@@ -126,14 +127,21 @@ def fuse(
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     rows = termed(rows, fusion, weights, systems, table, missing)
     if top is not None and fusion.method.falling and missing != "min":
-        # It reads the rows three times: those in memory are ranked once.
-        rows = collected(rows, table.rows).lazy() if table.eager else rows
-        rows = pruned(rows, fusion.method, top)
+        rows = _pruned(rows, fusion.method, top, table)
     scores = scored(rows, fusion.method, weights, systems)
     if contributions:
         scores = scores.join(_terms(rows, systems), on=DOCUMENT)
     scores = scores if top is None else first(scores, top)
     return returned(in_order(scores, ["query_id"]), table, of_one(runs))
+
+
+def _pruned(rows: pl.LazyFrame, method: Method, top: int, table: Table) -> pl.LazyFrame:
+    """The rows that can matter to the first documents, where leaving others out saves more than it takes."""
+    if not table.eager:
+        return pruned(rows, method, top)
+    if table.rows < tuning.TUNING.streaming_rows:
+        return rows
+    return pruned_in_memory(collected(rows, table.rows), method, top).lazy()
 
 
 def termed(

@@ -6,8 +6,10 @@ from statistics import median
 
 import polars as pl
 import pytest
+from tuned import tune
 
 import polars_ir as ir
+from polars_ir.fusion.pruning import pruned, pruned_in_memory
 
 A = {"q1": {"x": 9.0, "y": 6.0, "z": 5.0}, "q2": {"x": 1.0}}
 B = {"q1": {"y": 3.0, "w": 2.0}, "q3": {"x": 1.0}}
@@ -151,6 +153,15 @@ def test_neither_the_order_of_runs_nor_that_of_rows_nor_the_engine_changes_a_bit
             assert ir.fuse(shuffled.lazy(), method, norm=norm).collect(engine=engine).equals(expected)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_ranks_by_number_change_no_bit(method, monkeypatch):
+    """As those of large runs in memory are found."""
+    expected = ir.fuse(RUNS, method)
+    tune(monkeypatch, streaming_rows=0)
+    assert ir.fuse(RUNS, method).equals(expected)
+    assert ir.fuse(_frame().sample(fraction=1, shuffle=True, seed=2), method).equals(expected)
+
+
 def test_the_order_of_a_list_of_weighted_runs_changes_no_bit():
     weights = dict(zip(RUNS, [0.1, 0.7, 0.3, 0.9, 0.2], strict=True))
     expected = ir.fuse(RUNS, weights=weights)
@@ -170,7 +181,9 @@ def test_the_scale_of_scores_does_not_matter_to_a_norm():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_pruning_changes_nothing(seed):
+@pytest.mark.parametrize("streaming_rows", [0, 10**9])
+def test_pruning_changes_nothing(seed, streaming_rows, monkeypatch):
+    tune(monkeypatch, streaming_rows=streaming_rows)
     chance = random.Random(seed)
     runs = _random_runs(seed, n_runs=chance.randint(2, 5))
     method = chance.choice(["rrf", "rbc"])
@@ -180,18 +193,30 @@ def test_pruning_changes_nothing(seed):
         for top in (1, 3, 7, 100):
             first = whole.group_by("query_id", maintain_order=True).head(top)
             assert ir.fuse(runs, weights=weights, **options, top=top).equals(first)
+            plans = {name: _frame({name: run}).drop("run").lazy() for name, run in runs.items()}
+            assert ir.fuse(plans, weights=weights, **options, top=top).collect().equals(first)
 
 
 def test_pruning_leaves_most_out():
     """Two lists of 1000 with nothing in common: only r <= 2 (60 + 10) - 60 = 80 can be among the first ten."""
-    from polars_ir.fusion.pruning import pruned
-
     rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
     rows = rows.with_columns(query_id=pl.lit("q"), doc_id=pl.format("{}{}", "run", "rank"), weight=1.0)
     method = ir.fusion.rrf()
     kept = pruned(rows.lazy().with_columns(term=method.term), method, 10).collect()
     assert kept["rank"].max() == 80
     assert kept.height == 160
+
+
+def test_pruning_in_memory_goes_by_the_scores_of_those_that_are_high():
+    """Two lists of 1000 with the same ten at the head: the tenth has 2 / (60 + 10), so that no others can pass it."""
+    rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
+    number = pl.when(pl.col("rank") > 10).then(pl.format("{}{}", "run", "rank")).otherwise("rank")
+    rows = rows.with_columns(query_id=pl.lit("q"), doc_id=number, weight=1.0)
+    method = ir.fusion.rrf()
+    kept = pruned_in_memory(rows.with_columns(term=method.term), method, 10)
+    assert set(map(str, range(1, 11))) <= set(kept["doc_id"])
+    # Some others may share a slot of the table of hashes.
+    assert kept.height < 2 * 10 + 2000 / 8
 
 
 def test_the_depth_cuts_the_lists_before_anything_else():
