@@ -13,11 +13,12 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from polars_ir.engine import tuning
+from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.engine.ranking import DOCUMENT
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import DataError, OptionError, explain_options
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table
-from polars_ir.fusion.combining import LIST, combined, completed
+from polars_ir.fusion.combining import DUPLICATES, LIST, combined, completed
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.learners import knowing
@@ -98,7 +99,8 @@ def fuse(
         For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
         negative or all 0, unknown names, scores that rise with the ranks beside them, and runs that `evaluate` would
         not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
-        collected; duplicates of large runs are not searched for.
+        collected. With `top` duplicates may be seen only among documents that can be so high, in a LazyFrame or a
+        large run.
 
     References
     ----------
@@ -128,11 +130,16 @@ def fuse(
     rows = termed(rows, fusion, weights, systems, table, missing)
     if top is not None and fusion.method.falling and missing != "min":
         rows = _pruned(rows, fusion.method, top, table)
-    scores = scored(rows, fusion.method, weights, systems)
+    scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
     if contributions:
         scores = scores.join(_terms(rows, systems), on=DOCUMENT)
     scores = scores if top is None else first(scores, top)
-    return returned(in_order(scores, ["query_id"]), table, of_one(runs))
+    try:
+        return returned(in_order(scores, ["query_id"]), table, of_one(runs))
+    except DataError as error:
+        if DUPLICATES in str(error):
+            search_duplicates("run", table, [*table.keys, "doc_id"])
+        raise
 
 
 def _pruned(rows: pl.LazyFrame, method: Method, top: int, table: Table) -> pl.LazyFrame:
@@ -195,9 +202,11 @@ def _absents(fusion: Fusion) -> list[pl.Expr]:
     return [absent for absent in absents if absent is not None]
 
 
-def scored(rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[str] | None) -> pl.LazyFrame:
+def scored(
+    rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[str] | None, *, searched: bool = True
+) -> pl.LazyFrame:
     """The fused score of each document, and how many runs returned it."""
-    documents = combined(rows, method, systems)
+    documents = combined(rows, method, systems, searched=searched)
     if "all_weights" in method.final.meta.root_names():
         whole_weight = all_weights(rows, weights, systems)
         if isinstance(whole_weight, pl.Expr):
@@ -206,7 +215,10 @@ def scored(rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[s
             documents = documents.join(whole_weight, how="cross")
         else:
             documents = documents.join(whole_weight, on="query_id")
-    return documents.select(*DOCUMENT, score=method.final.cast(pl.Float64), n_runs="n_runs")
+    score = method.final.cast(pl.Float64)
+    # A plan's reader may want the scores alone: they depend on the counts, which guard the data.
+    score = score if searched else pl.when(pl.col("n_runs").is_not_null()).then(score)
+    return documents.select(*DOCUMENT, score=score, n_runs="n_runs")
 
 
 def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:

@@ -345,3 +345,42 @@ def test_distances_that_nobody_said_are_such_are_an_error():
     with pytest.raises(ir.IRError, match="scores that rise with the rank"):
         ir.fuse({"dense": ranks, "bm25": {"q": ["x"]}})
     assert ir.fuse({"dense": ranks, "bm25": {"q": ["x"]}}, lower_is_better=["dense"])["doc_id"].to_list() == list("xyz")
+
+
+# Duplicates of what is not searched beforehand.
+
+TWICE = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["x", "y", "x"], "score": [3.0, 2.0, 1.0]})
+ONCE = pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ["x", "z"], "score": [3.0, 2.0]})
+
+
+@pytest.mark.parametrize("method", ["rrf", "min", "med", "geometric", "wmnz", "condorcet", "borda"])
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_plan_fails_for_a_document_that_a_run_gives_twice(method, engine):
+    several = pl.concat(run.with_columns(run=pl.lit(name)) for name, run in (("a", TWICE), ("b", ONCE)))
+    for runs in ({"a": TWICE.lazy(), "b": ONCE.lazy()}, several.lazy()):
+        for options in ({}, {"top": 1}):
+            plan = ir.fuse(runs, method, **options)
+            for asked in (plan, plan.select("score"), plan.select("doc_id")):
+                with pytest.raises(pl.exceptions.InvalidOperationError, match="a document of a query more than once"):
+                    asked.collect(engine=engine)
+
+
+def test_a_large_run_that_gives_a_document_twice_is_an_error_that_shows_it(monkeypatch):
+    tune(monkeypatch, searched_rows=0, streaming_rows=0)
+    with pytest.raises(ir.IRError, match="run has 2 rows that repeat the ids of another") as error:
+        ir.fuse({"a": TWICE, "b": ONCE})
+    assert str(error.value).count("| q        | x      |") == 2
+
+
+def test_more_runs_than_columns_are_searched_too():
+    """Of many runs the terms are lists."""
+    runs = {f"run {number}": ONCE.lazy() for number in range(20)}
+    assert ir.fuse(runs).collect()["n_runs"].to_list() == [20, 20]
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="more than once"):
+        ir.fuse({**runs, "run 7": TWICE.lazy()}).collect()
+
+
+@pytest.mark.parametrize("call", [ir.tune_fusion, ir.complementarity, lambda r, q: ir.fusion.train("posfuse", r, q)])
+def test_runs_that_are_collected_are_searched_for_duplicates(call):
+    with pytest.raises(ir.IRError, match="repeat the ids of another"):
+        call({"a": TWICE.lazy(), "b": ONCE.lazy()}, {"q": {"x": 1}})
