@@ -146,7 +146,7 @@ def tune_fusion(
     trials = trials_of(grid, systems, norm)
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     values = measured(trials, of, how).rename({"run": "trial", how.measure.name: "value"})
-    values = values.join(folds_of(of, by, folds, seed), on="query_id")
+    values = values.join(folds_of(of.qrels, by, folds, seed), on="query_id")
     choices = _choices(values, cost=is_cost(how.measure.name))
     tuning = _Tuning(trials, of, how, values, choices)
     per_query = tuning.per_query()

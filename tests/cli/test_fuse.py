@@ -52,11 +52,22 @@ def test_tuning_tells_what_it_is_worth(files, capsys):
     assert "not significant" in err
 
 
+def test_a_trained_method_learns_out_of_fold(files, tmp_path):
+    out = tmp_path / "fused.parquet"
+    options = ["--method", "slidefuse", "--qrels", files["qrels"], "--folds", "3", "--top", "20", "-o", str(out)]
+    assert main(["fuse", *_runs(files), *options]) == 0
+    expected = ir.fusion.fuse_out_of_fold(PYDOCS.runs, PYDOCS.qrels, "slidefuse", folds=3, top=20)
+    assert pl.read_parquet(out).select("query_id", "doc_id", "score").equals(expected.drop("n_runs"))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["-w", "1"], "--weight must be given for each run; got 1 for 3 runs"),
         (["--tune"], "--tune needs judgments"),
+        (["--method", "posfuse"], "--method posfuse learns from judgments; give them (--qrels FILE)"),
+        (["--method", "posfuse", "--qrels", "none", "--tune"], "--tune is not for --method posfuse"),
+        (["--method", "posfuse", "--qrels", "none", "-w", "1"], "--weight is not for --method posfuse"),
         (["--method", "max", "-w", "1", "-w", "1", "-w", "1"], "are ignored by the method 'max'"),
     ],
 )

@@ -16,15 +16,18 @@ from polars_ir.cli.parser import RENDERS, RUNS, add_formats, add_limits, add_mea
 from polars_ir.errors import OptionError, known_as, printable
 from polars_ir.files import write_run
 from polars_ir.files.formats import writable
-from polars_ir.fusion import PRODUCTS, fuse, tune_fusion
+from polars_ir.fusion import PRODUCTS, fuse, fuse_out_of_fold, tune_fusion
 from polars_ir.fusion.methods import BY_NAME as METHODS
+from polars_ir.fusion.methods import TRAINED
 from polars_ir.runs.norms import BY_NAME as NORMS
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """What the command takes."""
     command.add_argument("files", nargs="+", metavar="run", help=RUNS)
-    command.add_argument("--method", choices=METHODS, metavar="METHOD", default="rrf", help=f"{', '.join(METHODS)}")
+    trained = f"or one that learns from --qrels, each query by the judgments of others: {', '.join(TRAINED)}"
+    methods = f"{', '.join(METHODS)}; {trained}"
+    command.add_argument("--method", choices=[*METHODS, *TRAINED], metavar="METHOD", default="rrf", help=methods)
     command.add_argument("--norm", choices=NORMS, metavar="NORM", help=f"of the scores: {', '.join(NORMS)}")
     weight = "the weight of each run, in the order of the files; repeat"
     command.add_argument("-w", "--weight", type=float, action="append", dest="weights", metavar="W", help=weight)
@@ -36,7 +39,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--to", choices=writable("run"), metavar="FORMAT", help="its format, if the ending tells none")
     tune = "tell what weights chosen on --qrels by -m are worth, out of fold; with -o, write the run by the best ones"
     command.add_argument("--tune", action="store_true", help=tune)
-    command.add_argument("--qrels", metavar="FILE", help="judgments to tune by")
+    command.add_argument("--qrels", metavar="FILE", help="judgments to tune by, or to learn from")
     command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
     command.add_argument("--seed", type=int, default=0, help="what parts the queries (%(default)s)")
     add_measures(command, required=False)
@@ -53,6 +56,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """What tuning is worth; or nothing to show, since the fused run is written."""
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits_of(options)))
+    if options.method in TRAINED:
+        _write(_learnt(runs, options), options)
+        return pl.DataFrame()
     how: dict[str, Any] = {name: getattr(options, name) for name in ("norm", "depth", "top", "dialect")}
     weights, k, summary = _weights(runs, options), options.k, pl.DataFrame()
     if options.tune:
@@ -69,6 +75,19 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if options.target is not None or not options.tune:
         _write(fuse(runs, options.method, k=k, weights=weights, **how), options)
     return summary
+
+
+def _learnt(runs: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
+    """The runs fused by a trained method, each judged query by what the others teach."""
+    if options.qrels is None:
+        raise OptionError(f"--method {options.method} learns from judgments; give them (--qrels FILE).")
+    for name in ("tune", "weights", "k", "dialect"):
+        if getattr(options, name):
+            raise OptionError(f"--{name.removesuffix('s')} is not for --method {options.method}; leave it out.")
+    ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits_of(options)))
+    how = {name: getattr(options, name) for name in ("norm", "depth", "top", "folds", "seed")}
+    fused: pl.DataFrame = fuse_out_of_fold(ours, qrels, options.method, **how)
+    return fused
 
 
 def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float] | None:
