@@ -191,7 +191,7 @@ WHOLE_MESSAGES = {
     "an unknown measure": (
         evaluating(measures="nDGC@10"),
         (
-            "no measure is called 'nDGC@10'. Did you mean 'nDCG' or 'Rndcg' or '\N{GREEK SMALL LETTER ALPHA}_nDCG'? "
+            "no measure is called 'nDGC@10'. Did you mean 'nDCG@10' or '\N{GREEK SMALL LETTER ALPHA}_nDCG@10'? "
             "`ir.catalog()` lists them all."
         ),
     ),

@@ -106,7 +106,7 @@ def test_an_unknown_ending_of_the_output_is_an_error(evaluating, folder, capsys)
 def test_an_unknown_measure_is_an_error_of_one_line(evaluating, capsys):
     line = failing([*evaluating, "-m", "ndgc@10"], capsys)
     assert "\n" not in line
-    assert "no measure is called 'ndgc@10'. Did you mean 'nDCG'" in line
+    assert "no measure is called 'ndgc@10'. Did you mean 'nDCG@10'" in line
 
 
 def test_a_missing_file_is_an_error_of_one_line(evaluating, folder, capsys):
