@@ -149,7 +149,7 @@ def _in_lists(table: str, query: str, lists: Sequence[str], schema: Mapping[str,
         code = Code(f"run, qrels = ir.from_lists({table}, {words})")
     elif isinstance(inner, pl.Struct):
         code = Code(
-            f"{table} = {table}.explode({retrieved!r}).unnest({retrieved!r})",
+            f"{table} = {table}.explode({retrieved!r}, empty_as_null=False).unnest({retrieved!r})",
             f"{table} = pd.DataFrame([{{{query!r}: query, **row}} for query, rows in zip({table}[{query!r}], "
             f"{table}[{retrieved!r}]) for row in rows])",
         )

@@ -120,12 +120,13 @@ def _nauc(measure: str, name: str) -> pl.Expr:
 
 def _surest_first(value: pl.Expr, sure: pl.Expr) -> pl.Expr:
     """The values by falling confidence, of equal ones those of the higher ids first; confidences that are null last."""
-    rising, values, ids = (each.sort_by(sure) for each in (sure, value, pl.col("query_id")))
+    rising = sure.sort(nulls_last=True)
     below = rising.shift()
     # Levels and not rounded numbers: two neighbours can be rounded to different ones.
     is_higher = (rising > below) & (rising - below > NOISE * pl.min_horizontal(rising.abs(), below.abs()))
-    level = pl.when(rising.is_not_null()).then(is_higher.fill_null(False).cum_sum())
-    return values.sort_by(level, ids, descending=True, nulls_last=True)
+    # Not two sorts in turn: in an aggregation Polars 1.44 loses the order of the first.
+    level = is_higher.fill_null(False).cum_sum().gather(sure.rank("ordinal") - 1)
+    return value.sort_by(level, "query_id", descending=True, nulls_last=True)
 
 
 def _area(values: pl.Expr) -> pl.Expr:
