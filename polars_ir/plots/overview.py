@@ -12,6 +12,7 @@ from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.options import Testing
+from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.summary import mean
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.markup import without_markup
@@ -87,7 +88,7 @@ def forest(
     """
     frame, names = in_memory(per_query, measures, "forest")
     comparison = compare(frame, names, baseline=baseline, **options)
-    test, correction, alpha = options["test"], options["correction"], options["alpha"]
+    alpha = options["alpha"]
     first = comparison.filter(pl.col("measure") == names[0])
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = [
@@ -100,7 +101,7 @@ def forest(
         )
         for place, name in enumerate(names)
     ]
-    method = test if test == "tukey" or correction is None else f"{test}, {correction}"
+    method = TESTS[options["test"]].corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference to {baseline}" if len(names) == 1 else f"Differences to {baseline}"
