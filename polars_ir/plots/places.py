@@ -104,7 +104,8 @@ def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) 
     tooltip = [*(alt.Tooltip(column) for column in columns), *figures]
     scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
     ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
-    x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=alt.Axis(values=ticks, grid=False))
+    axis = alt.Axis(values=ticks, format="d", grid=False)
+    x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=axis)
     base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
         y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
         color=alt.Color("group:N", scale=alt.Scale(domain=list(GROUPS), range=colours), title=None),
