@@ -97,7 +97,6 @@ def forest(
             systems.to_list(),
             name,
             f"difference to {baseline}" if named_once(place, len(names), 2)[0] else None,
-            is_first=place == 0,
         )
         for place, name in enumerate(names)
     ]
@@ -123,9 +122,7 @@ def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
     return rows.with_columns(verdict=verdict)
 
 
-def _intervals(
-    rows: pl.DataFrame, systems: list[str], measure: str, title: str | None, *, is_first: bool
-) -> alt.LayerChart:
+def _intervals(rows: pl.DataFrame, systems: list[str], measure: str, title: str | None) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
     colours, shapes = ([kinds[i] for kinds in VERDICTS.values()] for i in (0, 1))
     decimals = ["mean", "baseline_mean", "difference", "low", "high", "simultaneous_low", "simultaneous_high"]
@@ -152,7 +149,7 @@ def _intervals(
     points = base.mark_point(filled=True, size=90).encode(
         x=x, shape=alt.Shape("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=shapes), title=None)
     )
-    points = points.add_params(click(on_legend=False)) if is_first else points
+    points = points.add_params(click(on_legend=False))
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
     return panel.properties(width=320, height=alt.Step(22), title=titled(with_direction(measure)))
 

@@ -84,9 +84,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     share = pl.when(few).then(pl.lit("< 1 %")).otherwise(pl.format("{} %", percent))
     places = places.with_columns(group=group, share=share)
     panels = [
-        _ranges(
-            places.filter(measure=name), name, is_first=place == 0, names_x=named_once(place, len(names), COLUMNS)[0]
-        )
+        _ranges(places.filter(measure=name), name, names_x=named_once(place, len(names), COLUMNS)[0])
         for place, name in enumerate(names)
     ]
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {options['confidence']:.0%}."
@@ -95,7 +93,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     return side_by_side(panels, titled(title, lines, below), columns=COLUMNS)
 
 
-def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) -> alt.LayerChart:
+def _ranges(rows: pl.DataFrame, measure: str, *, names_x: bool) -> alt.LayerChart:
     """A panel of a measure."""
     systems = rows["run"].to_list()
     colours, shapes = ([kinds[i] for kinds in GROUPS.values()] for i in (0, 1))
@@ -118,5 +116,5 @@ def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) 
         x=x, shape=alt.Shape("group:N", scale=alt.Scale(domain=list(GROUPS), range=shapes), title=None)
     )
     shares = known.mark_text(align="left", dx=8).encode(x=alt.value(320), text="share:N", color=alt.value(FOREGROUND))
-    panel = alt.LayerChart(layer=[lines, points.add_params(click(on_legend=False)) if is_first else points, shares])
+    panel = alt.LayerChart(layer=[lines, points.add_params(click(on_legend=False)), shares])
     return panel.properties(width=320, height=alt.Step(20), title=titled(with_direction(measure)))
