@@ -6,6 +6,7 @@ error.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
@@ -164,6 +165,7 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
     return Fix("Cast it", casting(table, name, pl.String))
 
 
+@functools.lru_cache(maxsize=1024)
 def fold(name: str) -> str:
     """A name without what does not matter in it: case, `-`, `_` and blanks."""
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "")

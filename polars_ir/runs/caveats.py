@@ -7,6 +7,7 @@ warning says what to look at and what to do.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -152,17 +153,17 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
 
 def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
     """The systems, or True for the only one, for which a column is true of fewer than half of the queries."""
-    share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
     if not systems:
-        return [True] if result.select(share < 0.5).item() else []
+        return [True] if 2 * int(result[column].sum()) < result.height else []
+    share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
     return result.group_by(systems).agg(share).filter(pl.col(column) < 0.5)["run"].sort().to_list()
 
 
 def _warn_of_nan(result: pl.DataFrame) -> None:
     """Warn of values that are no numbers, which every mean would carry on."""
-    counts = result.select(cs.float().is_nan().sum()).to_dict(as_series=False)
-    for name, (count,) in counts.items():
-        if count:
+    for name, values in result.select(cs.float()).to_dict().items():
+        # A sum is NaN if a value is, or where values are infinite both ways.
+        if math.isnan(values.sum()) and (count := int(values.is_nan().sum())):
             bad = result.filter(pl.col(name).is_nan())
             warn(
                 f"{name!r} is NaN for {count} of {result.height} queries{of_file()}, the first being "
