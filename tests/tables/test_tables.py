@@ -442,6 +442,7 @@ def test_a_missing_query_counts_as_0_or_not_and_the_note_says_so():
         ({"correction": "fdr_bh", "alpha": 0.01}, "level 0.01, Benjamini-Hochberg correction"),
         ({"correction": None, "test": "randomisation"}, "paired randomisation test, level 0.05, no correction"),
         ({"test": "tukey"}, "randomised Tukey HSD, level 0.05, 5 queries"),
+        ({"test": "max-t"}, "step-down max-t test, level 0.05, 5 queries"),
     ],
 )
 def test_the_note_names_the_test(options, words):
