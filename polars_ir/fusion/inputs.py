@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.pairing import is_searched, search_duplicates
-from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting
+from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting, quoted
 from polars_ir.frames.columns import find, fold
 from polars_ir.frames.foreign import is_pandas
 from polars_ir.frames.kinds import to_polars
@@ -63,7 +63,8 @@ def _by_rank(run: Any) -> Any:
     frame = to_polars("run", run, column="score")
     columns = frame.collect_schema().names()
     if find("run", "rank", columns) is None:
-        raise ColumnError.missing("run", "rank", ("rank",), columns)
+        says = f"has no column 'rank', which the dialect goes by; it has {quoted(columns)}."
+        raise ColumnError(says, about="run", fix="Add the ranks that the system gave, from 1 in each list")
     score = find("run", "score", columns)
     return frame if score is None else frame.drop(score)
 
