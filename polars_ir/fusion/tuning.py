@@ -11,15 +11,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import explain_options
+from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.folds import folds_of
-from polars_ir.fusion.fusing import Missing, check_missing, check_reads_weights, scored, termed
+from polars_ir.fusion.fusing import Missing, check_missing, reads_weights, scored, termed
 from polars_ir.fusion.grids import Trial, trials_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
-from polars_ir.fusion.methods import Method
+from polars_ir.fusion.methods import TRAINED, Method
 from polars_ir.fusion.trials import Candidates, How, candidates_of, figures, measured
 from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.words import average, total
@@ -138,9 +138,9 @@ def tune_fusion(
     require("stats", "ir.tune_fusion")
     folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
     how = How(method, dialect, missing, check("top", top, whole(1)), resolve_one(measure, "tune_fusion"))
+    _check_has_weights(method, dialect)
     fusion = fusion_of(method, norm, dialect)
     check_missing(missing)
-    check_reads_weights(fusion.method, [1.0])
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     systems = systems_of(table) or sorted(table.select("run").unique().collect()["run"].cast(pl.String))
     trials = trials_of(grid, systems, norm)
@@ -166,6 +166,15 @@ def tune_fusion(
     of_kind = {name: give_back(frame.lazy(), of_one(runs)) for name, frame in frames.items()}
     report = _report(summary.row(0, named=True), comparison)
     return TunedFusion(weights=dict(best.weights), k=best.k, norm=best.norm_name, report=report, **of_kind)
+
+
+def _check_has_weights(method: Any, dialect: str | None) -> None:
+    """Raise an `OptionError` for a method without weights, as trained ones are: there is nothing to choose."""
+    if (isinstance(method, str) and method in TRAINED) or not reads_weights(fusion_of(method, dialect=dialect).method):
+        name = method.name if isinstance(method, Method) else method
+        where = "" if dialect is None else f" in the dialect {dialect!r}"
+        says = f"{name!r} has no weights to choose{where}."
+        raise OptionError(says, about="method", fix="Fuse by it without tuning, or take another")
 
 
 def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:

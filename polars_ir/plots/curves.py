@@ -140,7 +140,8 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
         raise MeasureError.not_a_measure(measure)
     expression = measure(k=k)
     if not isinstance(expression, pl.Expr):
-        raise MeasureError.not_a_measure(expression)
+        says = f"must give a Polars expression for a cutoff; got {expression!r:.80} for k={k}."
+        raise MeasureError(says, about="measure")
     return expression
 
 

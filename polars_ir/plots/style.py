@@ -158,7 +158,7 @@ def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
 def drawn(rows: pl.DataFrame, remedy: str) -> pl.DataFrame:
     """The rows of a chart; an error if they are more than a chart can have."""
     if rows.height > MOST_ROWS:
-        raise DataError(f"a chart has up to {MOST_ROWS:,} marks; this one would have {rows.height:,}. {remedy}")
+        raise DataError(f"a chart has up to {MOST_ROWS:,} marks; this one would have {rows.height:,}.", fix=remedy)
     return rows
 
 

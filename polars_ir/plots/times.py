@@ -152,7 +152,7 @@ def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, i
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
     domain = _within_bounds(rows, measure)
     coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
-    rows = drawn(rows, f"Take longer stretches of time, {option('every')}=")
+    rows = drawn(rows, f"Take longer stretches of time by {option('every')}, or fewer systems")
     course = lines(
         rows, x, with_direction(measure), systems, domain=domain, coloured=coloured, first=is_first, named=True
     )

@@ -10,14 +10,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
+from doors import PACKAGE, check_words
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.cli.commands import COMMANDS
-from polars_ir.cli.parser import parser
 from polars_ir.errors import Code, Door, IRError, Setting, entered_by
-
-PACKAGE = Path(ir.__file__).parent
 
 RUN = {
     "query_id": ["q1", "q1", "q2", "q2", "q3"],
@@ -214,23 +211,6 @@ def test_other_advice_runs_and_helps(name, library):
     code = door.setting(fix.code) if isinstance(fix.code, Setting) else door.code(fix)
     assert code in str(raised.value)
     right(tables, code)
-
-
-def flags() -> set[str]:
-    """Every option that some command has."""
-    commands = next(each.choices for each in parser(COMMANDS, ())._actions if each.dest == "command")  # noqa: SLF001
-    return {flag for command in commands.values() for flag in command._option_string_actions}  # noqa: SLF001
-
-
-#: What is Python: a call, an argument with its value, a module.
-PYTHON = re.compile(r"\w\.\w+\(|\b\w+='|=True|=False|\b(?:pl|pd|ir)\.|`")
-
-
-def check_words(message: str) -> None:
-    """A message of the shell holds no Python but what is shown of data, and options that there are."""
-    told = re.sub(r"got '.*?'(?=[.;])", "got", message.partition("\n")[0])
-    assert not PYTHON.search(told.replace("`polars-ir measures`", ""))
-    assert set(re.findall(r"(?<![\w-])--[a-z-]+", told)) <= flags()
 
 
 def written(folder: Path, tables: Mapping[str, Mapping[str, list]]) -> dict[str, str]:
