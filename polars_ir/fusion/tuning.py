@@ -282,8 +282,8 @@ def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
         f"{name} of the tuned fusion: {summary['out_of_fold']:.4f} out of fold "
         f"({summary['in_sample']:.4f} in-sample, a gap of {summary['gap']:+.4f})."
     )
-    alone = f"Best single run, {best}: {summary['best_single_mean']:.4f}. {_told('The tuned fusion', single, 's')}"
-    weights = f"Equal weights: {summary['equal_weights_mean']:.4f}. {_told('Equal weights', equal, '')}"
+    alone = f"Best single run, {best}: {summary['best_single_mean']:.4f}. {_in_words('The tuned fusion', single, 's')}"
+    weights = f"Equal weights: {summary['equal_weights_mean']:.4f}. {_in_words('Equal weights', equal, '')}"
     folds = (
         f"Folds: {summary['agreement']:.0%} made the most frequent choice; "
         f"a run's share of the weight differs by up to {summary['spread']:.2f} between them."
@@ -291,11 +291,11 @@ def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
     return f"{tuned}\n{alone}\n{weights}\n{folds}"
 
 
-def _told(what: str, row: Mapping[str, Any], s: str) -> str:
+def _in_words(subject: str, row: Mapping[str, Any], s: str) -> str:
     """A difference from the best single run, with how sure it is."""
     if row["difference"] is None or row["p_corrected"] is None:
-        return f"{what} and it can not be compared: {row['note']}."
+        return f"{subject} and it can not be compared: {row['note']}."
     verb = f"gain{s}" if row["difference"] > 0 else f"lose{s}"
     sure = "significant" if row["significant"] else "not significant"
     interval = "" if row["low"] is None else f", 95 % interval {row['low']:+.4f} to {row['high']:+.4f}"
-    return f"{what} {verb} {abs(row['difference']):.4f} against it ({sure}, p = {row['p_corrected']:.3f}{interval})."
+    return f"{subject} {verb} {abs(row['difference']):.4f} against it ({sure}, p = {row['p_corrected']:.3f}{interval})."

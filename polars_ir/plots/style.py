@@ -52,9 +52,9 @@ LONGEST_LABEL = 400
 Chart = alt.LayerChart | alt.ConcatChart
 
 
-def in_memory(per_query: Any, measures: Measures, what: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
+def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
     """A per-query frame of any kind as a Polars one, and the measures to show."""
-    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{what}")
+    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{chart}")
     frame = table.all_columns().collect()
     return frame.rename({key: table.names[key] for key in table.keys if key == "query_id"}), names
 
