@@ -11,6 +11,7 @@ from functools import cached_property
 
 import polars as pl
 
+from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.numbers import RANKING, Judgments, Rankings, filled, row_numbers
 from polars_ir.engine.pairing import Pair, search_duplicates
@@ -35,8 +36,9 @@ class Retrieved:
         """The numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`."""
         known = pl.DataFrame({"query": self.judgments.query, "doc_id": self.judgments.rows["doc_id"]})
         rows = pl.DataFrame({"query": self.rankings.query, "doc_id": self.rows["doc_id"]}).with_row_index("row")
-        candidates = rows.filter(among(known.columns, known))
-        return candidates.join(known.with_row_index("judgment"), on=known.columns).select("row", "judgment")
+        if self.rows.height >= tuning.TUNING.prefiltered:
+            rows = rows.filter(among(known.columns, known))
+        return rows.join(known.with_row_index("judgment"), on=known.columns).select("row", "judgment")
 
     @cached_property
     def judged(self) -> pl.Series:
@@ -56,7 +58,7 @@ class Retrieved:
 
     def condensed(self) -> Retrieved:
         """Only the rows whose documents are judged, and not below 0."""
-        grades = self.judgments.rows["relevance"].gather(self.hits["judgment"])
+        grades = self.judgments.rows["relevance"][self.hits["judgment"]]
         return Retrieved(self.rankings.only(self.are(self.hits["row"].filter(grades >= 0))), self.judgments)
 
     def counts(self, rankings: pl.Series) -> pl.Series:
@@ -81,21 +83,24 @@ class Rows:
     @property
     def met(self) -> int:
         """How many rows are of judged documents that were retrieved."""
-        return int((self.judgment.is_not_null() & self.line.is_not_null()).sum())
+        return self.line.count() - self.judgment.null_count()
 
     @classmethod
     def of(cls, run: Retrieved, asked: pl.Series) -> Rows:
         """A row for each judgment of each system, then one for each unjudged row of the run that is asked for."""
         n_queries, n_judgments = max(len(run.judgments.queries), 1), run.judgments.rows.height
         systems, of_run = run.rankings.systems, run.rankings.ranking
-        number = row_numbers(n_judgments * (1 if systems is None else len(systems)))
-        judgment = number % max(n_judgments, 1)
-        ranking = number // max(n_judgments, 1) * n_queries + run.judgments.query.gather(judgment)
-        of_hits = of_run.gather(run.hits["row"]) // n_queries * n_judgments + run.hits["judgment"]
-        line = filled(None, len(number)).scatter(of_hits, asked.search_sorted(run.hits["row"]))
-        others = ~run.judged.gather(asked)
+        judgment, ranking, of_hits = row_numbers(n_judgments), run.judgments.query, run.hits["judgment"]
+        if systems is not None:
+            number = row_numbers(n_judgments * len(systems))
+            judgment = number % max(n_judgments, 1)
+            ranking = number // max(n_judgments, 1) * n_queries + ranking[judgment]
+            of_hits = of_run[run.hits["row"]] // n_queries * n_judgments + of_hits
+        lines = filled(None, run.rows.height).scatter(asked, row_numbers(len(asked)))
+        line = filled(None, len(judgment)).scatter(of_hits, lines[run.hits["row"]])
+        others = ~run.judged[asked]
         if others.any():
-            ranking = ranking.append(of_run.gather(asked.filter(others)))
+            ranking = ranking.clone().append(of_run[asked.filter(others)])
             judgment = judgment.append(filled(None, int(others.sum())))
             line = line.append(others.arg_true())
         return cls(ranking, judgment, line)
@@ -118,7 +123,7 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
     of_lines = run.rows.select("doc_id", *(name for name in extra if name != "doc_id"))[asked]
     lines = of_lines.hstack(places(run.rankings, asked, by_id=needs.ties != "input"))
     if needs.elsewhere:
-        lines = lines.with_columns(judged_elsewhere=run.pooled.gather(asked).replace(False, None))
+        lines = lines.with_columns(judged_elsewhere=run.pooled[asked].replace(False, None))
     if needs.reads("ideal_rank"):
         judgments = judgments.with_ideal_rank()
     columns = {
@@ -126,17 +131,19 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
         **_gathered(lines.drop("doc_id"), rows.line, needs),
     }
     if needs.unjudged or needs.elsewhere:
-        ids = lines["doc_id"].gather(rows.line)
+        ids = lines["doc_id"][rows.line]
         columns["doc_id"] = columns["doc_id"].zip_with(rows.judgment.is_not_null(), ids)
     if needs.reads("n_retrieved"):
         columns["n_retrieved"] = run.counts(rows.ranking)
     n_queries = max(len(judgments.queries), 1)
-    columns["query_id"] = judgments.queries.gather(rows.ranking % n_queries)
+    query = rows.ranking
     if run.rankings.systems is not None:
-        columns = {"run": run.rankings.systems.gather(rows.ranking // n_queries), **columns}
+        columns = {"run": run.rankings.systems[rows.ranking // n_queries], **columns}
+        query = query % n_queries
+    columns["query_id"] = judgments.queries[query]
     return pl.DataFrame({**columns, RANKING: rows.ranking})
 
 
 def _gathered(frame: pl.DataFrame, numbers: pl.Series, needs: Needs) -> dict[str, pl.Series]:
     """The columns that are read, of the rows with some numbers."""
-    return {column.name: column.gather(numbers) for column in frame if needs.reads(column.name)}
+    return {column.name: column[numbers] for column in frame if needs.reads(column.name)}

@@ -37,16 +37,15 @@ class Judgments:
     def of(cls, rows: pl.DataFrame, per: tuple[str, ...] = ()) -> Judgments:
         """Judgments with their queries numbered."""
         pieces = Pieces.of(rows, ["query_id"])
-        ids = rows["query_id"].gather(pieces.starts)
+        ids = rows["query_id"][pieces.starts]
         queries = ids.unique(maintain_order=True)
         return cls(rows, pieces.spread(numbers_of(ids, queries)), queries, per)
 
     def relevant(self) -> Judgments:
         """Without those of documents judged not relevant, but for one, so that no query or judge is lost."""
-        one_of_each = pl.struct(RANKING, *self.per) if self.per else pl.col(RANKING)
-        rows = self.rows.with_columns(self.query.alias(RANKING))
-        rows = rows.filter((pl.col("relevance") > 0) | one_of_each.is_first_distinct())
-        return Judgments(rows.drop(RANKING), rows[RANKING], self.queries, self.per)
+        of_each = self.rows.select(self.query.alias(RANKING), *self.per).to_struct() if self.per else self.query
+        kept = (self.rows["relevance"] > 0) | of_each.is_first_distinct()
+        return Judgments(self.rows.filter(kept), self.query.filter(kept), self.queries, self.per)
 
     def with_ideal_rank(self) -> Judgments:
         """With the places in the ideal ranking of each query, or of each judge and subtopic."""
@@ -78,9 +77,9 @@ class Rankings:
         """The rows whose queries are among some; the systems are those of the rows, or they are given."""
         several = "run" in rows.columns
         pieces = Pieces.of(rows, ["run", "query_id"] if several else ["query_id"])
-        ranking = query = numbers_of(rows["query_id"].gather(pieces.starts), queries)
+        ranking = query = numbers_of(rows["query_id"][pieces.starts], queries)
         if several:
-            of_pieces = rows["run"].gather(pieces.starts)
+            of_pieces = rows["run"][pieces.starts]
             systems = of_pieces.unique(maintain_order=True) if systems is None else systems
             ranking = numbers_of(of_pieces, systems) * len(queries) + query
         of_rows = pieces.spread(ranking)
@@ -114,18 +113,28 @@ class Pieces:
         if len(values) == len(self.number):
             return values
         of_numbers = filled(None, (self.number[-1] if len(self.number) else 0) + 1)
-        return of_numbers.scatter(self.number.gather(self.starts), values).gather(self.number)
+        return of_numbers.scatter(self.number[self.starts], values)[self.number]
 
 
 def starts_of(numbers: pl.Series) -> pl.Series:
     """The rows whose number is another than that of the row before."""
-    changes = numbers.slice(1) != numbers.slice(0, max(len(numbers) - 1, 0))
+    changes = numbers.slice(1) != but_last(numbers)
     return filled(True, min(len(numbers), 1), pl.Boolean()).append(changes).arg_true()
+
+
+def but_last(column: pl.Series) -> pl.Series:
+    """A column without its last row, which is for each of the others but the first the row before."""
+    return column.slice(0, max(len(column) - 1, 0))
 
 
 def filled(value: int | None, length: int, dtype: pl.DataType | None = None) -> pl.Series:
     """A value so many times."""
-    return pl.Series([value], dtype=dtype or pl.UInt32()).new_from_index(0, length)
+    return _one(value, dtype or pl.UInt32()).new_from_index(0, length)
+
+
+@functools.cache
+def _one(value: int | None, dtype: pl.DataType) -> pl.Series:
+    return pl.Series([value], dtype=dtype)
 
 
 def row_numbers(height: int) -> pl.Series:
@@ -134,6 +143,9 @@ def row_numbers(height: int) -> pl.Series:
 
 
 def numbers_of(ids: pl.Series, known: pl.Series) -> pl.Series:
-    """The places of ids among some that are known; null for one that is not."""
-    numbered = pl.DataFrame({"id": known, "number": row_numbers(len(known))})
+    """The places of ids among some that are known, each once; null for one that is not."""
+    numbers = row_numbers(len(known))
+    if ids.equals(known):
+        return numbers
+    numbered = pl.DataFrame({"id": known, "number": numbers})
     return ids.to_frame("id").join(numbered, on="id", how="left", maintain_order="left")["number"]

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
-from polars_ir.frames.checks import check_duplicates
+from polars_ir.frames.checks import check_duplicates, may_repeat
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.prepared import PreparedJudgments
 from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table
@@ -79,7 +79,7 @@ def _checked(qrels: PreparedJudgments, per: str | None) -> Table:
 
 def search_duplicates(name: str, table: Table, keys: list[str]) -> None:
     """Search a table in memory for duplicates."""
-    if table.eager:
+    if table.eager and may_repeat(table.select(*keys), keys):
         others = [column for column in table.columns if column not in table.names]
         hint = _of_several(others) if name == "qrels" and others and not table.per else ""
         check_duplicates(name, table.all_columns().collect(engine="in-memory"), keys, table.names, hint=hint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.engine.numbers import Rankings, filled, row_numbers, starts_of
+from polars_ir.engine.numbers import Rankings, but_last, filled, row_numbers, starts_of
 
 
 def places(rankings: Rankings, asked: pl.Series, *, by_id: bool) -> pl.DataFrame:
@@ -17,37 +17,39 @@ def places(rankings: Rankings, asked: pl.Series, *, by_id: bool) -> pl.DataFrame
 
     Documents of one level stand by their ids as text, falling; without `by_id` as the rows do.
     """
-    rows, ranking = rankings.rows, rankings.ranking
-    ordered = rows.select("score").with_columns(ranking=ranking)
-    order = _order(ordered)
-    ordered = ordered if order is None else ordered[order]
-    at = asked if order is None else _inverse(order).gather(asked)
-    starts = starts_of(ordered["ranking"])
-    first = filled(0, rankings.count).scatter(ordered["ranking"].gather(starts), starts)
-    n_higher = at - first.gather(ranking.gather(asked))
+    rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
+    at, starts = asked, starts_of(ranking)
+    order = None if _stand_in_order(ranking, score, starts) else _order(ranking, score)
+    if order is not None:
+        at = _inverse(order)[asked]
+        ranking, score = ranking[order], score[order]
+        starts = starts_of(ranking)
+    first = filled(0, rankings.count).scatter(ranking[starts], starts)
+    n_higher = at - first[ranking[at]]
     result = pl.DataFrame({"rank": n_higher + 1, "n_higher": n_higher, "n_tied": filled(1, len(at))})
-    tied = _tied(ordered)
-    shared = tied.gather(at).arg_true()
+    tied = _tied(ranking, score)
+    shared = tied[at].arg_true()
     if shared.is_empty():
         return result
     members = tied.arg_true()
-    ids = rows["doc_id"].gather(members if order is None else order.gather(members)) if by_id else None
-    levels = _levels(ordered[members], members.search_sorted(at.gather(shared)), ids)
-    n_higher = n_higher.gather(shared) - levels["above"]
+    ids = rows["doc_id"][members if order is None else order[members]] if by_id else None
+    levels = _levels(ranking[members], score[members], members.search_sorted(at[shared]), ids)
+    n_higher = n_higher[shared] - levels["above"]
     in_level = {"rank": n_higher + levels["place"] + 1, "n_higher": n_higher, "n_tied": levels["size"]}
     return result.with_columns(result[name].scatter(shared, values) for name, values in in_level.items())
 
 
-def _order(rows: pl.DataFrame) -> pl.Series | None:
-    """The numbers of the rows by ranking, with scores falling, equal ones as they stand; None if they all stand so."""
-    ranking, score = pl.col("ranking"), pl.col("score")
-    if not rows.select(((ranking == ranking.shift(1)) & (score > score.shift(1))).any()).item():
-        found = rows["ranking"].gather(starts_of(rows["ranking"]))
-        if found.n_unique() == found.len():
-            return None
+def _stand_in_order(ranking: pl.Series, score: pl.Series, starts: pl.Series) -> bool:
+    """Whether rows stand by ranking, with scores falling; `starts` are the rows that another ranking is above of."""
+    rising = (score.slice(1) > but_last(score)) & (ranking.slice(1) == but_last(ranking))
+    return not rising.any() and ranking[starts].n_unique() == len(starts)
+
+
+def _order(ranking: pl.Series, score: pl.Series) -> pl.Series:
+    """The numbers of the rows by ranking, with scores falling, equal ones as they stand."""
+    rows = pl.DataFrame({"ranking": ranking, "score": score, "row": row_numbers(len(ranking))})
     row = pl.col("row").sort_by("score", descending=True, maintain_order=True)
-    numbered = rows.with_columns(row=row_numbers(rows.height))
-    return numbered.select(row.over("ranking", mapping_strategy="explode")).to_series()
+    return rows.select(row.over("ranking", mapping_strategy="explode")).to_series()
 
 
 def _inverse(order: pl.Series) -> pl.Series:
@@ -55,27 +57,26 @@ def _inverse(order: pl.Series) -> pl.Series:
     return row_numbers(len(order)).scatter(order, row_numbers(len(order)))
 
 
-def _tied(ordered: pl.DataFrame) -> pl.Series:
+def _tied(ranking: pl.Series, score: pl.Series) -> pl.Series:
     """Whether a row shares its score with a neighbour in its ranking."""
-    ranking, score = pl.col("ranking"), pl.col("score")
-    as_above = (ranking == ranking.shift(1)) & (score == score.shift(1))
-    return ordered.select((as_above | as_above.shift(-1)).fill_null(False)).to_series()
+    as_above = (ranking.slice(1) == but_last(ranking)) & (score.slice(1) == but_last(score))
+    end = filled(False, min(len(ranking), 1), pl.Boolean())
+    return end.clone().append(as_above) | as_above.append(end)
 
 
-def _levels(members: pl.DataFrame, asked: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
+def _levels(ranking: pl.Series, score: pl.Series, asked: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
     """Of some members of levels: how many of its level are written `above`, its `place` by ids if given, the `size`."""
-    ranking, score = pl.col("ranking"), pl.col("score")
-    new = (ranking != ranking.shift(1)) | (score != score.shift(1))
-    begins = members.select(new.fill_null(True)).to_series()
+    new = (ranking.slice(1) != but_last(ranking)) | (score.slice(1) != but_last(score))
+    begins = filled(True, min(len(ranking), 1), pl.Boolean()).append(new)
     level, starts = begins.cum_sum() - 1, begins.arg_true()
     ends = pl.concat([starts.slice(1), pl.Series([len(begins)], dtype=starts.dtype)])
-    of_asked = level.gather(asked)
-    above, size = asked - starts.gather(of_asked), (ends - starts).gather(of_asked)
+    of_asked = level[asked]
+    above, size = asked - starts[of_asked], (ends - starts)[of_asked]
     if ids is None:
         return pl.DataFrame({"above": above, "place": above, "size": size})
     # All ids of these levels are compared, as text.
-    wanted = filled(False, len(starts), pl.Boolean()).scatter(of_asked, True).gather(level)
+    wanted = filled(False, len(starts), pl.Boolean()).scatter(of_asked, True)[level]
     compared = pl.DataFrame({"level": level.filter(wanted), "id": ids.filter(wanted).cast(pl.String)})
     place = compared.select(pl.col("id").rank("ordinal", descending=True).over("level") - 1).to_series()
     places_of_all = filled(0, len(begins)).scatter(wanted.arg_true(), place)
-    return pl.DataFrame({"above": above, "place": places_of_all.gather(asked), "size": size})
+    return pl.DataFrame({"above": above, "place": places_of_all[asked], "size": size})

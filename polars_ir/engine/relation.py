@@ -96,15 +96,10 @@ def _numbered(qrels: Table, needs: Needs) -> Judgments:
 
 
 def _is_sparse(run: Table, judgments: Judgments, needs: Needs) -> bool:
-    """Whether there are so few judgments that the documents above each are counted faster than rows are numbered.
-
-    In a large run that holds for more of them: most of its rows are left out before anything is joined.
-    """
-    if needs.unjudged or needs.judged_only or needs.ties == "input":
+    """Whether a run is so large, and so few of it is judged, that to count is faster than to number its rows."""
+    if needs.unjudged or needs.judged_only or needs.ties == "input" or run.rows < tuning.TUNING.streaming_rows:
         return False
-    n_judgments, limits = judgments.rows.height, tuning.TUNING
-    large = run.rows >= max(limits.streaming_rows, limits.sparse * n_judgments)
-    return n_judgments < (limits.deep if large else limits.numbered) * len(judgments.queries)
+    return judgments.rows.height < tuning.TUNING.numbered * len(judgments.queries)
 
 
 def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:

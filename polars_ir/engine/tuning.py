@@ -9,22 +9,27 @@ from dataclasses import dataclass
 class Tuning:
     """The thresholds between plans."""
 
-    #: Judgments a query from which it is faster to rank the whole run than to count the rows above each judged one.
+    #: Judgments a query from which a plan is faster if it ranks the whole run than if it counts the rows above each
+    #: judged one.
     deep: int = 24
 
-    #: Judgments a query, of those that are read, from which it is faster to put tables in memory together by numbers.
-    numbered: int = 5
+    #: Judgments a query, of those that are read, from which it is faster to put large tables in memory together by
+    #: numbers. With fewer than `streaming_rows` it always is.
+    numbered: int = 8
 
     #: Rows of a run in memory that are searched for duplicates whole. Of more, and of a LazyFrame, only the documents
     #: whose judgments are read are, which costs nothing (`validate` searches all).
     searched_rows: int = 1_000_000
 
-    #: Rows in memory from which the streaming engine is faster than the in-memory one.
+    #: Rows in memory from which the streaming engine is faster than the in-memory one, and a run is counted by steps.
     streaming_rows: int = 500_000
 
     #: Rows of such a run for each judgment from which most of them are left out before anything is joined; with fewer
     #: that costs what it saves.
     sparse: int = 16
+
+    #: Rows in memory from which those that match no judgment are left out before they are joined with them.
+    prefiltered: int = 20_000
 
     #: Slots of a table of hashes for each entry, at least, and less than twice as many: more let fewer rows through,
     #: and fewer stay in the processor's cache.

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Fix, MeasureError, Setting, nearest, option, quoted
+from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
 from polars_ir.language.catalog import CATALOG
 from polars_ir.language.identity import plain
 from polars_ir.language.spec import Measure, Spec
@@ -161,7 +161,7 @@ def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
         if spelling and with_number["sign"] == "." and spelling[0].at == "k" and "#" not in spelling[1]:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
     if spelling is None:
-        near = nearest(name, _names(catalogued()))
+        near = did_you_mean(_alike(text, name))
         raise MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
     spec, implied = spelling
     if "#" in implied and at is None:
@@ -173,6 +173,24 @@ def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
             raise MeasureError.syntax(text, f"it says twice what {spec.at} is")
         arguments[spec.at] = _after_the_sign(spec, at)
     return spec, {**_arguments(text, filled), **arguments}
+
+
+def _alike(text: str, name: str) -> list[str]:
+    """What may have been meant by a text whose `name` is of no measure: the nearest names, with its parameters."""
+    if with_number := WITH_NUMBER.fullmatch(name):
+        name = with_number["name"]
+    names = alike(name, _names(catalogued()))
+    with_parameters = [close + text[len(name) :] for close in names]
+    # A measure that does not take what is given was not meant, unless none does.
+    return [whole for whole in with_parameters if _is_read(whole)] or names
+
+
+def _is_read(text: str) -> bool:
+    """Whether a name can be read, with its parameters and its number."""
+    try:
+        return bool(taken_apart(text))
+    except MeasureError:
+        return False
 
 
 def _in_our_words(text: str, spec: Spec, arguments: dict[str, object]) -> tuple[Spec, dict[str, object]]:

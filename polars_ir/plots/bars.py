@@ -12,6 +12,7 @@ from polars_ir.errors import OptionError, explain_options
 from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.options import ROUNDED, Testing
+from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.markup import without_markup
@@ -92,7 +93,7 @@ def differences(
     frame, names = in_memory(per_query, measure, "differences")
     name = only(names)
     comparison = compare(frame, name, baseline=baseline, **options)
-    test, correction, alpha = options["test"], options["correction"], options["alpha"]
+    test, alpha = TESTS[options["test"]], options["alpha"]
     scores = scores_of(frame, name, missing=options["missing"], what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
@@ -100,9 +101,9 @@ def differences(
     if comparison.is_empty():
         raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
     rows = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
-    # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
+    # A test may compare all systems on the queries for which all of them have a value.
     pairs = [
-        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test == "tukey")
+        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test.complete)
         for row in rows
     ]
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
@@ -117,7 +118,7 @@ def differences(
             f"difference in {with_direction(name)}" if names_y else None,
         )
         panels.append(_bars_and_mean(of_run, row, titles, scale, single=len(rows) == 1))
-    method = test if test == "tukey" or correction is None else f"{test}, {correction}"
+    method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
     if len(rows) > 1:

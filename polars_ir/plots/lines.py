@@ -50,7 +50,7 @@ def lines(
     Of several panels, the `first` one takes the clicks. Where lines are `named` at their ends, the legend leaves room.
     """
     longest = max((len(system) for system in coloured or systems), default=0)
-    offset = min(LONGEST_NAME, 18 + 7 * longest) if named else 18
+    offset = 18 + min(LONGEST_NAME, 7 * longest) if named else 18
     figures = [column for column in ("mean", "low", "high") if column in rows.columns]
     tooltip = ["run:N", x.shorthand, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in figures), "n_queries:Q"]
     if coloured is not None:

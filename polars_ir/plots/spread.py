@@ -100,7 +100,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     for name in names:
         values = rows.select("run", value=pl.col(name).cast(pl.Float64)).drop_nulls()
         of_measure = means.filter(pl.col("measure") == name, pl.col("mean").is_not_null())
-        panel, kind = _panel(values, of_measure, systems, name, is_first=not panels)
+        panel, kind = _panel(values, of_measure, systems, name)
         panels.append(panel)
         kinds.add(kind)
     title = f"{names[0]} of each query" if len(names) == 1 else "Measures of each query"
@@ -116,9 +116,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     return side_by_side(panels, titled(title, shown, below), columns=2)
 
 
-def _panel(
-    values: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str, *, is_first: bool
-) -> tuple[alt.LayerChart, str]:
+def _panel(values: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str) -> tuple[alt.LayerChart, str]:
     """A panel of a measure: a row per system; and whether it has dots or bars."""
     ends, row_height = _ends(values, means, measure), HEIGHTS[len(systems) > FEW]
     rows = pl.DataFrame({"run": systems}).with_row_index("row").select("run", floor=-1.0 - pl.col("row") + 0.2)
@@ -143,7 +141,7 @@ def _panel(
     interval = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, clip=True)
     mean = base.mark_tick(size=10, thickness=2).encode(x="mean:Q", tooltip=[*tooltip, "n_queries:Q"])
     layers = [
-        shown.add_params(click(on_legend=False)) if is_first else shown,
+        shown.add_params(click(on_legend=False)),
         interval.encode(x=alt.X("low:Q"), x2="high:Q"),
         mean,
     ]

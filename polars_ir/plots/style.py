@@ -6,6 +6,7 @@ Conventions: colours have a contrast of 3 to 1 and more both to white and to the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Any
@@ -105,7 +106,7 @@ def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str]
 
 
 def click(*, on_legend: bool = True) -> alt.Parameter:
-    """What the first panel of a chart takes, so that a click shows one system everywhere."""
+    """What a panel takes, so that a click shows one system in all; on the legend only, where it has the systems."""
     return alt.selection_point(name=CLICKED, fields=["run"], bind="legend" if on_legend else alt.Undefined)
 
 
@@ -145,7 +146,10 @@ def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, co
     """One chart under its title; several as panels under it, each with its own."""
     if len(charts) == 1:
         return charts[0].properties(title=title)
-    return alt.concat(*charts, columns=columns, title=title, spacing=30)
+    with warnings.catch_warnings():
+        # One click for all panels is what is wanted (Altair 6).
+        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
+        return alt.concat(*charts, columns=columns, title=title, spacing=30)
 
 
 def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:

@@ -7,8 +7,9 @@ warning says what to look at and what to do.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import polars.selectors as cs
@@ -26,7 +27,7 @@ ANSWERED = "polars_ir: answered"
 NAMED = 3
 
 
-def warn_of_plan(plan: pl.LazyFrame, pair: Pair, *, missing: str) -> pl.LazyFrame:
+def warn_of_plan(plan: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], *, missing: str) -> pl.LazyFrame:
     """The plan without what is made on the way, which warns of its result when it is collected.
 
     Only its own `collect` does, no plan that is made of it: a Python function in the plan itself would keep it from
@@ -40,15 +41,21 @@ def warn_of_plan(plan: pl.LazyFrame, pair: Pair, *, missing: str) -> pl.LazyFram
         if options.get("background"):
             return pl.LazyFrame.collect(result, *args, **options)
         collected = pl.LazyFrame.collect(plan, *args, **options)
-        warn_of_result(collected, pair, missing=missing)
+        warn_of_result(collected, pair, measures, missing=missing)
         return collected.drop(made)
 
     result.collect = collect  # type: ignore[method-assign]  # of this one plan
     return result
 
 
-def warn_of_result(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
-    """Warn of systems that share nothing with the judgments, of many queries without an answer, and of NaN."""
+def warn_of_result(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, missing: str) -> None:
+    """Warn of systems that share nothing with the judgments, of many queries without an answer, and of NaN.
+
+    And of grades that no measure finds relevant, where they were not in memory before.
+    """
+    judgments = pair.qrels or pair.run
+    if not judgments.eager:
+        warn_of_grades(judgments, measures)
     if pair.qrels is not None:
         systems = _without_hits(result, pair)
         if systems != []:
@@ -59,15 +66,16 @@ def warn_of_result(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
 
 
 def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
-    """Warn of measures for which no grade in memory is relevant, or, of grades between 0 and 1, only the highest."""
+    """Warn of measures for which no grade is relevant, or, of grades between 0 and 1, only the highest."""
     calls = [(m.name, m.call, rel) for m in measures if m.call and (rel := m.call.arguments.get("rel")) is not None]
     if not judgments.dtypes["relevance"].is_float():
         calls = [each for each in calls if each[2] > 1]  # a whole grade above 0 is 1 or more
-    if not (calls and judgments.eager):
+    if not calls:
         return
     grade = pl.col("relevance")
     positive = judgments.select("relevance").filter(grade > 0)
-    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine="in-memory").row(0)
+    engine: Literal["in-memory", "streaming"] = "in-memory" if judgments.eager else "streaming"
+    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine=engine).row(0)
     if highest is None:
         return
     for problem, wrong in {
@@ -152,17 +160,17 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
 
 def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
     """The systems, or True for the only one, for which a column is true of fewer than half of the queries."""
-    share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
     if not systems:
-        return [True] if result.select(share < 0.5).item() else []
+        return [True] if 2 * int(result[column].sum()) < result.height else []
+    share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
     return result.group_by(systems).agg(share).filter(pl.col(column) < 0.5)["run"].sort().to_list()
 
 
 def _warn_of_nan(result: pl.DataFrame) -> None:
     """Warn of values that are no numbers, which every mean would carry on."""
-    counts = result.select(cs.float().is_nan().sum()).to_dict(as_series=False)
-    for name, (count,) in counts.items():
-        if count:
+    for name, values in result.select(cs.float()).to_dict().items():
+        # A sum is NaN if a value is, or where values are infinite both ways.
+        if math.isnan(values.sum()) and (count := int(values.is_nan().sum())):
             bad = result.filter(pl.col(name).is_nan())
             warn(
                 f"{name!r} is NaN for {count} of {result.height} queries{of_file()}, the first being "

@@ -16,8 +16,10 @@ from polars_ir.engine import tuning
 VALUES = {
     # Judgments a query from which on rankings are sorted.
     "deep": (0, 2, 4, 24, 10**9),
-    # Judgments a query from which on tables in memory are put together by numbers.
-    "numbered": (0, 2, 5, 10**9),
+    # Judgments a query from which on large tables in memory are put together by numbers.
+    "numbered": (0, 2, 8, 10**9),
+    # Rows from which on those without a judgment are left out before a join.
+    "prefiltered": (0, 20, 10**9),
     # Rows up to which a run is searched for duplicates whole.
     "searched_rows": (0, 20, 10**9),
     # Rows from which on plans are streamed, and runs ranked by steps.
