@@ -180,6 +180,14 @@ OTHERS: dict[str, tuple[Callable[[Mapping[str, Any]], object], Callable[[Any, st
             eval(code).max().alias("m"),  # noqa: S307
         ),
     ),
+    "a measure that was not called": (
+        lambda tables: evaluated(tables, ir.ndcg),
+        lambda tables, code: evaluated(tables, eval(code, {"ir": ir})),  # noqa: S307
+    ),
+    "a text without quotes": (
+        lambda tables: evaluated(tables, ir.ndcg(dcg=pl.col("exp-log2"))),
+        lambda tables, code: evaluated(tables, eval(f"ir.ndcg({code})", {"ir": ir})),  # noqa: S307
+    ),
     "an option of the ranking": (
         lambda tables: evaluated(tables, "nDCG(judged_only=True)@10"),
         lambda tables, code: eval(f"evaluated(tables, 'nDCG@10', {code})", {"evaluated": evaluated, "tables": tables}),  # noqa: S307
@@ -211,6 +219,12 @@ def test_other_advice_runs_and_helps(name, library):
     code = door.setting(fix.code) if isinstance(fix.code, Setting) else door.code(fix)
     assert code in str(raised.value)
     right(tables, code)
+
+
+def test_no_text_is_advised_where_a_number_is_wanted():
+    with pytest.raises(IRError, match=r"1 or more; got the expression .*\.$") as raised:
+        ir.ndcg(k=pl.col("x"))
+    assert raised.value.fix is None
 
 
 def written(folder: Path, tables: Mapping[str, Mapping[str, list]]) -> dict[str, str]:
