@@ -153,7 +153,9 @@ def fusion_of(
     of_norm = next((record.norm for record in records if record.norm and record.name == norm), None)
     if dialect is not None and of_method is None and of_norm is None:
         names = quoted(record.name for record in records)
-        says = f"{dialect!r} is known for {names}; got {option('method', method)}, {option('norm', norm)}."
+        given = {name: value for name, value in (("method", method), ("norm", norm)) if value is not None}
+        asked = ", ".join(option(name, value) for name, value in given.items())
+        says = f"{dialect!r} is known for {names}; got {asked}."
         raise OptionError(says, about="dialect", fix="Leave it out for the method of the papers")
     record = _method(method, of_method, k)
     norm_record = record.norm if norm is None else of_norm or norm_of(norm)

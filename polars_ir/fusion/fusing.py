@@ -239,13 +239,18 @@ def check_missing(missing: object) -> None:
 
 def check_reads_weights(method: Method, weights: Any) -> None:
     """Raise an `OptionError` for weights that a method would ignore."""
-    reads = [*method.term.meta.root_names(), *method.final.meta.root_names()]
-    if weights is not None and not {"weight", "weights", "all_weights"} & set(reads):
+    if weights is not None and not reads_weights(method):
         raise OptionError(
             f"are ignored by the method {method.name!r} (in this dialect).",
             about="weights",
             fix="Leave them out, or take another method",
         )
+
+
+def reads_weights(method: Method) -> bool:
+    """Whether weights change what a method gives."""
+    reads = [*method.term.meta.root_names(), *method.final.meta.root_names()]
+    return not {"weight", "weights", "all_weights"}.isdisjoint(reads)
 
 
 def read_by(fusion: Fusion, weights: Any) -> set[str]:

@@ -34,6 +34,15 @@ def test_runs_are_fused_to_a_file(files, tmp_path):
     assert pl.read_parquet(out).select("query_id", "doc_id", "score").equals(expected.drop("n_runs"))
 
 
+def test_distances_are_turned_by_the_names_of_their_runs(files, tmp_path):
+    nearest = PYDOCS.runs.with_columns(score=pl.when(run="bm25").then(-pl.col("score")).otherwise("score"))
+    ir.write_run(nearest.filter(run="bm25").drop("run"), files["bm25"])
+    out, options = tmp_path / "fused.parquet", ["--method", "sum", "--norm", "min-max", "--top", "5"]
+    assert main(["fuse", *_runs(files), *options, "--lower-is-better", "bm25", "-o", str(out)]) == 0
+    expected = ir.fuse(PYDOCS.runs, "sum", norm="min-max", top=5)
+    assert pl.read_parquet(out).select("query_id", "doc_id", "score").equals(expected.drop("n_runs"))
+
+
 def test_a_fused_run_goes_to_standard_output_as_trec_text(files, capsys):
     assert main(["fuse", *_runs(files), "--top", "1", "--dialect", "qdrant"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -339,7 +339,7 @@ def test_distances_are_turned_where_it_is_said():
 
 def test_distances_that_nobody_said_are_such_are_an_error():
     near = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": list("xyz"), "distance": [0.1, 0.5, 0.9]})
-    with pytest.raises(ir.IRError, match=r"run 'dense' has distances in 'distance'.*lower_is_better=True"):
+    with pytest.raises(ir.IRError, match=r"run 'dense' has distances in 'distance'.*lower_is_better=\['dense'\]"):
         ir.fuse({"dense": near, "bm25": {"q": ["x"]}})
     ranks = near.rename({"distance": "score"}).with_columns(rank=pl.Series([1, 2, 3]))
     with pytest.raises(ir.IRError, match="scores that rise with the rank"):

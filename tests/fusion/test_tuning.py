@@ -204,7 +204,7 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, "max", "RR"), "are ignored by the method 'max'"),
+        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, "max", "RR"), "'max' has no weights to choose"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid={"alpha": [1]}), "it can have 'weights', 'k', 'norm'"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 2]]), "must be as many as runs"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 1, 1]], folds=97), "must be no more than the 96"),

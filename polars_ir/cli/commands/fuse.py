@@ -35,6 +35,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--depth", type=int, metavar="N", help="use the first documents of each run")
     command.add_argument("--top", type=int, metavar="N", default=1000, help="write the first documents (%(default)s)")
     command.add_argument("--dialect", choices=PRODUCTS, metavar="PRODUCT", help=f"as in {', '.join(PRODUCTS)}")
+    distances = "a run whose scores are distances, the lowest the best; repeat"
+    command.add_argument("--lower-is-better", action="append", default=[], metavar="RUN", help=distances)
     command.add_argument("-o", "--output", dest="target", metavar="FILE", help="the run to write; - is standard output")
     command.add_argument("--to", choices=writable("run"), metavar="FORMAT", help="its format, if the ending tells none")
     tune = "tell what weights chosen on --qrels by -m are worth, out of fold; with -o, write the run by the best ones"
@@ -60,6 +62,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         _write(_learnt(runs, options), options)
         return pl.DataFrame()
     how: dict[str, Any] = {name: getattr(options, name) for name in ("norm", "depth", "top", "dialect")}
+    how["lower_is_better"] = options.lower_is_better or False
     weights, k, summary = _weights(runs, options), options.k, pl.DataFrame()
     if options.tune:
         if options.qrels is None or options.measure is None or len(options.measure) != 1:
@@ -103,7 +106,7 @@ def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float
 def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
     """The fused run, as a file or on standard output."""
     target = options.target or "-"
-    with as_target(target) as file, known_as(format="--to"):
+    with as_target(target) as file, known_as(format="--to", path="the target"):
         write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
 
 
