@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir import fusion, per_query, runs
-from polars_ir.errors import Code, Fix, alike, explain_options, nearest, warn
+from polars_ir.errors import Code, Fix, alike, did_you_mean, explain_options, nearest, warn
 from polars_ir.extras import require
 from polars_ir.language.catalog import CATALOG, RESERVED
 from polars_ir.language.dialects import measure_names
@@ -180,8 +180,7 @@ def _meant(name: str) -> str:
     """A hint at the method that is meant: that of the measure which some tool calls so, or else the nearest ones."""
     close = [name] if column_of(name) else alike(name, [*OF_RUN, *OF_PER_QUERY, *measure_names()])
     known = {each: None if each in OF_RUN | OF_PER_QUERY else column_of(each) for each in close}
-    meant = [column.spec.function.__name__ if column else each for each, column in known.items()]
-    return f" Did you mean {' or '.join(map(repr, dict.fromkeys(meant)))}?" if meant else ""
+    return did_you_mean(column.spec.function.__name__ if column else each for each, column in known.items())
 
 
 def _measuring(spec: Spec, frame: Any) -> Callable[..., Any]:

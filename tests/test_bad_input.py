@@ -191,7 +191,7 @@ WHOLE_MESSAGES = {
     "an unknown measure": (
         evaluating(measures="nDGC@10"),
         (
-            "no measure is called 'nDGC@10'. Did you mean 'nDCG' or 'Rndcg' or '\N{GREEK SMALL LETTER ALPHA}_nDCG'? "
+            "no measure is called 'nDGC@10'. Did you mean 'nDCG@10' or '\N{GREEK SMALL LETTER ALPHA}_nDCG@10'? "
             "`ir.catalog()` lists them all."
         ),
     ),
@@ -307,11 +307,11 @@ PARTS = {
         evaluating(measures=pl.all().sum()),
         ["stands for several columns. Give it one name: .alias('mine')."],
     ),
-    "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ndcg()."]),
+    "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ir.ndcg()."]),
     "a value that is code": (evaluating(measures="P(k=__import__('os'))"), ["plain values"]),
     "10,000 brackets": (evaluating(measures="(" * 10_000), ["longer than 500 characters"]),
     "nested brackets": (evaluating(measures=f"P(k={'[' * 240}{']' * 240})"), ["plain values"]),
-    "NUL in a name": (evaluating(measures="nDCG\0@10"), [r"'nDCG\x00@10'", "'nDCG'"]),
+    "NUL in a name": (evaluating(measures="nDCG\0@10"), [r"'nDCG\x00@10'", "'nDCG@10'"]),
     "NUL in the brackets": (evaluating(measures="nDCG(k=\0)"), [r"nDCG(k=\x00)", "plain values"]),
     "a name that is empty": (evaluating(measures=""), ["''", "not a measure name"]),
     "a document list that is a string": (evaluating({"q": "d1"}, {"q": ["d1"]}), ["run['q']", "str: 'd1'"]),

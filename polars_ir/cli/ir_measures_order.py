@@ -92,7 +92,7 @@ PROVIDERS = (
     Provider("pytrec_eval", "single", "run", _invocation),
     Provider("cwl_eval", "input", "run", lambda _: None),
     Provider("compat", "rising", "run", lambda measure: measure.label),
-    Provider("pyndeval", "single", "run", lambda m: [m.arguments.get(name) for name in ("rel", "alpha", "beta")]),
+    Provider("pyndeval", "rising", "run", lambda m: [m.arguments.get(name) for name in ("rel", "alpha", "beta")]),
     Provider("judged", "rising", "run", lambda _: None),
     Provider("msmarco", "rising", "run", lambda measure: measure.label),
     Provider("gdeval", "falling", "number", lambda measure: measure.arguments["k"]),

@@ -9,6 +9,7 @@ import argparse
 import json
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,9 @@ FORMULA = r"^[=+\-@\t\r]"
 #: A width that a column of numbers fits into, and one that holds any table whole.
 NUMBER, WHOLE = 12, 1000
 
+#: However narrow a terminal is, so many columns are shown.
+FEWEST = 2
+
 #: The columns that hold a p.
 P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
@@ -42,8 +46,8 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     elif options.command == "gate" and options.render in VERDICTS:
         say(VERDICTS[options.render](frame))
     elif frame.width:
-        kind = options.render or ("table" if options.command == "demo" or sys.stdout.isatty() else "tsv")
-        say(RENDERERS[kind](frame), end="")
+        in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
+        say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -90,9 +94,24 @@ def _as_json(frame: pl.DataFrame) -> str:
     return json.dumps(finite.to_dicts(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _as_table(frame: pl.DataFrame) -> str:
+def _as_table(frame: pl.DataFrame, columns: int = -1) -> str:
     unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    return _drawn(frame, "UTF8_FULL_CONDENSED" if unicode else "ASCII_FULL", _width(frame))
+    return _drawn(frame, "UTF8_FULL_CONDENSED" if unicode else "ASCII_FULL", _width(frame), columns)
+
+
+def _fitting(frame: pl.DataFrame) -> str:
+    """As many of the first and last columns as there is room for, where what matters is, and how many are left out."""
+    room = get_terminal_size().columns
+
+    def width(columns: int) -> int:
+        return max(map(len, _as_table(frame, columns).splitlines()))
+
+    if width(frame.width) <= room:
+        return _as_table(frame)
+    shown = max(FEWEST, bisect_right(range(1, frame.width), room, key=width))
+    if shown >= frame.width:
+        return _as_table(frame)
+    return f"{_as_table(frame, shown)}{frame.width - shown} of {frame.width} columns are left out: --table shows all.\n"
 
 
 def _width(frame: pl.DataFrame) -> int:
@@ -113,10 +132,10 @@ def _with_p(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.Series(name, text, pl.String) for name, text in zip(names, texts, strict=True))
 
 
-def _drawn(frame: pl.DataFrame, formatting: str, width: int) -> str:
+def _drawn(frame: pl.DataFrame, formatting: str, width: int, columns: int = -1) -> str:
     with pl.Config(
         tbl_rows=-1,
-        tbl_cols=-1,
+        tbl_cols=columns,
         tbl_width_chars=width,
         fmt_str_lengths=1000,
         fmt_table_cell_list_len=-1,

@@ -27,7 +27,7 @@ QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
 
 #: How a result is printed.
 RENDERS = {
-    "table": "a table (in a terminal)",
+    "table": "a table, with all columns (in a terminal, with those that fit)",
     "tsv": "tab-separated values (in a pipe)",
     "json": "JSON",
     "markdown": "a Markdown table",

@@ -36,7 +36,7 @@ from polars_ir.errors.kinds import (
     OptionError,
 )
 from polars_ir.errors.shown import printable, shown
-from polars_ir.errors.similar import alike, closest, nearest, quoted
+from polars_ir.errors.similar import alike, closest, did_you_mean, nearest, quoted
 
 __all__ = [
     "SHOWN",
@@ -59,6 +59,7 @@ __all__ = [
     "closest",
     "collecting",
     "deduplicating",
+    "did_you_mean",
     "door",
     "dropping",
     "entered_by",

@@ -16,8 +16,13 @@ def nearest(name: str, names: Iterable[str]) -> str:
     >>> nearest("HR", ["R", "hit_rate"]), nearest("ndgc", ["ndcg", "P"]), nearest("q", ["P"])
     (" Did you mean 'hit_rate'?", " Did you mean 'ndcg'?", '')
     """
-    close = alike(name, names)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return did_you_mean(alike(name, names))
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """` Did you mean ...?` with some names, each once, or nothing where there are none."""
+    meant = " or ".join(map(repr, dict.fromkeys(names)))
+    return f" Did you mean {meant}?" if meant else ""
 
 
 def alike(name: str, names: Iterable[str]) -> list[str]:

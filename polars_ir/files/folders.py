@@ -13,7 +13,7 @@ from polars_ir.frames.columns import ROLES, fold
 def by_polars(folder: PurePath) -> Fix:
     """How to read the Parquet files of such a folder."""
     code = Code(f"pl.scan_parquet({str(folder)!r}, hive_partitioning=True)")
-    return Fix("Read it by", code, without_code="Give the files of its folders, a system each")
+    return Fix("Read it by Polars", code, without_code="Put these columns into the files, and name the files")
 
 
 def check_folders(files: Sequence[File], columns: Iterable[str]) -> None:

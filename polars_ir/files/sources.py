@@ -17,7 +17,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from polars_ir.errors import Code, FileError, Fix, InputTypeError, shown
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, option, shown
 from polars_ir.files.folders import by_polars
 from polars_ir.files.formats import FORMATS
 from polars_ir.files.locations import SCHEMES, File, is_text, pure, scheme
@@ -51,7 +51,7 @@ def resolve(source: Source, *, remote: bool = True, max_ratio: float | None = MA
         if isinstance(file, Path):
             check_unpacked(file, max_ratio)
         elif not remote:
-            fix = Fix("Allow it", Code("remote=True"), without_code="Download it, or allow URLs")
+            fix = Fix("Allow it", Code("remote=True"), without_code=f"Download it, or leave out {option('remote')}")
             raise FileError.of_file(file, "this is a URL, and only local files are allowed.", fix=fix)
     return files
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, casting
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, casting, closest, quoted
 
 #: The names each role is recognised by, the canonical one first.
 ROLES: dict[str, tuple[str, ...]] = {
@@ -30,6 +30,13 @@ USER = "user_id"
 #: What a row of qrels must have; no other column tells judgments apart by these.
 KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
 
+
+#: What lists of retrieved documents, and of relevant ones, are called.
+RETRIEVED = ("retrieved", "ranking", "results")
+RELEVANT = ("relevant", "positives", "gold")
+
+#: Of how many words a message shows a map to grades; more are texts of another kind.
+MOST_WORDS = 12
 
 #: Dtypes of ids that are compared as text.
 TEXT = (pl.String, pl.Categorical, pl.Enum)
@@ -70,7 +77,7 @@ def find_all(
     for role in required:
         if names[role] is None:
             spare = [name for name in columns if name not in names.values() and _could_be(role, schema[name])]
-            raise lacking(table, role, ROLES[role], columns, spare)
+            raise mistaken(table, role, names, schema) or lacking(table, role, ROLES[role], columns, spare)
     return {role: name for role, name in names.items() if name is not None}
 
 
@@ -96,6 +103,80 @@ def lacking(
     else:
         return error
     return ColumnError(error.says, about=table, fix=fix)
+
+
+def mistaken(
+    table: str, role: str, names: Mapping[str, str | None], schema: Mapping[str, pl.DataType]
+) -> ColumnError | None:
+    """That a table without ids of documents is of another kind, and what to do with that; None if it is of none."""
+    query = names["query_id"]
+    if role != "doc_id" or query is None:
+        return None
+    lists = [name for name, dtype in schema.items() if isinstance(dtype, (pl.List, pl.Array))]
+    if lists:
+        return _in_lists(table, query, lists, schema)
+    others = {name: dtype for name, dtype in schema.items() if name not in names.values()}
+    measures = [name for name, dtype in others.items() if dtype.is_numeric()]
+    # Documents may stand in a column of another name, unless there is only what a measure is called.
+    documents = [] if any("@" in name for name in measures) else [n for n in others if _could_be(role, others[n])]
+    if table != "run" or not measures or documents or names.get("score") or names.get("rank"):
+        return None
+    fix = Fix(
+        "Evaluate the run itself; of a per-query frame take the means",
+        Code("run.ir.mean()"),
+        ", or .ir.summarize() and .ir.compare(...)",
+        without_code="Give the run itself; compare and gate read per-query files",
+    )
+    says = (
+        f"has no 'doc_id' column, but a row for each query and the numbers {quoted(measures)}: it looks like a "
+        "per-query frame, which evaluate returned."
+    )
+    return ColumnError(says, about=table, fix=fix)
+
+
+def _in_lists(table: str, query: str, lists: Sequence[str], schema: Mapping[str, pl.DataType]) -> ColumnError:
+    """That a table has a row for each query and its documents in lists, and how to make a run of them."""
+    retrieved = closest(RETRIEVED, lists)
+    relevant = closest(RELEVANT, [name for name in lists if name != retrieved])
+    code = Code(
+        f"{table} = dict({table}.select({query!r}, {retrieved!r}).iter_rows())",
+        f"{table} = dict(zip({table}[{query!r}], {table}[{retrieved!r}]))",
+    )
+    inner = getattr(schema[lists[0]], "inner", None)
+    if relevant is not None:
+        given = {"query": query, "retrieved": retrieved, "relevant": relevant}
+        words = ", ".join(f"{name}={column!r}" for name, column in given.items())
+        code = Code(f"run, qrels = ir.from_lists({table}, {words})")
+    elif isinstance(inner, pl.Struct):
+        code = Code(
+            f"{table} = {table}.explode({retrieved!r}, empty_as_null=False).unnest({retrieved!r})",
+            f"{table} = pd.DataFrame([{{{query!r}: query, **row}} for query, rows in zip({table}[{query!r}], "
+            f"{table}[{retrieved!r}]) for row in rows])",
+        )
+    fix = Fix("Make one of them", code, without_code="Give a file with a row for each document")
+    says = f"has a row for each query, and lists in {quoted(lists)}, where a row for each document is wanted."
+    return ColumnError(says, about=table, fix=fix)
+
+
+def grades_in_text(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -> DtypeError:
+    """That grades are text, and how to make numbers of them: by a cast, or where they are words by a map."""
+    fix = Fix("Cast it", casting(table, name, pl.Float64), "; of words make numbers by replace_strict")
+    if isinstance(frame, pl.DataFrame):
+        words = frame[name].cast(pl.String).drop_nulls().unique().sort()
+        numbers = words.cast(pl.Float64, strict=False)
+        grades = dict(zip(words, numbers.fill_null(0.0).to_list(), strict=True))
+        if not numbers.has_nulls():
+            fix = Fix("Cast it", casting(table, name, pl.Float64))
+        elif len(grades) <= MOST_WORDS:
+            mapping = "{" + ", ".join(f"{word!r}: {grade:g}" for word, grade in grades.items()) + "}"
+            code = Code(
+                f"{table}.with_columns(pl.col({name!r}).replace_strict({mapping}))",
+                f"{table}.assign(**{{{name!r}: {table}[{name!r}].map({mapping})}})",
+            )
+            fix = Fix("Give each word its grade, in the place of 0", code)
+        else:
+            fix = Fix(f"It holds {len(grades):,} texts, such as {quoted(words.head(3))}; name a column of numbers so")
+    return DtypeError.of_column(table, name, "numbers", dtype, fix)
 
 
 def _could_be(role: str, dtype: pl.DataType) -> bool:

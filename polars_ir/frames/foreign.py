@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
+from uuid import UUID
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -73,7 +74,7 @@ def from_pandas(table: str, value: Any, _column: str = "") -> pl.DataFrame:
         fix = Fix("Keep the first of each", Code(f"{table}.loc[:, ~{table}.columns.duplicated()]"))
         raise InputTypeError(f"has several columns {twice!r}.", about=table, fix=fix)
     try:
-        return pl.from_pandas(_dense(value))
+        return pl.from_pandas(_plain(value))
     except ImportError:
         raise ExtraError.missing("a pandas frame", "pandas") from None
     except (TypeError, ValueError, pl.exceptions.PolarsError):
@@ -163,16 +164,23 @@ def _scan(batches: Any, schema: pl.Schema) -> pl.LazyFrame:
     return register_io_source(rows, schema=schema)
 
 
-def _dense(value: Any) -> Any:
-    """The frame with sparse columns as dense ones, which Arrow can hold."""
-    sparse = [name for name in value.columns if hasattr(value[name].dtype, "fill_value")]
-    return value.assign(**{name: value[name].sparse.to_dense() for name in sparse}) if sparse else value
+def _plain(value: Any) -> Any:
+    """The frame with what Arrow can hold as its own: sparse columns as dense ones, and UUIDs as their text."""
+    sparse = {name: value[name].sparse.to_dense() for name in value.columns if hasattr(value[name].dtype, "fill_value")}
+    ids = [name for name in value.columns if value[name].dtype == object and _begins_with_uuid(value[name])]
+    texts = {name: value[name].map(str, na_action="ignore") for name in ids}
+    return value.assign(**sparse, **texts) if sparse or texts else value
+
+
+def _begins_with_uuid(values: Any) -> bool:
+    """Whether the first value that is there is a UUID, which Arrow writes as bytes."""
+    return isinstance(next((value for value in values if value is not None), None), UUID)
 
 
 def _column_of_pandas(table: str, name: str, values: Any) -> pl.Series:
     """A column whose values Arrow may not take: as text then, unless it holds ids, scores or grades."""
     try:
-        return pl.Series(name, pl.from_pandas(_dense(values.to_frame(name))).to_series())
+        return pl.Series(name, pl.from_pandas(_plain(values.to_frame(name))).to_series())
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         if fold(name) in NAMES:
             fix = Fix("Make them one", Code(f"{table}.astype({{{name!r}: str}})"))

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, closest, explain_options, quoted
 from polars_ir.frames.checks import guard
-from polars_ir.frames.columns import ROLES, find, fold
+from polars_ir.frames.columns import RELEVANT, RETRIEVED, ROLES, find, fold
 from polars_ir.frames.foreign import is_pandas
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 
@@ -105,6 +105,7 @@ def from_lists(
     """
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
+    _check_sets(table, retrieved)
     own = table.collect_schema()
     table, of_structs = _unpacked(table, {retrieved: "score", relevant: "relevance"})
     columns = table.collect_schema()
@@ -181,10 +182,11 @@ def _scores_of(scores: str | None, columns: pl.Schema, of_structs: str | None) -
 
 
 def _check_sets(frame: Any, retrieved: str) -> None:
-    """Raise a `DtypeError` for sets, which a column of pandas can hold, in the place of rankings."""
-    if not is_pandas(frame) or retrieved not in frame.columns or frame[retrieved].dtype != object:
+    """Raise a `DtypeError` for sets, which a column of Python objects can hold, in the place of rankings."""
+    if not (is_pandas(frame) or isinstance(frame, pl.DataFrame)) or retrieved not in frame.columns:
         return
-    if frame[retrieved].map(lambda documents: isinstance(documents, (set, frozenset))).any():
+    values = frame[retrieved]
+    if values.dtype in (object, pl.Object) and any(isinstance(documents, (set, frozenset)) for documents in values):
         says = f"column {retrieved!r} must hold lists, best first; it has sets, which have no order."
         raise DtypeError(says, about="frame", fix="Keep the list that the set was made of")
 
@@ -214,11 +216,26 @@ def _naming(schema: pl.Schema) -> Fix:
     """How to say which columns are meant: those that are most like the names that were looked for."""
     lists = [name for name, dtype in schema.items() if isinstance(dtype, pl.List)]
     query = closest(ROLES["query_id"], [name for name in schema if name not in lists])
-    retrieved = closest(["retrieved", "ranking", "results"], lists)
-    relevant = closest(["relevant", "positives", "gold"], [name for name in lists if name != retrieved])
+    retrieved = closest(RETRIEVED, lists)
+    relevant = closest(RELEVANT, [name for name in lists if name != retrieved])
     said = {"query": query, "retrieved": retrieved, "relevant": relevant}
     words = ", ".join(f"{name}={column!r}" for name, column in said.items() if column is not None)
     return Fix("Say which they are", Code(f"ir.from_lists(frame, {words})"))
+
+
+def _listing(name: str, dtype: pl.DataType) -> Fix:
+    """How to make lists of a column of another type."""
+    if dtype == pl.Object:
+        code = Code(
+            f"frame.with_columns(pl.col({name!r}).map_elements(list, return_dtype=pl.List(pl.String)))",
+            f"frame.assign(**{{{name!r}: frame[{name!r}].map(list)}})",
+        )
+        return Fix("Make lists of its objects", code)
+    code = Code(
+        f"frame.with_columns(pl.col({name!r}).str.split(','))",
+        f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(',')}})",
+    )
+    return Fix("Split it", code)
 
 
 def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) -> None:
@@ -229,11 +246,7 @@ def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) 
             raise ColumnError(f"frame has no column {name!r}; it has {quoted(schema.names())}.", fix=_naming(schema))
     for name in lists:
         if not isinstance(schema[name], pl.List):
-            split = Code(
-                f"frame.with_columns(pl.col({name!r}).str.split(','))",
-                f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(',')}})",
-            )
-            raise DtypeError.of_column("frame", name, "a list", schema[name], Fix("Split it", split))
+            raise DtypeError.of_column("frame", name, "a list", schema[name], _listing(name, schema[name]))
     if not isinstance(table, pl.DataFrame):
         return
     for ids, values in pairs:

@@ -29,7 +29,7 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
         _check_documents(table, query, documents, column)
         of_query = _values(documents, column)
         queries.extend(repeat(query, len(of_query)))
-        docs.extend(documents or [None] * len(of_query))
+        docs.extend(documents if len(documents) else [None] * len(of_query))  # an array has no truth value
         values.extend(of_query)
     try:
         return pl.DataFrame({"query_id": _ids(queries), "doc_id": _ids(docs), column: _numbers(values)})
@@ -83,7 +83,7 @@ def _check_documents(table: str, query: Any, documents: Any, column: str) -> Non
 
 def _values(documents: Collection[Any], column: str) -> list[Any]:
     """The scores or grades of a query's documents; None for qrels without any."""
-    if column == "relevance" and not documents:
+    if column == "relevance" and not len(documents):
         return [None]
     if isinstance(documents, Mapping):
         return list(documents.values())

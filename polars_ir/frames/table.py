@@ -8,10 +8,22 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, quoted
 from polars_ir.frames.checks import check_values
-from polars_ir.frames.columns import ROLES, find, find_all, find_per, fitting, fold, lacking
+from polars_ir.frames.columns import (
+    ROLES,
+    TEXT,
+    find,
+    find_all,
+    find_per,
+    fitting,
+    fold,
+    grades_in_text,
+    lacking,
+    mistaken,
+)
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
+from polars_ir.frames.scores import score_type, with_guarded_score
 
 #: Columns of the judged relation that are made, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
@@ -112,6 +124,9 @@ def labelled_table(frame: object) -> Table:
     table = to_polars("run", frame, column="score")
     columns = table.collect_schema().names()
     if find("run", "relevance", columns) is None:
+        found = {role: find("run", role, columns) for role in ("query_id", "doc_id", "score", "rank")}
+        if found["doc_id"] is None and (error := mistaken("run", "doc_id", found, table.collect_schema())):
+            raise error
         known, fix = ", ".join(ROLES["relevance"]), Fix("Pass the qrels", Code("run.ir.ndcg(qrels, k=10)"))
         says = f"no qrels were given, and run has no column of grades (recognised names: {known}); it has"
         raise ColumnError(f"{says} {quoted(columns)}.", fix=fix)
@@ -197,6 +212,8 @@ def _table(
     make: dict[str, pl.Expr] = {}
     dtypes: dict[str, pl.DataType] = {}
     for role, name in names.items():
+        if role == "relevance" and isinstance(schema[name], TEXT):
+            raise grades_in_text(table, name, frame, schema[name])
         dtypes[role] = fitting(table, role, name, schema[name])
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
         # With a rank in the place of a score, the first is the highest. Int128 has no negation.
@@ -238,10 +255,11 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         for column, dtype in first.dtypes.items()
         if all(table.dtypes.get(column) == dtype for table in tables.values())
     }
-    shared.setdefault("score", _score_type(tables))
+    shared.setdefault("score", score_type(tables))
+    guarded = {system: with_guarded_score(system, table, shared["score"]) for system, table in tables.items()}
     sources = tuple(
         (frame, {"run": pl.lit(system), **{column: make[column].cast(dtype) for column, dtype in shared.items()}})
-        for system, table in tables.items()
+        for system, table in guarded.items()
         for frame, make in table.sources
     )
     return Table(sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
@@ -259,25 +277,3 @@ def _with_ids_of_others(tables: Mapping[str, Table]) -> Mapping[str, Table]:
         else table.made_of(table.all_columns().with_columns(ids).collect())
         for system, table in tables.items()
     }
-
-
-def _score_type(tables: Mapping[str, Table]) -> pl.DataType:
-    """The type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
-    dtypes = {table.dtypes["score"] for table in tables.values()}
-    if not any(dtype.is_float() for dtype in dtypes):
-        scales = [dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal)]
-        if pl.UInt128 not in dtypes:
-            return pl.Decimal(38, max(scales)) if scales else pl.Int128()
-    for system, table in tables.items():
-        if table.eager and not table.dtypes["score"].is_float() and not _is_float64(table):
-            fix = Fix("Give all systems scores of one type", Code(f"pl.col({table.names['score']!r}).cast(pl.Float64)"))
-            dtype = table.dtypes["score"]
-            raise DataError(f"run {system!r} has scores of {dtype} that Float64, the type of others, rounds.", fix=fix)
-    return pl.Float64()
-
-
-def _is_float64(table: Table) -> bool:
-    """Whether Float64 holds the scores of a table apart."""
-    score = pl.col("score")
-    rounded = score.cast(pl.Float64)
-    return bool(table.select("score").select(score.n_unique() == rounded.n_unique()).collect().item())

@@ -49,7 +49,8 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
     overlap(d) counts the documents that both have among the first d. Depths go down to the end of the longer of the
     two, as in ir_measures; the authors' script goes to 1000. With `normalize=False` the sum of p^(d-1) divides it. The
     ideal ranking has the documents with a grade above 0, grades falling, equal grades in the order of the run,
-    those that were not retrieved last. Undefined when no document has such a grade.
+    those that were not retrieved last; ir_measures gives these the score 0, so that they stand above retrieved ones
+    with negative scores. Undefined when no document has such a grade.
 
     Examples
     --------

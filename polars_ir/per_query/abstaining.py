@@ -18,6 +18,9 @@ from polars_ir.per_query.samples import ALL
 #: How many points a curve has: none of the queries is left out, a tenth, up to nine.
 N_RATES = 10
 
+#: The share of a confidence by which the next one must be higher: sums in another order differ in their last bits.
+NOISE = 1e-12
+
 
 @overload
 def abstention(per_query: pl.LazyFrame, confidence: Any) -> pl.LazyFrame: ...
@@ -107,13 +110,23 @@ def _nauc(measure: str, name: str) -> pl.Expr:
     """The area between a curve and the flat one, as a share of the oracle's."""
     value = pl.col(measure).cast(pl.Float64)
     value = -value if is_cost(measure) else value
-    # Sums in another order differ in their last bits, which makes no confidence higher than another.
-    sure = pl.when(value.is_not_null()).then(pl.col(column_for(name)).cast(pl.Float64).round_sig_figs(12))
-    kept_longest = value.sort_by(sure, "query_id", descending=True, nulls_last=True)
+    sure = pl.when(value.is_not_null()).then(pl.col(column_for(name)).cast(pl.Float64))
+    kept_longest = _surest_first(value, sure)
     best_first = value.sort(descending=True, nulls_last=True)
     flat = (N_RATES - 1) * _means(best_first).first()
     # Two areas can be equal and, by rounding, a bit apart; the values themselves know.
     return pl.when(value.min() < value.max()).then(ratio(_area(kept_longest) - flat, _area(best_first) - flat))
+
+
+def _surest_first(value: pl.Expr, sure: pl.Expr) -> pl.Expr:
+    """The values by falling confidence, of equal ones those of the higher ids first; confidences that are null last."""
+    rising = sure.sort(nulls_last=True)
+    below = rising.shift()
+    # Levels and not rounded numbers: two neighbours can be rounded to different ones.
+    is_higher = (rising > below) & (rising - below > NOISE * pl.min_horizontal(rising.abs(), below.abs()))
+    # Not two sorts in turn: in an aggregation Polars 1.44 loses the order of the first.
+    level = is_higher.fill_null(False).cum_sum().gather(sure.rank("ordinal") - 1)
+    return value.sort_by(level, "query_id", descending=True, nulls_last=True)
 
 
 def _area(values: pl.Expr) -> pl.Expr:

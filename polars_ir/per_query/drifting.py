@@ -5,10 +5,10 @@ Conventions: what is not defined is null, and the row's note says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from numbers import Integral
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from polars_ir.options import takes
 from polars_ir.per_query.attributes import column_for
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.groups import (
+    Samples,
     check_testing,
     each_system,
     how_corrected,
@@ -26,6 +27,9 @@ from polars_ir.per_query.groups import (
     tested,
 )
 from polars_ir.per_query.options import Grouping
+
+if TYPE_CHECKING:
+    from polars_ir.per_query.scores import Floats
 
 #: Where the place of a query's bucket among all is.
 PLACE = "polars_ir: place"
@@ -123,11 +127,12 @@ def drift(
     places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
     first = _places_of(reference, buckets, pl.concat([frame["bucket"] for _, frame in samples]))
     how = how_tested(options, family=len(samples) * len(buckets))
+    samples = [(system, frame.join(places, on="bucket", maintain_order="left")) for system, frame in samples]
     rows = [
         {"run": system, "measure": measure, **row}
         for measure in names
-        for system, frame in samples
-        for row in _each_bucket(frame.join(places, on="bucket"), buckets, measure, first, **how)
+        for system, course in _tested_together(samples, measure, len(buckets), first, **how)
+        for row in _each_bucket(course, buckets, first, **how)
     ]
     schema: dict[str, Any] = {"run": pl.String} if "run" in table.dtypes else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
@@ -185,31 +190,73 @@ def _places_of(reference: Any, buckets: pl.Series, of_queries: pl.Series) -> lis
     return [names.index(str(reference))]
 
 
+class _Bucket(NamedTuple):
+    """The values of a bucket and of its reference, and what random orders of both say of it."""
+
+    values: Floats
+    reference: Floats
+    p: float | None = None
+
+
+def _tested_together(
+    samples: Samples, measure: str, n_buckets: int, reference: list[int] | None, **how: Any
+) -> Iterator[tuple[str | None, Sequence[_Bucket]]]:
+    """The buckets of each system: those that are as large see the same random orders, which take most of the time."""
+    courses = [list(_buckets(frame, measure, n_buckets, reference)) for _, frame in samples]
+    asked = [bucket for course in courses for bucket in course if _is_permuted(bucket, **how)]
+    permuted = iter(_permuted(asked, how["resamples"], how["seed"]))
+    for (system, _), course in zip(samples, courses, strict=True):
+        yield system, [b._replace(p=next(permuted)) if _is_permuted(b, **how) else b for b in course]
+
+
+def _buckets(frame: pl.DataFrame, measure: str, n_buckets: int, reference: list[int] | None) -> Iterator[_Bucket]:
+    """The buckets of a system; one of the reference has none of its own."""
+    import numpy as np
+
+    defined = frame.drop_nulls(measure)
+    values, places = defined[measure].cast(pl.Float64).to_numpy(), defined[PLACE].to_numpy()
+    fixed = None if reference is None else values[np.isin(places, reference)]
+    for place in range(n_buckets):
+        of_it = values[places < place] if fixed is None else fixed
+        yield _Bucket(values[places == place], of_it[:0] if reference and place in reference else of_it)
+
+
+def _is_permuted(bucket: _Bucket, *, test: str, least: int, **_: Any) -> bool:
+    return test == "permutation" and min(len(bucket.values), len(bucket.reference)) >= least
+
+
+def _permuted(buckets: Sequence[_Bucket], resamples: int, seed: int) -> Iterator[float]:
+    """What random orders of each bucket and its reference say."""
+    import numpy as np
+
+    from polars_ir.statistics.randomisation import permutation_p
+
+    samples = [
+        (np.concatenate([values, of_it]), np.repeat([0, 1], [len(values), len(of_it)])) for values, of_it, _ in buckets
+    ]
+    for p, _ in permutation_p(samples, resamples=resamples, seed=seed):
+        yield float(p)
+
+
 def _each_bucket(
-    frame: pl.DataFrame, buckets: pl.Series, measure: str, reference: list[int] | None, **options: Any
+    course: Sequence[_Bucket], buckets: pl.Series, reference: list[int] | None, **how: Any
 ) -> Iterator[dict[str, Any]]:
     from polars_ir.statistics.intervals import interval
     from polars_ir.statistics.unpaired import group_against_rest
 
-    defined = frame.drop_nulls(measure)
-    values, places = defined[measure].cast(pl.Float64).to_numpy(), defined[PLACE]
-    for place, bucket in enumerate(buckets):
-        group = values[(places == place).to_numpy()]
-        compared = places < place if reference is None else places.is_in(reference)
-        reference_values = values[compared.to_numpy()]
-        figures = group_against_rest(group, reference_values, **options)
+    for place, (name, bucket) in enumerate(zip(buckets, course, strict=True)):
+        figures = group_against_rest(bucket.values, bucket.reference, drawn_p=bucket.p, **how)
         if reference is None and place == 0:
             figures["note"] = "no earlier bucket"
         elif reference is not None and place in reference:
-            reference_values = reference_values[:0]
-            figures = {**dict.fromkeys(figures), "mean": figures["mean"], "note": "part of the reference"}
-        ends = interval(group, kind="t", confidence=options["confidence"]) or (None, None)
+            figures["note"] = "part of the reference"
+        ends = interval(bucket.values, kind="t", confidence=how["confidence"]) or (None, None)
         yield {
-            "bucket": bucket,
-            **{name: figures[name] for name in ("mean", "difference", "statistic", "p", "note")},
+            "bucket": name,
+            **{key: figures[key] for key in ("mean", "difference", "statistic", "p", "note")},
             "reference_mean": figures["rest_mean"],
-            "n_queries": len(group),
-            "n_reference": len(reference_values),
+            "n_queries": len(bucket.values),
+            "n_reference": len(bucket.reference),
             "low": ends[0],
             "high": ends[1],
         }

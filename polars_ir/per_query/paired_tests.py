@@ -21,18 +21,23 @@ class Paired(NamedTuple):
 
 
 class PairedTest(NamedTuple):
-    """A test: what it tells of each comparison, the interval that goes with it, and what it asks for.
+    """A test: what papers call it, what it tells of each comparison, the interval that goes with it, what it asks for.
 
     One `of_all` allows for the number of comparisons by itself, and makes its own intervals; a `complete` one takes
     only queries for which all systems have a value; of a `resampled` one p has a lowest value.
     """
 
     name: str
+    title: str
     interval: str
     outcomes: Callable[[Paired], list[Outcome]]
     of_all: bool = False
     complete: bool = False
     resampled: bool = False
+
+    def corrected(self, correction: str | None) -> str:
+        """Its name, and that of the correction where one is made."""
+        return self.name if self.of_all or correction is None else f"{self.name}, {correction}"
 
 
 def _t(paired: Paired) -> list[Outcome]:
@@ -81,12 +86,12 @@ def _max_t(paired: Paired) -> list[Outcome]:
 TESTS = {
     test.name: test
     for test in (
-        PairedTest("t", "t", _t),
-        PairedTest("wilcoxon", "t", _wilcoxon),
-        PairedTest("sign", "t", _sign),
-        PairedTest("randomisation", "t", _randomisation, resampled=True),
-        PairedTest("bootstrap", "bootstrap-t", _bootstrap, resampled=True),
-        PairedTest("tukey", "tukey", _tukey, of_all=True, complete=True),
-        PairedTest("max-t", "max-t", _max_t, of_all=True),
+        PairedTest("t", "paired t-test", "t", _t),
+        PairedTest("wilcoxon", "Wilcoxon signed-rank test", "t", _wilcoxon),
+        PairedTest("sign", "sign test", "t", _sign),
+        PairedTest("randomisation", "paired randomisation test", "t", _randomisation, resampled=True),
+        PairedTest("bootstrap", "paired bootstrap test", "bootstrap-t", _bootstrap, resampled=True),
+        PairedTest("tukey", "randomised Tukey HSD", "tukey", _tukey, of_all=True, complete=True),
+        PairedTest("max-t", "step-down max-t test", "max-t", _max_t, of_all=True),
     )
 }

@@ -12,6 +12,7 @@ from polars_ir.errors import OptionError, explain_options
 from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.options import ROUNDED, Testing
+from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.scores import scores_of
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.markup import without_markup
@@ -92,7 +93,7 @@ def differences(
     frame, names = in_memory(per_query, measure, "differences")
     name = only(names)
     comparison = compare(frame, name, baseline=baseline, **options)
-    test, correction, alpha = options["test"], options["correction"], options["alpha"]
+    test, alpha = TESTS[options["test"]], options["alpha"]
     scores = scores_of(frame, name, missing=options["missing"], what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
@@ -100,9 +101,9 @@ def differences(
     if comparison.is_empty():
         raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
     rows = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
-    # The randomised Tukey HSD compares all systems on the queries for which all of them have a value.
+    # A test may compare all systems on the queries for which all of them have a value.
     pairs = [
-        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test == "tukey")
+        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test.complete)
         for row in rows
     ]
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
@@ -111,20 +112,24 @@ def differences(
     scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
     panels = []
     for place, (of_run, row) in enumerate(zip(bars, rows, strict=True)):
-        x, y = named_once(place, len(rows), columns)
+        names_x, names_y = named_once(place, len(rows), columns)
         titles = (
-            "queries, the greatest win first" if x else None,
-            f"difference in {with_direction(name)}" if y else None,
+            "queries, the greatest win first" if names_x else None,
+            f"difference in {with_direction(name)}" if names_y else None,
         )
         panels.append(_bars_and_mean(of_run, row, titles, scale, single=len(rows) == 1))
-    method = test if test == "tukey" or correction is None else f"{test}, {correction}"
+    method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
-    how = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
+    explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
     if len(rows) > 1:
-        title = titled(f"{name}: differences from {baseline}", f"{how}; solid if significant, else dashed.", share)
+        title = titled(
+            f"{name}: differences from {baseline}", f"{explanation}; solid if significant, else dashed.", share
+        )
     else:
         verdict = {True: "significant.", False: "not significant.", None: "not tested."}[rows[0]["significant"]]
-        title = titled(f"{name}: {rows[0]['run']} against {baseline}", _told(rows[0]), f"{how}; {verdict}", share)
+        title = titled(
+            f"{name}: {rows[0]['run']} against {baseline}", _in_words(rows[0]), f"{explanation}; {verdict}", share
+        )
     return side_by_side(panels, title, columns=columns)
 
 
@@ -150,27 +155,27 @@ def _bars_and_mean(
 ) -> alt.LayerChart:
     width, height = (700, 300) if single else (300, 120)
     x = alt.X("start:Q", title=titles[0], scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
-    told = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
-    each = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=told)
+    tooltip_of_bars = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
+    of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=tooltip_of_bars)
     # Without a stroke there are seams between the bars.
     seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
-    heights = each.mark_bar(strokeWidth=0.6).encode(
+    heights = of_bars.mark_bar(strokeWidth=0.6).encode(
         y=alt.Y("difference:Q", title=titles[1], scale=scale), y2=alt.datum(0), stroke=seamless
     )
-    ties = each.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
+    ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
-    whole = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
-    band = whole.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
+    of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
+    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
     names = [alt.Tooltip(f"{column}:N") for column in ("run", "baseline", "note")]
     tooltip = [*names, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in mean.columns[2:7])]
-    rule = whole.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
+    rule = of_mean.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
-    heading = titled(row["run"], *_told(row).split("; "), limit=width)
+    heading = titled(row["run"], *_in_words(row).split("; "), limit=width)
     return alt.LayerChart(layer=layers).properties(width=width, height=height, title=heading)
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _in_words(row: Mapping[str, Any]) -> str:
     """The figures of a comparison in words."""
     counts = f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
     if row["difference"] is None:

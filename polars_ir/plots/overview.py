@@ -12,6 +12,7 @@ from polars_ir.language.names import is_cost
 from polars_ir.options import takes
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.options import Testing
+from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.summary import mean
 from polars_ir.per_query.systems import compare
 from polars_ir.plots.markup import without_markup
@@ -87,7 +88,7 @@ def forest(
     """
     frame, names = in_memory(per_query, measures, "forest")
     comparison = compare(frame, names, baseline=baseline, **options)
-    test, correction, alpha = options["test"], options["correction"], options["alpha"]
+    alpha = options["alpha"]
     first = comparison.filter(pl.col("measure") == names[0])
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = [
@@ -96,11 +97,10 @@ def forest(
             systems.to_list(),
             name,
             f"difference to {baseline}" if named_once(place, len(names), 2)[0] else None,
-            is_first=place == 0,
         )
         for place, name in enumerate(names)
     ]
-    method = test if test == "tukey" or correction is None else f"{test}, {correction}"
+    method = TESTS[options["test"]].corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference to {baseline}" if len(names) == 1 else f"Differences to {baseline}"
@@ -122,9 +122,7 @@ def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
     return rows.with_columns(verdict=verdict)
 
 
-def _intervals(
-    rows: pl.DataFrame, systems: list[str], measure: str, title: str | None, *, is_first: bool
-) -> alt.LayerChart:
+def _intervals(rows: pl.DataFrame, systems: list[str], measure: str, title: str | None) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
     colours, shapes = ([kinds[i] for kinds in VERDICTS.values()] for i in (0, 1))
     decimals = ["mean", "baseline_mean", "difference", "low", "high", "simultaneous_low", "simultaneous_high"]
@@ -151,7 +149,7 @@ def _intervals(
     points = base.mark_point(filled=True, size=90).encode(
         x=x, shape=alt.Shape("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=shapes), title=None)
     )
-    points = points.add_params(click(on_legend=False)) if is_first else points
+    points = points.add_params(click(on_legend=False))
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
     return panel.properties(width=320, height=alt.Step(22), title=titled(with_direction(measure)))
 

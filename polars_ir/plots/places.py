@@ -84,9 +84,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     share = pl.when(few).then(pl.lit("< 1 %")).otherwise(pl.format("{} %", percent))
     places = places.with_columns(group=group, share=share)
     panels = [
-        _ranges(
-            places.filter(measure=name), name, is_first=place == 0, names_x=named_once(place, len(names), COLUMNS)[0]
-        )
+        _ranges(places.filter(measure=name), name, names_x=named_once(place, len(names), COLUMNS)[0])
         for place, name in enumerate(names)
     ]
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {options['confidence']:.0%}."
@@ -95,7 +93,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     return side_by_side(panels, titled(title, lines, below), columns=COLUMNS)
 
 
-def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) -> alt.LayerChart:
+def _ranges(rows: pl.DataFrame, measure: str, *, names_x: bool) -> alt.LayerChart:
     """A panel of a measure."""
     systems = rows["run"].to_list()
     colours, shapes = ([kinds[i] for kinds in GROUPS.values()] for i in (0, 1))
@@ -104,7 +102,8 @@ def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) 
     tooltip = [*(alt.Tooltip(column) for column in columns), *figures]
     scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
     ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
-    x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=alt.Axis(values=ticks, grid=False))
+    axis = alt.Axis(values=ticks, format="d", grid=False)
+    x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=axis)
     base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
         y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
         color=alt.Color("group:N", scale=alt.Scale(domain=list(GROUPS), range=colours), title=None),
@@ -117,5 +116,5 @@ def _ranges(rows: pl.DataFrame, measure: str, *, is_first: bool, names_x: bool) 
         x=x, shape=alt.Shape("group:N", scale=alt.Scale(domain=list(GROUPS), range=shapes), title=None)
     )
     shares = known.mark_text(align="left", dx=8).encode(x=alt.value(320), text="share:N", color=alt.value(FOREGROUND))
-    panel = alt.LayerChart(layer=[lines, points.add_params(click(on_legend=False)) if is_first else points, shares])
+    panel = alt.LayerChart(layer=[lines, points.add_params(click(on_legend=False)), shares])
     return panel.properties(width=320, height=alt.Step(20), title=titled(with_direction(measure)))

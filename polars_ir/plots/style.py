@@ -6,6 +6,7 @@ Conventions: colours have a contrast of 3 to 1 and more both to white and to the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Any
@@ -52,9 +53,9 @@ LONGEST_LABEL = 400
 Chart = alt.LayerChart | alt.ConcatChart
 
 
-def in_memory(per_query: Any, measures: Measures, what: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
+def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
     """A per-query frame of any kind as a Polars one, and the measures to show."""
-    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{what}")
+    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{chart}")
     frame = table.all_columns().collect()
     return frame.rename({key: table.names[key] for key in table.keys if key == "query_id"}), names
 
@@ -105,7 +106,7 @@ def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str]
 
 
 def click(*, on_legend: bool = True) -> alt.Parameter:
-    """What the first panel of a chart takes, so that a click shows one system everywhere."""
+    """What a panel takes, so that a click shows one system in all; on the legend only, where it has the systems."""
     return alt.selection_point(name=CLICKED, fields=["run"], bind="legend" if on_legend else alt.Undefined)
 
 
@@ -145,7 +146,10 @@ def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, co
     """One chart under its title; several as panels under it, each with its own."""
     if len(charts) == 1:
         return charts[0].properties(title=title)
-    return alt.concat(*charts, columns=columns, title=title, spacing=30)
+    with warnings.catch_warnings():
+        # One click for all panels is what is wanted (Altair 6).
+        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
+        return alt.concat(*charts, columns=columns, title=title, spacing=30)
 
 
 def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
@@ -158,7 +162,7 @@ def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
 def drawn(rows: pl.DataFrame, remedy: str) -> pl.DataFrame:
     """The rows of a chart; an error if they are more than a chart can have."""
     if rows.height > MOST_ROWS:
-        raise DataError(f"a chart has up to {MOST_ROWS:,} marks; this one would have {rows.height:,}. {remedy}")
+        raise DataError(f"a chart has up to {MOST_ROWS:,} marks; this one would have {rows.height:,}.", fix=remedy)
     return rows
 
 

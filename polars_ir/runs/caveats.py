@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import polars.selectors as cs
@@ -27,7 +27,7 @@ ANSWERED = "polars_ir: answered"
 NAMED = 3
 
 
-def warn_of_plan(plan: pl.LazyFrame, pair: Pair, *, missing: str) -> pl.LazyFrame:
+def warn_of_plan(plan: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], *, missing: str) -> pl.LazyFrame:
     """The plan without what is made on the way, which warns of its result when it is collected.
 
     Only its own `collect` does, no plan that is made of it: a Python function in the plan itself would keep it from
@@ -41,15 +41,21 @@ def warn_of_plan(plan: pl.LazyFrame, pair: Pair, *, missing: str) -> pl.LazyFram
         if options.get("background"):
             return pl.LazyFrame.collect(result, *args, **options)
         collected = pl.LazyFrame.collect(plan, *args, **options)
-        warn_of_result(collected, pair, missing=missing)
+        warn_of_result(collected, pair, measures, missing=missing)
         return collected.drop(made)
 
     result.collect = collect  # type: ignore[method-assign]  # of this one plan
     return result
 
 
-def warn_of_result(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
-    """Warn of systems that share nothing with the judgments, of many queries without an answer, and of NaN."""
+def warn_of_result(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, missing: str) -> None:
+    """Warn of systems that share nothing with the judgments, of many queries without an answer, and of NaN.
+
+    And of grades that no measure finds relevant, where they were not in memory before.
+    """
+    judgments = pair.qrels or pair.run
+    if not judgments.eager:
+        warn_of_grades(judgments, measures)
     if pair.qrels is not None:
         systems = _without_hits(result, pair)
         if systems != []:
@@ -60,15 +66,16 @@ def warn_of_result(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
 
 
 def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
-    """Warn of measures for which no grade in memory is relevant, or, of grades between 0 and 1, only the highest."""
+    """Warn of measures for which no grade is relevant, or, of grades between 0 and 1, only the highest."""
     calls = [(m.name, m.call, rel) for m in measures if m.call and (rel := m.call.arguments.get("rel")) is not None]
     if not judgments.dtypes["relevance"].is_float():
         calls = [each for each in calls if each[2] > 1]  # a whole grade above 0 is 1 or more
-    if not (calls and judgments.eager):
+    if not calls:
         return
     grade = pl.col("relevance")
     positive = judgments.select("relevance").filter(grade > 0)
-    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine="in-memory").row(0)
+    engine: Literal["in-memory", "streaming"] = "in-memory" if judgments.eager else "streaming"
+    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine=engine).row(0)
     if highest is None:
         return
     for problem, wrong in {

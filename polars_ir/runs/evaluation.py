@@ -87,7 +87,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
         needs = _needs(measured, options)._replace(ties=ties)
     pair, relation = judged_relation(table, qrels, measured, needs)
-    warn_of_grades(pair.qrels or pair.run, measured)
+    if (judgments := pair.qrels or pair.run).eager:
+        warn_of_grades(judgments, measured)
     expressions = {measure.name: measure.expression for measure in measured}
     ranked = relation if needs.kind == "preferences" else reordered(relation, pair.keys, ties)
     # Of a plan its own counts tell what the run answered; of a table in memory the run is asked, if need be.
@@ -102,9 +103,9 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     result = result.sort(pair.run.keys).rename({"query_id": pair.run.names["query_id"]})
     if not pair.run.eager:
         # Whoever collects a plan reads only the columns that are left: what guards its data must be among the reasons.
-        return warn_of_plan(result.filter(pl.col(HITS).is_not_null()), pair, missing=options["missing"])
+        return warn_of_plan(result.filter(pl.col(HITS).is_not_null()), pair, measured, missing=options["missing"])
     collected = collect_checked(pair, result)
-    warn_of_result(collected, pair, missing=options["missing"])
+    warn_of_result(collected, pair, measured, missing=options["missing"])
     return give_back(collected.drop(HITS), run)
 
 

@@ -233,10 +233,16 @@ class _Groups:
         self.centred = values - values.mean()
         sums = np.bincount(numbers, self.centred)
         self.limits = np.abs(sums) - ROUNDING * np.abs(values).sum()
-        self.starts = np.cumsum([0, *np.bincount(numbers)[:-1]])
+        *firsts, _ = np.bincount(numbers)
+        self.ends = np.cumsum([0, *firsts])
         self.counts = np.zeros(len(sums))
 
     def count(self, orders: NDArray[np.intp]) -> None:
         """Count the groups of random orders whose sums are as far from 0 as those observed."""
-        sums = np.add.reduceat(self.centred[orders], self.starts, axis=1)
+        *starts, last = self.ends
+        sums = np.zeros((len(orders), len(self.ends)))
+        if starts:
+            sums[:, :-1] = np.add.reduceat(self.centred[orders[:, :last]], starts, axis=1)
+        # All sums together are 0: those of a group and a long rest are made of the group alone.
+        sums[:, -1] = -sums.sum(axis=1)
         self.counts += np.count_nonzero(np.abs(sums) >= self.limits, axis=0)

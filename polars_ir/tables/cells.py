@@ -14,22 +14,13 @@ import polars as pl
 
 from polars_ir.errors import SHOWN
 from polars_ir.language.names import column_of, is_cost
+from polars_ir.per_query.paired_tests import TESTS
 
 #: As wide as a digit, so that numbers of different length have their points one below the other.
 FIGURE_SPACE = "\N{FIGURE SPACE}"
 
 UNDEFINED = "\N{EN DASH}"
 BETTER, WORSE = "\N{DAGGER}", "\N{DOUBLE DAGGER}"
-
-#: What papers call the tests.
-TESTS = {
-    "t": "paired t-test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "randomisation": "paired randomisation test",
-    "bootstrap": "paired bootstrap test",
-    "tukey": "randomised Tukey HSD",
-}
 
 #: What papers call the corrections; others go by their names in statsmodels.
 CORRECTIONS = {
@@ -158,8 +149,8 @@ def note_on_marks(
     corrected = (
         f"{CORRECTIONS.get(correction, correction)} correction for each measure" if correction else "no correction"
     )
-    # Tukey's test is one of all systems at once, and needs none.
-    how = [TESTS[test], f"level {alpha:g}", *([] if test == "tukey" else [corrected]), over]
+    # A test of all comparisons at once needs none.
+    how = [TESTS[test].title, f"level {alpha:g}", *([] if TESTS[test].of_all else [corrected]), over]
     if not compared["significant"].any():
         yield f"No difference is significant ({', '.join(how)})."
     elif baseline is None:

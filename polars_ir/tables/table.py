@@ -18,12 +18,12 @@ from polars_ir.frames.checks import check_duplicates, check_values
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.per_query.columns import Measures, measures_of
 from polars_ir.per_query.options import MISSING
+from polars_ir.per_query.paired_tests import TESTS
 from polars_ir.per_query.summary import mean, summarize
 from polars_ir.per_query.systems import compare
 from polars_ir.tables import typesetting
 from polars_ir.tables.beside import beside, check_parts, parts_of
 from polars_ir.tables.cells import (
-    TESTS,
     cells_of,
     in_percent,
     note_on_best,
@@ -91,6 +91,7 @@ def table(
         The name by which LaTeX refers to the table, `\label`; it needs a title.
     wide
         Whether LaTeX's float goes over both columns of a page, `table*`; by default where it does not fit into one.
+        Where it still does not fit, letters get smaller, down to `\scriptsize`.
     format
         `"gt"` is a `great_tables.GT`, for notebooks and further styling (its own `as_latex` knows no bold). The others
         are texts: `"html"`, `"latex"` (a float that needs no package but booktabs), `"markdown"` (as GitHub reads it).

@@ -7,9 +7,13 @@ Names are escaped: in neither format is a character of theirs a command.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 import polars as pl
+
+from polars_ir.tables.beside import MINUS
+from polars_ir.tables.cells import UNDEFINED
 
 #: What stands for the characters that are commands of LaTeX. A bracket or an asterisk that opens a row would be taken
 #: for an option of the line break before it.
@@ -32,9 +36,19 @@ LATEX = {
 #: The characters that Markdown may take for a command.
 MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#$])")
 
+#: The widths of a column and of the whole of a page of LaTeX's article, in points.
+COLUMN, PAGE = 229, 469
 
-#: The width of a column of a page, of one character and of what is between two columns, in points.
-PAGE, CHARACTER, BETWEEN = 240, 5, 12
+#: LaTeX's sizes of letters, as shares of the normal one, and what is between two columns of a table.
+SIZES = {"": (1.0, 12), "small": (0.92, 6), "footnotesize": (0.85, 6), "scriptsize": (0.76, 6)}
+
+#: The widths of characters in LaTeX's font of 10 points, of other capitals and of all others; bold and raised ones.
+WIDTHS = {
+    **dict.fromkeys("ijlt.,:;'|![]() \N{DAGGER}\N{DOUBLE DAGGER}", 4.0),
+    **dict.fromkeys("0123456789-\N{FIGURE SPACE}\N{EN DASH}", 5.0),
+    **dict.fromkeys("mwMW@%+<>=\N{MINUS SIGN}", 8.5),
+}
+CAPITAL, OTHER, BOLD, RAISED = 7.5, 5.6, 1.15, 0.75
 
 #: What may not stand in a label.
 NO_LABEL = re.compile(r"[\\{}%#&~^$_\s]|^$")
@@ -49,19 +63,30 @@ def latex(
     label: str | None = None,
     wide: bool | None = None,
 ) -> str:
-    """The table as a float, which needs booktabs; over both columns of a page where it does not fit into one."""
-    float_name = "table*" if (_is_wide(cells) if wide is None else wide) else "table"
-    headings, *rows = _grid(cells, corner, _latex, bold=r"\textbf{{{}}}", raised=r"\textsuperscript{{{}}}")
+    """The table as a float, which needs booktabs; over both columns of a page, in smaller letters, where it must be."""
+    columns = cells.partition_by("measure", "part", maintain_order=True)
+    measures = [list(columns) for _, columns in groupby(columns, lambda column: column["measure"][0])]
+    widths = _widths(measures)
+    spread = widths[""] > COLUMN if wide is None else wide
+    # What fits at no size is at least as narrow as can be read.
+    size = next((size for size, width in widths.items() if width <= (PAGE if spread else COLUMN)), "scriptsize")
+    float_name = "table*" if spread else "table"
     lines = [
         f"\\begin{{{float_name}}}",
         r"\centering",
+        # In many classes a caption stands on the rule below it.
         *([] if title is None else [f"\\caption{{{_latex(title)}}}"]),
         *([] if label is None else [f"\\label{{{label}}}"]),
-        f"\\begin{{tabular}}{{{'l' * len(headings)}}}",
+        *([] if title is None else [r"\par\smallskip"]),
+        *([f"\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1] // 2}pt}}"] if size else []),
+        f"\\begin{{tabular}}{{l{''.join(map(_alignment, columns))}}}",
         r"\toprule",
-        " & ".join(headings) + r" \\",
+        *_headings(measures, corner),
         r"\midrule",
-        *(" & ".join(row) + r" \\" for row in rows),
+        *(
+            _row([_latex(label), *(_cell(column, row) for column in columns)])
+            for row, label in enumerate(columns[0]["label"])
+        ),
         r"\bottomrule",
         r"\end{tabular}",
         r"\par\smallskip",
@@ -71,41 +96,109 @@ def latex(
     return "\n".join(lines) + "\n"
 
 
-def _is_wide(cells: pl.DataFrame) -> bool:
-    """Whether the table is wider than a column of two on a page, by its characters."""
-    columns = cells.partition_by("measure", "part", maintain_order=True)
-    label = cells["label"].str.len_chars().max()
-    widths = [label if isinstance(label, int) else 0]
-    for column in columns:
-        printed = (column["text"] + column["marks"]).str.len_chars().max()
-        widths.append(max(len(column["heading"][0]), printed if isinstance(printed, int) else 0))
-    return sum(widths) * CHARACTER + (len(widths) - 1) * BETWEEN > PAGE
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _is_mean(column: pl.DataFrame) -> bool:
+    """Whether a column is of means, and takes two of LaTeX: what is before the point, and what is behind it."""
+    return bool(column["part"][0] == "mean")
+
+
+def _alignment(column: pl.DataFrame) -> str:
+    """Means stand on their points, since bold digits are wider, and marks stand behind; others are flush right."""
+    if not _is_mean(column):
+        return "r"
+    return "r@{.}l" if column["text"].str.contains(".", literal=True).any() else "r@{}l"
+
+
+def _headings(measures: Sequence[Sequence[pl.DataFrame]], corner: str) -> Iterator[str]:
+    """A row of measures, and where something stands beside the means a second one that says what."""
+    top, rules, below, first = [_latex(corner)], [], [""], 2
+    for columns in measures:
+        last = first + len(columns)
+        heading = _latex(columns[0]["heading"][0])
+        top.append(f"\\multicolumn{{{len(columns) + 1}}}{{{'l' if len(columns) == 1 else 'c'}}}{{{heading}}}")
+        rules.append(f"\\cmidrule(lr){{{first}-{last}}}")
+        below += [r"\multicolumn{2}{l}{mean}", *(_latex(_part(column)) for column in columns[1:])]
+        first = last + 1
+    yield _row(top)
+    if len(measures[0]) > 1:
+        yield " ".join(rules)
+        yield _row(below)
+
+
+def _part(column: pl.DataFrame) -> str:
+    """What a column beside the means is called below its measure."""
+    return str(column["heading"][0]).removeprefix(f"{column['measure'][0]} ")
+
+
+def _cell(column: pl.DataFrame, row: int) -> str:
+    """A cell, which for a mean are two."""
+    text, marks, best = column.select(pl.col("text").str.strip_chars(), "marks", "best").row(row)
+    if not _is_mean(column):
+        return _latex(text)
+    if text == UNDEFINED:
+        return rf"\multicolumn{{2}}{{l}}{{{_latex(text)}}}"
+    parts = [_latex(part) for part in text.replace("-", MINUS).partition(".")[::2]]
+    before, behind = (rf"\textbf{{{part}}}" if best and part else part for part in parts)
+    return f"{before} & {behind}" + (rf"\textsuperscript{{{_latex(marks)}}}" if marks else "")
+
+
+def _widths(measures: Sequence[Sequence[pl.DataFrame]]) -> dict[str, float]:
+    """About how wide the table is, in points, at each size of letters."""
+    label = max(map(_width, measures[0][0]["label"]))
+
+    def total(size: str) -> float:
+        times, between = SIZES[size]
+        wholes = [
+            max(
+                times * _width(columns[0]["heading"][0]) + between,
+                sum(times * _column_width(column, alone=len(columns) == 1) + between for column in columns),
+            )
+            for columns in measures
+        ]
+        return times * label + between + sum(wholes)
+
+    return {size: total(size) for size in SIZES}
+
+
+def _column_width(column: pl.DataFrame, *, alone: bool) -> float:
+    """The width of the widest cell, or of what stands below the measure, if it is not `alone`."""
+    cells = column.select(pl.col("text").str.strip_chars(), "marks", "best").iter_rows()
+    widest = max(_width(text) * (BOLD if best else 1) + RAISED * _width(marks) for text, marks, best in cells)
+    return widest if alone else max(widest, _width("mean" if _is_mean(column) else _part(column)))
+
+
+def _width(text: str) -> float:
+    return sum(WIDTHS.get(character, CAPITAL if character.isupper() else OTHER) for character in text)
 
 
 def markdown(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> str:
     """The table with pipes, as GitHub reads it."""
-    headings, *rows = _grid(cells, corner, _markdown, bold="**{}**", raised="<sup>{}</sup>")
+    headings, *rows = _grid(cells, corner)
     lines = ["| " + " | ".join(row) + " |" for row in (headings, ["---"] * len(headings), *rows)]
     return "\n".join([*([] if title is None else [_markdown(title), ""]), *lines, "", _markdown(note)]) + "\n"
 
 
-def _grid(
-    cells: pl.DataFrame, corner: str, escaped: Callable[[str], str], *, bold: str, raised: str
-) -> list[list[str]]:
+def _grid(cells: pl.DataFrame, corner: str) -> list[list[str]]:
     """The headings, then the row of each system, with its label before it."""
 
     def printed(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of cells
         # Markdown takes no asterisks before a space for bold.
         number = text.lstrip()
-        indent, number, marks = escaped(text.removesuffix(number)), escaped(number), escaped(marks)
-        return indent + (bold.format(number) if best else number) + (raised.format(marks) if marks else "")
+        indent, number, marks = map(_markdown, (text.removesuffix(number), number, marks))
+        return indent + (f"**{number}**" if best else number) + (f"<sup>{marks}</sup>" if marks else "")
 
     by_system = cells.partition_by("run", maintain_order=True)
     rows = [
-        [escaped(system["label"][0]), *(printed(*cell) for cell in system.select("text", "marks", "best").iter_rows())]
+        [
+            _markdown(system["label"][0]),
+            *(printed(*cell) for cell in system.select("text", "marks", "best").iter_rows()),
+        ]
         for system in by_system
     ]
-    return [[escaped(corner), *map(escaped, by_system[0]["heading"])], *rows]
+    return [[_markdown(corner), *map(_markdown, by_system[0]["heading"])], *rows]
 
 
 def _latex(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
 from typing import Any
 
-from polars_ir.errors import IRError, nearest
+from polars_ir.errors import IRError, alike, did_you_mean
 from polars_ir.files.formats import FormatName
 from polars_ir.language.sets import NICKNAMES
 from polars_ir.language.sets import TREC_EVAL as MEASURES
@@ -150,7 +150,8 @@ def _ask_for(options: Options, measure: str) -> None:
     name, point, parameters = measure.partition(".")
     names = NICKNAMES.get(name, [name])
     if names[0] not in MEASURES or (point and not parameters):
-        raise TrecEvalError(f"illegal measure {measure!r}.{nearest(name, [*MEASURES, *NICKNAMES])}", WRONG_USE)
+        near = did_you_mean(f"{close}{point}{parameters}" for close in alike(name, [*MEASURES, *NICKNAMES]))
+        raise TrecEvalError(f"illegal measure {measure!r}.{near}", WRONG_USE)
     for each in names:
         if options.measures.get(each) is None:
             options.measures[each] = parameters if point and name == each else None

@@ -163,13 +163,13 @@ def _wilson(measure: str, samples: np.ndarray, truth: float) -> float:
 
 
 def slices(data: Path, simulations: int) -> None:
-    """The share of simulations that mark one of 20 slices of 5 queries, all alike; and where one loses."""
+    """The share of simulations that mark one of 20 slices of 5 queries, all alike; where one loses; where one is 0."""
     by = pl.DataFrame({"query_id": range(100), "topic": [str(i // 5) for i in range(100)]})
     _marked(data, simulations, by, lambda frame, test: ir.worst_slices(frame, by, test=test, resamples=999), 5)
 
 
 def drift(data: Path, simulations: int) -> None:
-    """The share of simulations that mark one of 12 buckets of 20 queries, all alike; and where the last loses."""
+    """The share of simulations that mark one of 12 buckets of 20 queries: all alike, the last loses, the last is 0."""
     by = pl.DataFrame({"query_id": range(240), "day": np.repeat(np.arange(12), 20)})
     _marked(data, simulations, by, lambda frame, test: ir.drift(frame, by, test=test, resamples=999), 20)
 
@@ -178,7 +178,7 @@ def _marked(data: Path, simulations: int, by: pl.DataFrame, function: Callable[.
     rows, tests = [], ["t", "permutation"]
     for measure in ("AP", "Success@10"):
         values = populations(data)[measure][0]
-        for effect in (0.0, 0.4):
+        for effect in (0.0, 0.4, 1.0):
             source, marked = np.random.default_rng(3), np.zeros(len(tests))
             for _ in range(simulations):
                 drawn = source.choice(values, by.height)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_an_unknown_ending_of_the_output_is_an_error(evaluating, folder, capsys)
 def test_an_unknown_measure_is_an_error_of_one_line(evaluating, capsys):
     line = failing([*evaluating, "-m", "ndgc@10"], capsys)
     assert "\n" not in line
-    assert "no measure is called 'ndgc@10'. Did you mean 'nDCG'" in line
+    assert "no measure is called 'ndgc@10'. Did you mean 'nDCG@10'" in line
 
 
 def test_a_missing_file_is_an_error_of_one_line(evaluating, folder, capsys):
@@ -266,6 +267,31 @@ def test_a_rendered_p_is_as_papers_print_it(folder, capsys):
     assert main(arguments) == 0
     heading, row = (line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert 0 < float(dict(zip(heading, row, strict=True))["p_corrected"]) < 1e-9
+
+
+def test_a_terminal_shows_the_columns_that_matter_and_how_many_it_leaves_out(gating, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    compared = ["compare", *gating[1:3], "--baseline", "a", "--test", "sign"]
+    assert main(compared) == 0
+    *shown, last = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown)) <= 100
+    names = re.findall(r"\w+", shown[1])
+    assert names[:4] == ["run", "baseline", "measure", "difference"]
+    assert names[-4:] == ["low", "high", "p_corrected", "significant"]
+    assert last == f"{29 - len(names)} of 29 columns are left out: --table shows all."
+    assert main([*compared, "--table"]) == 0
+    assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[1])) == 29
+
+
+@pytest.mark.parametrize(("room", "columns"), [("10", 2), ("60", 5), ("1000", 29)])
+def test_a_table_has_as_many_columns_as_a_terminal_has_room_for(gating, capsys, monkeypatch, room, columns):
+    monkeypatch.setenv("COLUMNS", room)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["compare", *gating[1:3], "--baseline", "a", "--test", "sign"]) == 0
+    out = capsys.readouterr().out
+    assert len(re.findall(r"\w+", out.splitlines()[1])) == columns
+    assert ("left out" in out) == (columns < 29)
 
 
 def test_figures_without_a_system_are_called_by_their_file(gating, folder, capsys):

@@ -67,6 +67,21 @@ def test_measures_of_subtopics_read_the_second_field(pydocs, capsys):
     assert capsys.readouterr().out.splitlines() == there(*arguments)
 
 
+@pytest.mark.usefixtures("pydocs")
+def test_tied_documents_of_subtopics_are_in_the_order_of_ndeval(pydocs, capsys):
+    # Ids rising, of scores in double precision.
+    (pydocs / "subtopics.txt").write_text("q1 1 d1 1\nq1 2 d2 1\nq2 1 d3 1\nq2 1 d4 0\n")
+    tied = "q1 Q0 d9 1 2 a\nq1 Q0 d2 2 2 a\nq1 Q0 d1 3 2 a\nq2 Q0 d3 1 1 a\nq2 Q0 d4 2 1.00000000001 a\n"
+    (pydocs / "some.run").write_text(tied)
+    assert main(["ir_measures", "subtopics.txt", "some.run", "ERR_IA@1", "-q", "-n"]) == 0
+    assert capsys.readouterr().out == "q1\tERR_IA@1\t0.5000\nq2\tERR_IA@1\t0.0000\n"
+    for measure in ("alpha_nDCG@2", "StRecall@2", "AP_IA", "NRBP"):
+        arguments = ["subtopics.txt", "some.run", measure, "-q", "-p", "6"]
+        assert main(["ir_measures", *arguments]) == 0
+        pytest.importorskip("pyndeval")
+        assert capsys.readouterr().out.splitlines() == there(*arguments)
+
+
 @pytest.mark.parametrize("name", ["subtopics.pq", "subtopics.csv.gz"])
 def test_measures_of_subtopics_read_the_column_of_a_table(pydocs, capsys, name):
     qrels = pl.DataFrame({"query_id": ["q1"] * 2, "subtopic": ["1", "2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})

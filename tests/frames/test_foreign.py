@@ -259,21 +259,14 @@ def test_ids_of_bytes_are_an_error_whose_advice_runs():
     assert rows(ir.evaluate(*texts, "RR")) == WANTED
 
 
-def arrow_knows_uuids() -> bool:
-    try:
-        return pa.array([uuid.UUID(int=1)]) is not None
-    except pa.ArrowInvalid:
-        return False
-
-
-@pytest.mark.skipif(not arrow_knows_uuids(), reason="to this pyarrow UUIDs are objects as any others")
-def test_uuids_in_pandas_are_an_error_whose_advice_runs():
-    run = OF_PANDAS.assign(doc_id=OF_PANDAS["doc_id"].map(IDS))
-    qrels = QRELS.to_pandas()
-    qrels["doc_id"] = qrels["doc_id"].map(lambda document: IDS[document].bytes.hex())
-    message = message_of(lambda: run.ir.evaluate(qrels, "RR"))
-    run = eval(message.partition("in both tables: ")[2].removesuffix("."))  # noqa: S307
+@pytest.mark.parametrize("as_text", [False, True], ids=["UUIDs", "their text"])
+def test_uuids_in_pandas_are_ids(as_text):
+    run, qrels = OF_PANDAS.assign(doc_id=OF_PANDAS["doc_id"].map(IDS)), QRELS.to_pandas()
+    qrels["doc_id"] = qrels["doc_id"].map({key: str(value) for key, value in IDS.items()} if as_text else IDS)
     assert rows(run.ir.evaluate(qrels, "RR")) == WANTED
+    first = run.index[0]
+    run.loc[first, "doc_id"] = None
+    assert "1 row whose 'doc_id' is null" in message_of(lambda: run.ir.evaluate(qrels, "RR"))
 
 
 def test_uuids_as_objects_are_an_error_whose_advice_runs():

@@ -125,10 +125,22 @@ def test_structs_without_an_id_are_an_error_whose_advice_runs():
     assert ir.evaluate(run, qrels, "RR").item(0, 1) == 1.0
 
 
-def test_sets_in_a_column_of_pandas_are_no_rankings():
-    log = pd.DataFrame({"query_id": ["q"], "retrieved": [{"d1", "d2"}], "relevant": [["d1"]]})
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.DataFrame.to_dicts], ids=["pandas", "Polars", "dicts"])
+def test_sets_in_a_column_are_no_rankings(kind):
+    log = {"query_id": ["q"], "retrieved": [{"d1", "d2"}], "relevant": [["d1"]]}
+    log = kind(pl.DataFrame(log) if kind is pl.DataFrame.to_dicts else log)
     with pytest.raises(ir.IRError, match="'retrieved' must hold lists, best first; it has sets, which have no order"):
         ir.from_lists(log)
+
+
+def test_sets_of_relevant_documents_become_lists_as_advised():
+    frame = pl.DataFrame({"query_id": ["q"], "retrieved": [["d1"]], "relevant": [{"d1"}]})
+    assert frame.schema["relevant"] == pl.Object
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(frame)
+    code = str(error.value).partition("Make lists of its objects: ")[2].removesuffix(".")
+    run, qrels = ir.from_lists(eval(code, {"pl": pl, "frame": frame}))  # noqa: S307  # what the message says
+    assert ir.evaluate(run, qrels, "RR").rows() == [("q", 1.0)]
 
 
 def test_grades_in_a_list_are_the_grades():

@@ -1,5 +1,6 @@
 """Dicts, records and collections: what has an order is a ranking, and what is not a table says how to make one."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -83,3 +84,9 @@ def test_an_empty_dict_says_nothing_of_the_types_of_ids():
     with pytest.warns(ir.IRWarning, match="'a' and 'c'|runs? of"):
         found = ir.evaluate(runs, {1: {5: 1}}, "RR")
     assert found.rows() == [("a", 1, 0.0), ("b", 1, 1.0), ("c", 1, 0.0)]
+
+
+def test_arrays_are_rankings_and_relevant_documents():
+    run = {"q": np.array(["a", "b"]), "r": np.array([])}
+    qrels = {"q": np.array(["b"]), "r": np.array([])}
+    assert ir.evaluate(run, qrels, "RR").rows() == [("q", 0.5), ("r", 0.0)]

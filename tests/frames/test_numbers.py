@@ -45,11 +45,17 @@ def test_systems_whose_exact_scores_differ_in_type_keep_their_order(kind, first,
     assert rr({"x": kind(run_of(SCORES[first])), "y": kind(run_of(SCORES[second]))}) == [1.0, 1.0]
 
 
-def test_integers_beside_fractions_of_another_system_are_an_error_where_they_would_be_rounded():
+@each_kind
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128], ids=str)
+def test_integers_beside_fractions_of_another_system_are_an_error_where_they_would_be_rounded(kind, dtype):
     floats = run_of(pl.Series([0.5, 0.2]))
-    assert rr({"x": run_of(pl.Series([3, 2])), "y": floats}) == [1.0, 1.0]
-    with pytest.raises(ir.IRError, match="run 'x' has scores of Int64 that Float64, the type of others, rounds"):
-        rr({"x": run_of(SCORES["Int64"]), "y": floats})
+    assert rr({"x": kind(run_of(pl.Series([3, 2]).cast(dtype))), "y": floats}) == [1.0, 1.0]
+    wide = run_of(pl.Series([HIGH, LOW]).cast(dtype))
+    with pytest.raises(
+        (ir.IRError, pl.exceptions.InvalidOperationError),
+        match=r"run 'x' has scores of .* that Float64, the type of others, rounds",
+    ):
+        rr({"x": kind(wide), "y": kind(floats)})
 
 
 @each_kind

@@ -488,8 +488,12 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("recal@5", ["no measure is called 'recal@5'", "Did you mean 'Recall'"]),
-        ("TKA@10", ["no measure is called 'TKA@10'. Did you mean 'top_k_accuracy'"]),
+        ("recal@5", ["no measure is called 'recal@5'", "Did you mean 'Recall@5'"]),
+        ("TKA@10", ["no measure is called 'TKA@10'. Did you mean 'top_k_accuracy@10'"]),
+        ("ndgc_cut_10", ["Did you mean 'ndcg_cut_10'?"]),
+        ("nDGC(dcg='exp-log2')@10", ["Did you mean \"nDCG(dcg='exp-log2')@10\"?"]),
+        ("NDGC@10,20", ["Did you mean 'nDCG@10' or"]),
+        ("nDGC@ten", ["Did you mean 'nDCG' or"]),
         ("nDCG@5,5", ["two measures are named 'nDCG@5'"]),
         ("P@5,five", ["P: k must be", "'5,five'"]),
         ("utility.1,2", ["utility: coefficients must be a tuple of four numbers", "got (1, 2)"]),

@@ -1,5 +1,6 @@
 """How sure a run is of its queries, and what leaving out the unsure ones brings."""
 
+import math
 import random
 import statistics
 from itertools import pairwise
@@ -275,3 +276,27 @@ def test_confidences_that_differ_in_their_last_bits_are_equal():
     equal = pl.DataFrame({"query_id": ["a", "b", "c", "d"], "max": [0.3, 0.3, 0.3, 0.9]})
     nearly = equal.with_columns(max=pl.Series([0.1 + 0.2, 0.3, 0.3, 0.9]))
     assert ir.abstention(values, nearly).equals(ir.abstention(values, equal))
+
+
+@pytest.mark.parametrize("sure", [0.3, 0.1234567890125, 1234567.890125, -0.3000000000005, 1e300])
+def test_neighbours_of_a_confidence_are_equal_to_it(sure):
+    # Rounded to twelve digits, some of these would be apart.
+    values = frame({"AP": [0.1, 0.9, 0.4, 0.6, 0.2, 0.3]})
+    equal = frame({"max": [sure] * 5 + [sure + abs(sure)]})
+    near = [sure, math.nextafter(sure, math.inf), math.nextafter(sure, -math.inf), sure, math.nextafter(sure, math.inf)]
+    nearly = frame({"max": [*near, sure + abs(sure)]})
+    assert ir.abstention(values, nearly).equals(ir.abstention(values, equal))
+    assert ir.abstention(values.lazy(), nearly.lazy()).collect().equals(ir.abstention(values, equal))
+
+
+def test_infinite_confidences_are_the_highest_and_the_lowest():
+    values = frame({"AP": [0.1, 0.9, 0.4, 0.6]})
+    ranks = ir.abstention(values, frame({"max": [1.0, 4.0, 2.0, 4.0]}))
+    infinite = ir.abstention(values, frame({"max": [-math.inf, math.inf, 0.0, math.inf]}))
+    assert infinite.equals(ranks)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 10])
+def test_equal_scores_have_no_deviation(n):
+    runs = {str(score): {f"d{i}": score for i in range(n)} for score in (0.1, 0.3, 0.7, 1e17)}
+    assert ir.confidence(runs)["std"].to_list() == [0.0] * 4

@@ -509,8 +509,30 @@ def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
         spec = chart.to_dict()
         (param,) = [param for param in spec["params"] if param["name"] == "system"]
         assert param["select"]["fields"] == ["run"]
+        # With a legend of the systems that takes the clicks; without one, the marks of every panel.
+        views = {layer.get("name") for panel in spec["concat"] for layer in panel["layer"]}.intersection(param["views"])
+        assert name == "series" or len(views) == len(spec["concat"]), name
         for panel in spec["concat"]:
             assert any("opacity" in layer["encoding"] for layer in panel["layer"]), name
+
+
+@pytest.mark.parametrize(("test", "told"), [("t", "t, holm"), ("tukey", "tukey"), ("max-t", "max-t")])
+def test_a_test_of_all_comparisons_is_not_said_to_be_corrected(per_query, test, told):
+    options = {"baseline": "bm25", "test": test, "resamples": 200}
+    assert plots.forest(per_query, **options).title.subtitle[0].endswith(f"({told}).")
+    assert f"p by {told};" in plots.differences(per_query, "AP", **options).title.subtitle[0]
+
+
+def test_ranks_are_whole_numbers_on_their_axis(per_query):
+    panels = plots.ranks(per_query, resamples=200).to_dict()["concat"]
+    axes = [
+        layer["encoding"]["x"]["axis"]
+        for panel in panels
+        for layer in panel["layer"]
+        if "axis" in layer["encoding"]["x"]
+    ]
+    assert len(axes) == len(panels)
+    assert all(axis["format"] == "d" and all(isinstance(tick, int) for tick in axis["values"]) for axis in axes)
 
 
 def test_up_to_35_lines_and_42_points_look_different():
@@ -568,7 +590,7 @@ def test_methods_are_the_functions_with_the_frame(per_query):
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[0, 5]), ["whole numbers from 1", "[0]"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k="5"), ["whole numbers", "'5'"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "bpref"), ["bpref has no parameter 'k'"]),
-        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, lambda k: k), ["a measure is a name"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, lambda k: k), ["must give a Polars expression"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[]), ["whole numbers"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, 3), ["a measure is a name"]),
         (lambda _: plots.precision_recall(PYDOCS.runs, PYDOCS.qrels, rel="a"), ["rel"]),

@@ -160,3 +160,12 @@ def test_a_plan_that_warns_holds_no_python_and_can_be_sent():
     with pytest.warns(ir.IRWarning):
         assert plan.collect(engine="streaming").equals(wanted)
     assert plan.collect(background=True).fetch_blocking().equals(wanted)
+
+
+@pytest.mark.parametrize("run", [RUN, RUN.lazy()], ids=["eager run", "lazy run"])
+def test_grades_below_1_that_are_not_in_memory_are_told_of_once_they_are_read(run):
+    of_frame = told(RUN, SHARES, ["RR", "P(rel=0.5)@5"])
+    assert of_frame == told(run, SHARES.lazy(), ["RR", "P(rel=0.5)@5"])
+    assert told(run, SHARES.lazy(), "RR(rel=0.5)") == told(run, QRELS.lazy(), "RR") == []
+    labelled = run.with_columns(label=pl.lit(0.5))
+    assert len(told(labelled, None)) == 1

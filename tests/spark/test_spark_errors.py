@@ -86,7 +86,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             RUN,
             "nDGC@5",
             {},
-            "no measure is called 'nDGC@5'. Did you mean 'nDCG' or 'Rndcg' or 'α_nDCG'? `ir.catalog()` lists them all.",  # noqa: RUF001
+            "no measure is called 'nDGC@5'. Did you mean 'nDCG@5' or 'α_nDCG@5'? `ir.catalog()` lists them all.",  # noqa: RUF001
         ),
         (
             RUN,

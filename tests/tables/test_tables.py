@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
+from typeset import columns_of, grid_of
 
 import polars_ir as ir
 from polars_ir.per_query.systems import compare
@@ -73,34 +74,7 @@ def grid(text: str, format: str) -> list[list[str]]:
     if format == "markdown":
         lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line]
         return [[ESCAPED.sub(r"\1", cell.strip(" ")) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
-    rows = [line.removesuffix(r"\\").strip() for line in body.splitlines() if line.endswith(r"\\")]
-    return [[plain(cell.strip(" ")) for cell in re.split(r"(?<!\\)&", row)] for row in rows]
-
-
-def plain(cell: str) -> str:
-    """A cell of LaTeX without its commands."""
-    cell = re.sub(r"\\textbf\{([-\d.]+)\}", r"**\1**", cell)
-    cell = re.sub(r"\\textsuperscript\{(.*)\}$", r"<sup>\1</sup>", cell)
-    for command, character in {
-        r"\phantom{0}": "\N{FIGURE SPACE}",
-        r"\ddag{}": "\N{DOUBLE DAGGER}",
-        r"\dag{}": "\N{DAGGER}",
-        r"\textbackslash{}": "\\\\",
-        r"\textless{}": "<",
-        r"\textgreater{}": ">",
-        r"\textasciitilde{}": "~",
-        r"\textasciicircum{}": "^",
-        r"\textbar{}": "|",
-        "{[}": "[",
-        "{]}": "]",
-        "{*}": "*",
-        '{"}': '"',
-        "$-$": "\N{MINUS SIGN}",
-        "--": "\N{EN DASH}",
-    }.items():
-        cell = cell.replace(command, character)
-    return ESCAPED.sub(r"\1", cell)
+    return grid_of(text)
 
 
 def cells(frame: pl.DataFrame, **options: object) -> list[list[str]]:
@@ -273,7 +247,8 @@ def test_all_formats_say_the_same(options):
     scores = many(6).with_columns(undefined=pl.lit(None, pl.Float64))
     shown = {format: grid(table(scores, format=format, **options), format) for format in FORMATS}
     assert shown["html"] == shown["markdown"]
-    assert shown["latex"] == shown["markdown"]
+    # LaTeX aligns numbers itself.
+    assert shown["latex"] == [[cell.lstrip("\N{FIGURE SPACE}") for cell in row] for row in shown["markdown"]]
     assert [float(row[2].split("<")[0].strip("*")) for row in shown["latex"][1:]] == pytest.approx(
         [x * (100 if options.get("percent") else 1) for x in ir.mean(scores)["RR"]], abs=0.05
     )
@@ -302,8 +277,8 @@ def test_the_structure_of_latex():
         ("end", "tabular"),
         ("end", "table"),
     ]
-    (columns,) = re.findall(r"\\begin\{tabular\}\{(l+)\}", text)
-    assert {len(row) for row in grid(text, "latex")} == {len(columns)}
+    assert columns_of(text) == ["l", "r@{.}l"]
+    assert {len(row) for row in grid(text, "latex")} == {2}
     # A bracket or an asterisk at the start of a row would be an option of the line break before it.
     assert not re.search(r"\\\\\s*[\[*]", text)
 
@@ -369,17 +344,32 @@ def test_a_label_stands_behind_the_caption_and_the_float_is_as_wide_as_asked():
         many(3).with_columns(**{f"P@{i}": pl.col("RR") for i in range(1, 9)}),
     )
     text = table(few, title="Means", label="tab:main", format="latex")
-    assert "\\caption{Means}\n\\label{tab:main}\n" in text
+    assert "\\caption{Means}\n\\label{tab:main}\n\\par\\smallskip\n" in text
     assert re.findall(r"\\(?:begin|end)\{(table\*?)\}", text) == ["table", "table"]
     assert re.findall(r"\\(?:begin|end)\{(table\*?)\}", table(many_columns, format="latex")) == ["table*", "table*"]
     assert "table*" not in table(many_columns, format="latex", wide=False)
     assert "table*" in table(few, format="latex", wide=True)
 
 
+#: Tables of one measure and of many, with and without what stands beside the means.
+TYPESET = {
+    "strange names": (per_query(**STRANGE), {"baseline": "[x] {y} #1", "show": ["interval", "difference", "p"]}),
+    "letters": (many(4).with_columns(NumRet=pl.lit(1000)), {"percent": True}),
+    "intervals": (many(4), {"show": "interval"}),
+    "all of two measures": (
+        many(4).with_columns(AP=pl.col("RR") / 3),
+        {"baseline": "s01", "percent": True, "show": ["interval", "difference", "p"]},
+    ),
+    "six measures": (many(9).with_columns(**{f"Success@{i}": pl.col("RR") for i in range(1, 6)}), {"percent": True}),
+    "whole numbers": (many(3), {"digits": 0}),
+}
+
+
 @pytest.mark.skipif(ENGINE is None, reason="there is no TeX engine")
-def test_latex_can_be_typeset(tmp_path):
-    options = {"baseline": "[x] {y} #1", "show": ["interval", "difference", "p"], "title": "A & B_1", "label": "tab:a"}
-    shown = table(per_query(**STRANGE), format="latex", **options)
+@pytest.mark.parametrize("name", TYPESET)
+def test_latex_can_be_typeset_and_fits_its_page(tmp_path, name):
+    scores, options = TYPESET[name]
+    shown = table(scores, format="latex", title="A & B_1", label="tab:a", **options)
     document = [
         "\\documentclass[twocolumn]{article}",
         "\\usepackage{booktabs}",
@@ -388,9 +378,23 @@ def test_latex_can_be_typeset(tmp_path):
         "\\end{document}",
     ]
     (tmp_path / "paper.tex").write_text("\n".join(document), encoding="utf-8")
-    options = [] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]
+    options = ["--keep-logs"] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]
     subprocess.run([ENGINE, *options, "paper.tex"], cwd=tmp_path, check=True, capture_output=True, timeout=120)  # noqa: S603  # our own text
     assert (tmp_path / "paper.pdf").stat().st_size > 1000
+    assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace")
+
+
+def test_what_stands_beside_a_mean_is_below_its_measure():
+    text = table(per_query(**FIVE), baseline="middle", show=["p", "interval"], format="latex")
+    assert " & \\multicolumn{4}{c}{AP} \\\\\n\\cmidrule(lr){2-5}\n" in text
+    assert columns_of(text) == ["l", "r@{.}l", "r", "r"]
+
+
+def test_letters_get_smaller_where_a_table_is_wider_than_the_page():
+    wide = many(4).with_columns(AP=pl.col("RR") / 3)
+    beside = {"baseline": "s01", "show": ["interval", "difference", "p"], "format": "latex"}
+    assert "\\scriptsize\\setlength{\\tabcolsep}" in table(wide, **beside)
+    assert "tabcolsep" not in table(per_query(low=LOW, high=HIGH), format="latex")
 
 
 def test_one_system_has_neither_marks_nor_bold():
@@ -438,6 +442,7 @@ def test_a_missing_query_counts_as_0_or_not_and_the_note_says_so():
         ({"correction": "fdr_bh", "alpha": 0.01}, "level 0.01, Benjamini-Hochberg correction"),
         ({"correction": None, "test": "randomisation"}, "paired randomisation test, level 0.05, no correction"),
         ({"test": "tukey"}, "randomised Tukey HSD, level 0.05, 5 queries"),
+        ({"test": "max-t"}, "step-down max-t test, level 0.05, 5 queries"),
     ],
 )
 def test_the_note_names_the_test(options, words):
@@ -478,10 +483,10 @@ BOTH = per_query(low=LOW, high=HIGH)
         (BOTH.with_columns(run=pl.lit(None, pl.String)), {"test": None}, ["10 rows whose 'run' is null"]),
         (BOTH, {"title": 3}, ["title must be a text"]),
         (BOTH, {"show": "intervall"}, ["show must be one of 'interval', 'difference', 'p'", "Did you mean 'interval'"]),
-        (BOTH, {"show": "difference"}, ["name the baseline"]),
+        (BOTH, {"show": "difference"}, ["by a test. Name the baseline."]),
         (BOTH, {"show": 3}, ["show must be one of"]),
         (BOTH, {"show": "interval", "test": None, "alpha": "x"}, ["alpha must be between 0 and 1"]),
-        (BOTH, {"show": "p", "baseline": "low", "test": None}, ["by a test"]),
+        (BOTH, {"show": "p", "baseline": "low", "test": None}, ["by a test. Name the test."]),
         (BOTH, {"label": "tab:a"}, ["give a title"]),
         (BOTH, {"label": "a}b", "title": "A"}, ["label must be a name without blanks and commands"]),
         (BOTH, {"test": "tt"}, ["test must be one of"]),
