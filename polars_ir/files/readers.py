@@ -12,7 +12,8 @@ import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.files import tables, texts, wholes
-from polars_ir.files.detection import one_format
+from polars_ir.files.detection import asked_for, one_format
+from polars_ir.files.downloads import downloaded
 from polars_ir.files.formats import FormatName, tells_formats
 from polars_ir.files.formats.trec import TREC, last_tag
 from polars_ir.files.locations import File
@@ -33,20 +34,20 @@ def read_run(
     source
         A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format; or the URL of a file that Polars
         reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars,
-        which follows a `*` in it for Parquet, Arrow IPC and NDJSON.
+        which follows a `*` in it for Parquet, Arrow IPC and NDJSON. A text of a web server is copied to disk first.
     format
         {readable}
         By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv`
         is a table if that names a query and a document column, and else TREC. MS MARCO must be said.
     remote
         Whether `source` may be a URL. False is for names that come from somebody else, such as those of a web form: a
-        URL would make this machine ask others for what it says. Polars follows redirects to `http` and `https` only.
+        URL would make this machine ask others for what it says. Redirects are followed to `http` and `https` only.
     max_ratio
         How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit.
         It is looked at before the text is read, which takes a pass over gzip; Zstandard tells at each block. No line of
         gzip may have more than 16 MB, but in JSON. Parquet and Arrow IPC are unpacked by Polars, column by column, and
         tell beforehand only their rows: eight bytes for each value are taken for what they unpack to, so that long
-        texts in them have no limit. Nor has what a server sends, which Polars fetches.
+        texts in them have no limit. Nor have texts that Polars fetches: those of `s3://` and the like, or scanned.
 
     Returns
     -------
@@ -93,8 +94,7 @@ def read_run(
     └──────────┴────────┴──────┴───────┘
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _read("run", files, format, max_ratio)
+    return _read("run", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 @explain_options
@@ -151,8 +151,7 @@ def scan_run(
     [('d3', 14.5), ('d1', 9.25)]
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _scan("run", files, format, max_ratio)
+    return _scan("run", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 @explain_options
@@ -215,8 +214,7 @@ def read_qrels(
     └──────────┴────────┴───────────┘
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _read("qrels", files, format, max_ratio)
+    return _read("qrels", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 @explain_options
@@ -266,28 +264,29 @@ def scan_qrels(
     [('q1', 'd1', 0.5)]
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _scan("qrels", files, format, max_ratio)
+    return _scan("qrels", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 def tag_of(
     run: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
 ) -> str:
     """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
-    (file, *_) = resolve(run, remote=remote, max_ratio=max_ratio)
-    return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
+    files = resolve(run, remote=remote, max_ratio=max_ratio)[:1]
+    with downloaded(files, asked_for("run", format), max_ratio) as (file,):
+        return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
 
 
 def _read(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.DataFrame:
-    reader = one_format(files, role, name).reader
-    if isinstance(reader, Rows):
-        return texts.read(files, role, reader)
-    if not isinstance(reader, Typed):
-        return wholes.read(files, role, reader)
-    frame = tables.read(files, reader, max_ratio)
-    if role == "run":
-        tables.check_ids(files, reader, frame)
-    return frame
+    with downloaded(files, asked_for(role, name), max_ratio) as local:
+        reader = one_format(local, role, name).reader
+        if isinstance(reader, Rows):
+            return texts.read(local, role, reader)
+        if not isinstance(reader, Typed):
+            return wholes.read(local, role, reader)
+        frame = tables.read(local, reader, max_ratio)
+        if role == "run":
+            tables.check_ids(local, reader, frame)
+        return frame
 
 
 def _scan(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.LazyFrame:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, called
 from polars_ir.files.checked import Checked
 from polars_ir.files.locations import File, is_remote
 from polars_ir.files.record import Role, Rows
@@ -76,7 +76,7 @@ def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, reade
     for part in others:
         if part.columns != first.columns:
             had, wanted = ", ".join(part.columns), ", ".join(first.columns)
-            problem = f"its columns are {had:.200}; those of {first.path} are {wanted:.200}. Read them apart."
+            problem = f"its columns are {had:.200}; those of {called(first.path)} are {wanted:.200}. Read them apart."
             raise FileError.of_file(part.path, problem)
     heads = [part.first_lines() for part in parts]
     if role == "run" and first.dialect is None:
