@@ -307,7 +307,7 @@ PARTS = {
         evaluating(measures=pl.all().sum()),
         ["stands for several columns. Give it one name: .alias('mine')."],
     ),
-    "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ndcg()."]),
+    "a measure that was not called": (evaluating(measures=ir.ndcg), ["<function ndcg", "Call it: ir.ndcg()."]),
     "a value that is code": (evaluating(measures="P(k=__import__('os'))"), ["plain values"]),
     "10,000 brackets": (evaluating(measures="(" * 10_000), ["longer than 500 characters"]),
     "nested brackets": (evaluating(measures=f"P(k={'[' * 240}{']' * 240})"), ["plain values"]),

@@ -59,7 +59,8 @@ class Door(NamedTuple):
         option = self.name(setting.name)
         if setting.value is True:
             return option
-        return f"{option} {'none' if setting.value is None else setting.value}"
+        values = setting.value if isinstance(setting.value, list) else [setting.value]
+        return " ".join(f"{option} {'none' if value is None else value}" for value in values)
 
     def advice(self, fix: Fix) -> str:
         """A sentence that says what to do."""

@@ -211,7 +211,9 @@ class MeasureError(IRError):
     @classmethod
     def not_a_measure(cls, value: object) -> MeasureError:
         name = getattr(value, "__name__", None)
-        fix = Fix("Call it", Code(f"{name}()") if name else None) if callable(value) else None
+        # Users have a function of ours below the name of the package, and one of their own as it is.
+        path = f"ir.{name}" if str(getattr(value, "__module__", "")).startswith("polars_ir.") else name
+        fix = Fix("Call it", Code(f"{path}()") if name else None) if callable(value) else None
         return cls(f"a measure is a name such as 'nDCG@10' or a Polars expression; got {value!r:.80}.", fix=fix)
 
     @classmethod
@@ -230,7 +232,7 @@ class MeasureError(IRError):
         if not isinstance(got, pl.Expr):
             return cls(f"{measure}: {name} must be {wanted}; got {got!r}.")
         fix = None
-        if got.meta.is_column():
+        if got.meta.is_column() and "number" not in wanted:
             fix = Fix("A text stands in quotes", Code(f"{name}={got.meta.output_name()!r}"))
         return cls(f"{measure}: {name} must be {wanted}; got the expression {got!s:.80}.", fix=fix)
 

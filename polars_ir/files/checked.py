@@ -75,13 +75,10 @@ class Checked:
         rows = self.rows.filter(KEEP).with_columns(pl.col(NUMBER) + breaks.cum_sum() - breaks)
         offenders = rows.filter(BAD).select(NUMBER, TEXT, PROBLEM)
         try:
-            n_kept = self.rows.filter(KEEP).select(pl.len()).collect(engine="streaming").item()
             offender = offenders.select(pl.all().first(), pl.len()).collect(engine="streaming")
         except FAILURES as error:
             return unreadable(self.path, error, self.dialect)
         number, text, problem, count = offender.row(0)
-        if n_kept == 0 and self.dialect is None:
-            return FileError.empty(self.path)
         if count == 0:
             return None
         before = 0 if self.dialect is None else _blank_lines(self.path)

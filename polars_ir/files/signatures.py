@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from polars_ir.errors import FileError
+from polars_ir.errors import Code, FileError, Fix
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 #: Also text can begin so (`x^2`), and would be unpacked to anything.
 ZLIB = rb"x[\x01^\x9c\xda]"
+
+LZ4 = rb"\x04\x22M\x18"
 
 #: The first bytes of a compressed file, by its extension.
 COMPRESSED = {".gz": GZIP, ".zst": ZSTD}
@@ -24,9 +26,7 @@ _NOT_READ = {
     rb"BZh[1-9]1AY&SY": "bzip2 is not read; unpack it with bunzip2.",
     rb"\xfd7zXZ\0": "xz is not read; unpack it with unxz.",
     rb"PK\x03\x04": "an archive (zip) or a workbook (Excel) is not read; unpack it, or save it as CSV.",
-    rb"\x04\x22M\x18": (
-        "LZ4 is not read; unpack it with unlz4. Runs of ranx: ranx.Run.from_file('a.lz4').save('a.json')."
-    ),
+    LZ4: "LZ4 is not read.",
     rb"[\x50-\x5f]\x2a\x4d\x18": "zstd with a skippable frame first is not read; unpack it with unzstd.",
     rb"\xff\xfe|\xfe\xff": "this is text in UTF-16; save it as UTF-8.",
 }
@@ -48,4 +48,11 @@ def check_readable(path: Path, begin: bytes) -> None:
     """Raise a `FileError` for a file that begins as one that is not read."""
     for pattern, problem in _NOT_READ.items():
         if re.match(pattern, begin):
-            raise FileError.of_file(path, problem)
+            raise FileError.of_file(path, problem, fix=_unpack_lz4(path) if pattern == LZ4 else None)
+
+
+def _unpack_lz4(path: Path) -> Fix:
+    """What to do with a text in LZ4, or with a run of ranx, whose files of that name are no text."""
+    words = "Unpack it with unlz4; a run of ranx, save as JSON"
+    code = f"ranx.Run.from_file({str(path)!r}).save({str(path.with_suffix('.json'))!r})"
+    return Fix(words, Code(code), without_code=f"{words} with ranx")

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from polars_ir.errors import Code, FileError, Fix, InputTypeError, called
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, option
 from polars_ir.files.formats import FORMATS
 from polars_ir.files.locations import SCHEMES, File, is_text, pure, scheme
 from polars_ir.files.signatures import COMPRESSED, beginning, check_readable
@@ -50,7 +50,7 @@ def resolve(source: Source, *, remote: bool = True, max_ratio: float | None = MA
         if isinstance(file, Path):
             check_unpacked(file, max_ratio)
         elif not remote:
-            fix = Fix("Allow it", Code("remote=True"), without_code="Download it, or allow URLs")
+            fix = Fix("Allow it", Code("remote=True"), without_code=f"Download it, or leave out {option('remote')}")
             raise FileError.of_file(file, "this is a URL, and only local files are allowed.", fix=fix)
     return files
 
@@ -155,6 +155,7 @@ def _check_beginning(path: Path) -> None:
 def _is_directory(path: Path) -> FileError:
     """That this is no file, and how to read those in it; folders called `key=value` hold columns, for Polars."""
     if "=" in path.name or any(path.glob("*=*")):
-        hive = f"pl.scan_parquet({str(path)!r}, hive_partitioning=True)"
-        return FileError.of_file(path, f"this is a directory with columns in the names of folders; read it by {hive}.")
+        hive = Code(f"pl.scan_parquet({str(path)!r}, hive_partitioning=True)")
+        fix = Fix("Read it by Polars", hive, without_code="Put these columns into the files, and name the files")
+        return FileError.of_file(path, "this is a directory with columns in the names of folders.", fix=fix)
     return FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")

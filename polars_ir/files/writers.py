@@ -14,7 +14,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import DataError, FileError, Fix, InputTypeError, OptionError, Setting, explain_options, replacing
+from polars_ir.errors import (
+    DataError,
+    FileError,
+    Fix,
+    InputTypeError,
+    OptionError,
+    Setting,
+    explain_options,
+    replacing,
+    the,
+)
 from polars_ir.files.detection import by_extension
 from polars_ir.files.formats import TABLES, FormatName, by_name, tells_formats, writable
 from polars_ir.files.formats.trec import TREC
@@ -145,7 +155,7 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
     """
     text = os.fspath(path)
     if "run" not in table.dtypes:
-        raise OptionError(f"holds {{run}}, and {name} has no column of systems; got {text!r}.", about="path")
+        raise OptionError(f"holds {{run}}, and {the(name)} has no column of systems; got {text!r}.", about="path")
     systems = table.select("run").unique().sort("run").collect(engine="streaming").to_series()
     names = systems.cast(pl.String).to_list()
     for system in names:
@@ -195,8 +205,6 @@ def _format(role: Role, path: str | os.PathLike[str], name: FormatName | None) -
     if name is not None and name not in choices:
         raise OptionError.value("format", name, choices)
     format = by_name(name) if name is not None else by_extension(Path(path)) or TREC
-    if format.name not in choices:
-        raise FileError.of_file(path, f"{format.name} is read, but not written; write {', '.join(choices)}.")
     if not format.is_text and Path(path).suffix.lower() in COMPRESSED:
         problem = f"{format.name} compresses its columns itself; leave out {Path(path).suffix}."
         raise FileError.of_file(path, problem)

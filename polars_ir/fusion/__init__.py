@@ -1,12 +1,13 @@
 """Rank fusion: several runs to one.
 
 `ir.fuse` does it. Here is what it is made of: `Method`, the methods and norms with their parameters
-(`ir.fusion.rrf(k=10)`, `ir.fusion.min_max(minimum=0)`), `train` for the methods that learn from judged queries, and
-`DIALECTS`, what products mean by their names.
+(`ir.fusion.rrf(k=10)`, `ir.fusion.min_max(minimum=0)`), `train` for the methods that learn from judged queries,
+`fuse_out_of_fold` to measure these, and `DIALECTS`, what products mean by their names.
 """
 
 from polars_ir.fusion.complementing import Complementarity, complementarity
 from polars_ir.fusion.contributing import contribution
+from polars_ir.fusion.crossing import fuse_out_of_fold
 from polars_ir.fusion.dialects import DIALECTS, PRODUCTS, Dialect
 from polars_ir.fusion.fusing import fuse
 from polars_ir.fusion.methods import (
@@ -68,6 +69,7 @@ __all__ = [
     "dbsf",
     "dbsf_norm",
     "fuse",
+    "fuse_out_of_fold",
     "geometric_mean",
     "harmonic_mean",
     "isr",

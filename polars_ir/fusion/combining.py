@@ -11,7 +11,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.frames.checks import guard
 from polars_ir.fusion.methods import Method
+
+#: A column of whether a document is there more than once.
+REPEATED = "polars_ir: repeated"
 
 #: Up to how many systems a column each is sorted by comparing neighbours, whose number rises with the square.
 MOST_COLUMNS = 16
@@ -19,12 +23,41 @@ MOST_COLUMNS = 16
 LIST = ["run", "query_id"]
 
 
-def combined(rows: pl.LazyFrame, method: Method, systems: Sequence[str] | None) -> pl.LazyFrame:
-    """A row per query and document: `combined`, `n_runs` and, if the final expression reads them, `weights`."""
+#: What a run may not do, which a plan finds as it adds up.
+DUPLICATES = "a run gives a document of a query more than once; keep the best score of each"
+
+
+def combined(
+    rows: pl.LazyFrame, method: Method, systems: Sequence[str] | None, *, searched: bool = True
+) -> pl.LazyFrame:
+    """A row per query and document: `combined`, `n_runs` and, if the final expression reads them, `weights`.
+
+    Of rows that have not been `searched` for duplicates the plan fails for one.
+    """
+    counts = {"n_runs": pl.col("rank").count().cast(pl.UInt32)}
+    if searched:
+        return _combined(rows, method, systems, counts)
+    documents = _combined(rows, method, systems, {**counts, REPEATED: _repeated(systems)})
+    return guard(documents, "n_runs", pl.col(REPEATED), DUPLICATES).drop(REPEATED)
+
+
+def _repeated(systems: Sequence[str] | None) -> pl.Expr:
+    """Whether some run returned the document of a group more than once."""
+    run, returned = pl.col("run"), pl.col("rank").is_not_null()
+    if systems is None or len(systems) > MOST_COLUMNS:
+        return pl.when(returned).then(run).drop_nulls().n_unique() < returned.sum()
+    # A sum of n powers of two has n ones if and only if no two of them are the same.
+    powers = (pl.when(run == system).then(pl.lit(2**i, pl.UInt64)) for i, system in enumerate(systems))
+    return pl.when(returned).then(pl.coalesce(powers)).sum().bitwise_count_ones() < returned.sum()
+
+
+def _combined(
+    rows: pl.LazyFrame, method: Method, systems: Sequence[str] | None, counts: dict[str, pl.Expr]
+) -> pl.LazyFrame:
+    """As `combined`, with some counts of each document's rows."""
     weights = ["weight"] if "weights" in method.final.meta.root_names() else []
     # A run whose term is null does not count among the weights.
     rows = rows.with_columns(pl.when(pl.col("term").is_not_null()).then(weight).alias(weight) for weight in weights)
-    counts = {"n_runs": pl.col("rank").count().cast(pl.UInt32)}
     if isinstance(method.combine, pl.Expr):
         added = {"weights": pl.col("weight").sort().cum_sum().last()} if weights else {}
         return rows.group_by(DOCUMENT).agg(combined=method.combine, **counts, **added)

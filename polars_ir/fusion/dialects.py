@@ -44,7 +44,7 @@ class Dialect(NamedTuple):
 
 
 def _from_zero(k: float = 60) -> Method:
-    return Method("rrf", weight / (check("k", k, positive()) + (rank - 1)), linear=True, falling=True)
+    return Method("rrf", weight / (check("k", k, positive()) + (rank - 1)), by_row=True, falling=True)
 
 
 def _from_zero_unweighted(k: float = 60) -> Method:
@@ -57,11 +57,12 @@ def _unweighted(k: float = 60) -> Method:
 
 def _stretched(k: float = 2) -> Method:
     # A weight of 0 makes the rank infinite, and the term 0.
-    return Method("rrf", 1 / (rank / weight + (check("k", k, positive()) - 1)))
+    return Method("rrf", 1 / (rank / weight + (check("k", k, positive()) - 1)), by_row=True)
 
 
 def _at_most_one(k: float = 60) -> Method:
-    return Method("rrf", weight / (check("k", k, positive()) + rank), final=combined * one_of_all_weights * (k + 1))
+    scaled = combined * one_of_all_weights * (k + 1)
+    return Method("rrf", weight / (check("k", k, positive()) + rank), final=scaled, by_row=True)
 
 
 def _of_rank_column(k: float = 60) -> Method:
@@ -152,7 +153,9 @@ def fusion_of(
     of_norm = next((record.norm for record in records if record.norm and record.name == norm), None)
     if dialect is not None and of_method is None and of_norm is None:
         names = quoted(record.name for record in records)
-        says = f"{dialect!r} is known for {names}; got {option('method', method)}, {option('norm', norm)}."
+        given = {name: value for name, value in (("method", method), ("norm", norm)) if value is not None}
+        asked = ", ".join(option(name, value) for name, value in given.items())
+        says = f"{dialect!r} is known for {names}; got {asked}."
         raise OptionError(says, about="dialect", fix="Leave it out for the method of the papers")
     record = _method(method, of_method, k)
     norm_record = record.norm if norm is None else of_norm or norm_of(norm)

@@ -11,17 +11,16 @@ import polars as pl
 from polars_ir.errors import ColumnError, OptionError, quoted
 from polars_ir.frames.columns import ROLES, find
 from polars_ir.frames.kinds import to_polars
-from polars_ir.fusion.trials import Candidates
 
 
-def folds_of(of: Candidates, by: Any, folds: int, seed: int) -> pl.DataFrame:
-    """The fold of each judged query; the queries of a group are in the same."""
-    queries = of.qrels.select("query_id").unique().sort("query_id")
+def folds_of(queries: pl.DataFrame, by: Any, folds: int, seed: int) -> pl.DataFrame:
+    """The fold of each of some queries; those of a group are in the same."""
+    queries = queries.select("query_id").unique().sort("query_id")
     own_group = pl.format("query {}", pl.col("query_id"))
     if by is None:
         groups = queries.with_columns(group=own_group)
     else:
-        column = _groups(by, of)
+        column = _groups(by, queries.schema["query_id"])
         groups = queries.join(column, on="query_id", how="left").with_columns(
             group=pl.coalesce(pl.format("group {}", pl.col("group")), own_group)
         )
@@ -35,9 +34,8 @@ def folds_of(of: Candidates, by: Any, folds: int, seed: int) -> pl.DataFrame:
     return groups.join(fold, on="group").select("query_id", "fold")
 
 
-def _groups(by: Any, of: Candidates) -> pl.DataFrame:
+def _groups(by: Any, dtype: pl.DataType) -> pl.DataFrame:
     """The group of each query that has one."""
-    dtype = of.table.dtypes["query_id"]
     if isinstance(by, Mapping):
         frame = pl.DataFrame({"query_id": list(by), "group": [str(group) for group in by.values()]}, strict=False)
         return frame.with_columns(pl.col("query_id").cast(dtype))

@@ -12,16 +12,18 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from polars_ir.engine import tuning
+from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.engine.ranking import DOCUMENT
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import DataError, OptionError, explain_options
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table
-from polars_ir.fusion.combining import LIST, combined, completed
+from polars_ir.fusion.combining import DUPLICATES, LIST, combined, completed
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.learners import knowing
 from polars_ir.fusion.methods import Method
-from polars_ir.fusion.pruning import pruned
+from polars_ir.fusion.pruning import pruned, pruned_in_memory
 from polars_ir.fusion.weights import all_weights, weighted
 from polars_ir.runs.norms import Norm, normalized, with_counts
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked, returned
@@ -97,7 +99,8 @@ def fuse(
         For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
         negative or all 0, unknown names, scores that rise with the ranks beside them, and runs that `evaluate` would
         not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
-        collected; duplicates of large runs are not searched for.
+        collected. With `top` duplicates may be seen only among documents that can be so high, in a LazyFrame or a
+        large run.
 
     References
     ----------
@@ -126,14 +129,26 @@ def fuse(
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     rows = termed(rows, fusion, weights, systems, table, missing)
     if top is not None and fusion.method.falling and missing != "min":
-        # It reads the rows three times: those in memory are ranked once.
-        rows = collected(rows, table.rows).lazy() if table.eager else rows
-        rows = pruned(rows, fusion.method, top)
-    scores = scored(rows, fusion.method, weights, systems)
+        rows = _pruned(rows, fusion.method, top, table)
+    scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
     if contributions:
         scores = scores.join(_terms(rows, systems), on=DOCUMENT)
     scores = scores if top is None else first(scores, top)
-    return returned(in_order(scores, ["query_id"]), table, of_one(runs))
+    try:
+        return returned(in_order(scores, ["query_id"]), table, of_one(runs))
+    except DataError as error:
+        if DUPLICATES in str(error):
+            search_duplicates("run", table, [*table.keys, "doc_id"])
+        raise
+
+
+def _pruned(rows: pl.LazyFrame, method: Method, top: int, table: Table) -> pl.LazyFrame:
+    """The rows that can matter to the first documents, where leaving others out saves more than it takes."""
+    if not table.eager:
+        return pruned(rows, method, top)
+    if table.rows < tuning.TUNING.streaming_rows:
+        return rows
+    return pruned_in_memory(collected(rows, table.rows), method, top).lazy()
 
 
 def termed(
@@ -145,32 +160,53 @@ def termed(
     missing: Missing,
 ) -> pl.LazyFrame:
     """Ranked rows with their normalised score, their weight and the term they contribute."""
+    rows = weighted(listed(rows, fusion, systems), weights, systems, table)
+    return with_terms(with_absent(rows, fusion, missing), fusion.method, missing)
+
+
+def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """Ranked rows with what a term reads but the weight: their normalised score, and the counts of their lists."""
     method, norm = fusion.method, fusion.norm
     rows = knowing(rows, method, systems)
     rows = rows if norm is None else normalized(rows, norm, LIST)
-    rows = weighted(rows, weights, systems, table)
-    absent = method.absent if norm is None or norm.absent is None else norm.absent
-    for reader in (method.term, *([] if absent is None else [absent])):
+    for reader in (method.term, *_absents(fusion)):
         rows = with_counts(rows, reader, LIST)
-    if missing == "skip" and absent is None:
-        return rows.with_columns(term=method.term.cast(pl.Float64))
-    is_sum = isinstance(method.combine, str) and method.combine == "sum"
-    if is_sum and missing == "zero" and absent is None:
-        return rows.with_columns(term=method.term.cast(pl.Float64).fill_null(0.0))
+    return rows
+
+
+def with_absent(rows: pl.LazyFrame, fusion: Fusion, missing: Missing) -> pl.LazyFrame:
+    """The rows, and where a run has a term for a document that it lacks, one for each of these without a rank."""
+    is_sum = isinstance(fusion.method.combine, str) and fusion.method.combine == "sum"
+    # A sum of it and 0 is one without it.
+    if not _absents(fusion) and (missing == "skip" or (missing == "zero" and is_sum)):
+        return rows
     rows = completed(rows)
-    if norm is not None and norm.absent is not None:
-        rows = rows.with_columns(score=pl.coalesce("score", norm.absent))
+    absent_score = None if fusion.norm is None else fusion.norm.absent
+    return rows if absent_score is None else rows.with_columns(score=pl.coalesce("score", absent_score))
+
+
+def with_terms(rows: pl.LazyFrame, method: Method, missing: Missing) -> pl.LazyFrame:
+    """Rows that have a weight with the term that each contributes."""
     term = method.term.cast(pl.Float64)
     if method.absent is not None:
         term = pl.coalesce(term, method.absent)
-    rows = rows.with_columns(term=term)
-    fill = {"zero": pl.lit(0.0), "min": pl.col("term").min().over(LIST), "skip": pl.col("term")}[missing]
-    return rows.with_columns(term=pl.coalesce("term", fill))
+    rows = rows.with_columns(term=term.fill_null(0.0) if missing == "zero" else term)
+    if missing == "min":
+        rows = rows.with_columns(term=pl.coalesce("term", pl.col("term").min().over(LIST)))
+    return rows
 
 
-def scored(rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[str] | None) -> pl.LazyFrame:
+def _absents(fusion: Fusion) -> list[pl.Expr]:
+    """What gives a run a term, or a score, for a document that it lacks."""
+    absents = [fusion.method.absent, None if fusion.norm is None else fusion.norm.absent]
+    return [absent for absent in absents if absent is not None]
+
+
+def scored(
+    rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[str] | None, *, searched: bool = True
+) -> pl.LazyFrame:
     """The fused score of each document, and how many runs returned it."""
-    documents = combined(rows, method, systems)
+    documents = combined(rows, method, systems, searched=searched)
     if "all_weights" in method.final.meta.root_names():
         whole_weight = all_weights(rows, weights, systems)
         if isinstance(whole_weight, pl.Expr):
@@ -179,7 +215,10 @@ def scored(rows: pl.LazyFrame, method: Method, weights: Any, systems: Sequence[s
             documents = documents.join(whole_weight, how="cross")
         else:
             documents = documents.join(whole_weight, on="query_id")
-    return documents.select(*DOCUMENT, score=method.final.cast(pl.Float64), n_runs="n_runs")
+    score = method.final.cast(pl.Float64)
+    # A plan's reader may want the scores alone: they depend on the counts, which guard the data.
+    score = score if searched else pl.when(pl.col("n_runs").is_not_null()).then(score)
+    return documents.select(*DOCUMENT, score=score, n_runs="n_runs")
 
 
 def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
@@ -200,13 +239,18 @@ def check_missing(missing: object) -> None:
 
 def check_reads_weights(method: Method, weights: Any) -> None:
     """Raise an `OptionError` for weights that a method would ignore."""
-    reads = [*method.term.meta.root_names(), *method.final.meta.root_names()]
-    if weights is not None and not {"weight", "weights", "all_weights"} & set(reads):
+    if weights is not None and not reads_weights(method):
         raise OptionError(
             f"are ignored by the method {method.name!r} (in this dialect).",
             about="weights",
             fix="Leave them out, or take another method",
         )
+
+
+def reads_weights(method: Method) -> bool:
+    """Whether weights change what a method gives."""
+    reads = [*method.term.meta.root_names(), *method.final.meta.root_names()]
+    return not {"weight", "weights", "all_weights"}.isdisjoint(reads)
 
 
 def read_by(fusion: Fusion, weights: Any) -> set[str]:

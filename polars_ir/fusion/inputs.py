@@ -24,8 +24,8 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
     """The runs of a fusion as one table, checked."""
     named = named_runs(runs)
     if lower_is_better is False and not fusion.by_rank_column:
-        for name, run in named.items() if isinstance(named, Mapping) else [("runs", named)]:
-            _check_direction(str(name), run)
+        for name, run in named.items() if isinstance(named, Mapping) else [(None, named)]:
+            _check_direction(None if name is None else str(name), run)
     if fusion.by_rank_column:
         named = {name: _by_rank(run) for name, run in named.items()} if isinstance(named, Mapping) else _by_rank(named)
     table = run_table(named)
@@ -63,9 +63,14 @@ def _by_rank(run: Any) -> Any:
     frame = to_polars("run", run, column="score")
     columns = frame.collect_schema().names()
     if find("run", "rank", columns) is None:
-        raise ColumnError.missing("run", "rank", ("rank",), columns)
+        raise ColumnError.missing("run", "rank", ("rank",), columns, [name for name in columns if not _plays(name)])
     score = find("run", "score", columns)
     return frame if score is None else frame.drop(score)
+
+
+def _plays(column: str) -> bool:
+    """Whether a column has a role in a run by its name."""
+    return any(find("run", role, [column]) for role in ("run", "query_id", "doc_id", "score"))
 
 
 def _check_common(table: Table) -> None:
@@ -79,23 +84,56 @@ def _check_common(table: Table) -> None:
         raise InputTypeError(f"the runs have no query in common; queries are {ids}.", fix="Give them ids of one form")
 
 
-def _check_direction(name: str, run: Any) -> None:
+def _check_direction(name: str | None, run: Any) -> None:
     """Raise an error for distances without `lower_is_better`: by their name, or by the ranks beside them."""
     if not (isinstance(run, (pl.DataFrame, pl.LazyFrame)) or is_pandas(run)):
         return
     frame = to_polars("run", run, column="score")
     columns = frame.collect_schema().names()
-    fix = Fix("Say so", Setting("lower_is_better", value=True))
-    score, rank, query = (find("run", role, columns) for role in ("score", "rank", "query_id"))
-    if score is None and (distance := next((column for column in columns if fold(column) in DISTANCES), None)):
+    score, rank, query, system = (find("run", role, columns) for role in ("score", "rank", "query_id", "run"))
+    distance = next((column for column in columns if fold(column) in DISTANCES), None)
+    own = pl.lit(name) if system is None else pl.col(system)
+    if distance is not None and (systems := _without_scores(frame, own, distance, score)):
         says = f"has distances in {distance!r}, and no score: the lowest is the best. Rename the column to 'score'."
-        raise ColumnError(says, about=f"run {name!r}", fix=fix)
+        raise ColumnError(says, about=_named(systems), fix=_say_so(systems))
     if score is None or rank is None or query is None or not isinstance(frame, pl.DataFrame):
         return
-    system = find("run", "run", columns)
-    keys = [query] if system is None else [system, query]
-    # A list whose scores rise all the way down, and none whose scores ever fall.
-    steps = frame.select(pl.col(score).sort_by(rank).diff().over(keys, mapping_strategy="explode")).to_series()
-    if (steps > 0).any() and not (steps < 0).any():
+    if systems := _rising(frame.select(own.alias("run"), query, rank, score)):
         says = f"has scores that rise with the rank ({score!r}, {rank!r}), as distances do."
-        raise DataError(says, about=f"run {name!r}", fix=fix)
+        raise DataError(says, about=_named(systems), fix=_say_so(systems))
+
+
+def _named(systems: list[str | None]) -> str:
+    """What a message calls the first of some systems."""
+    return "runs" if systems[0] is None else f"run {systems[0]!r}"
+
+
+def _say_so(systems: list[str | None]) -> Fix:
+    """That it is for the caller to say which systems have distances; the others are not to be turned with them."""
+    return Fix("Say so", Setting("lower_is_better", True if systems[0] is None else systems))
+
+
+def _without_scores(
+    frame: pl.DataFrame | pl.LazyFrame, system: pl.Expr, distance: str, score: str | None
+) -> list[str | None]:
+    """The systems whose rows have a distance, and no score; of a plan without scores, the one that it is."""
+    if isinstance(frame, pl.LazyFrame):
+        own = pl.select(system).item() if system.meta.is_literal() else None
+        return [own] if score is None else []
+    has_score = pl.lit(False) if score is None else pl.col(score).is_not_null()
+    rows = frame.filter(pl.col(distance).is_not_null() & ~has_score)
+    return rows.select(system.cast(pl.String)).to_series().unique(maintain_order=True).to_list()
+
+
+def _rising(rows: pl.DataFrame) -> list[str | None]:
+    """The systems with a list whose scores rise all the way down, and none whose scores ever fall.
+
+    The columns are the system, the query, the rank and the score; a system without ranks does not tell.
+    """
+    system, query, rank, score = map(pl.col, rows.columns)
+    ranked = rows.filter(rank.is_not_null())
+    steps = ranked.select(system, step=score.sort_by(rank).diff().over([system, query], mapping_strategy="explode"))
+    rises, falls = (pl.col("step") > 0).any(), (pl.col("step") < 0).any()
+    directions = steps.group_by(system, maintain_order=True).agg(rises=rises, falls=falls)
+    rising = directions.filter(pl.col("rises") & ~pl.col("falls"))
+    return rising.select(system.cast(pl.String)).to_series().to_list()

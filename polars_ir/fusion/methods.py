@@ -37,9 +37,10 @@ class Method(NamedTuple):
     """A method of fusion: `term` per run, `combine` over the runs, `final` per document.
 
     `absent` is the term of a run that lacks the document, for methods that give it one; `norm` the norm of a method
-    that has its own. `linear` says that a term is in proportion to the weight, so that weights can be tuned without
-    computing it anew; `falling`, that terms are also not negative, fall with the rank, and their sum is the score: then
-    `top` leaves out early what can not be among the first. `table` is what a method of `train` has learnt.
+    that has its own. `by_row` says that `term` and `absent` read their own row alone, so that weights are tuned without
+    a fused list of each; `falling`, that terms are in proportion to the weight, not negative, fall with the rank, and
+    their sum is the score: then `top` leaves out early what can not be among the first. `table` is what a method of
+    `train` has learnt.
     """
 
     name: str
@@ -48,14 +49,14 @@ class Method(NamedTuple):
     final: pl.Expr = combined
     absent: pl.Expr | None = None
     norm: Norm | None = None
-    linear: bool = False
+    by_row: bool = False
     falling: bool = False
     table: pl.DataFrame | None = None
 
 
 def comb_sum() -> Method:
     """CombSUM, with weights the weighted sum (convex combination): `sum of w s`. Fox & Shaw 1994."""
-    return Method("sum", weight * score, linear=True)
+    return Method("sum", weight * score, by_row=True)
 
 
 def weighted_sum() -> Method:
@@ -80,17 +81,17 @@ def comb_med() -> Method:
 
 def comb_anz() -> Method:
     """CombANZ: `(sum of w s) / m`, the mean over the m runs that have the document. Fox & Shaw 1994."""
-    return Method("anz", weight * score, final=combined / n_runs, linear=True)
+    return Method("anz", weight * score, final=combined / n_runs, by_row=True)
 
 
 def comb_mnz() -> Method:
     """CombMNZ: `m sum of w s`. Fox & Shaw 1994; Lee 1997, https://doi.org/10.1145/258525.258587."""
-    return Method("mnz", weight * score, final=combined * n_runs, linear=True)
+    return Method("mnz", weight * score, final=combined * n_runs, by_row=True)
 
 
 def comb_gmnz(gamma: float = 0.5) -> Method:
     """CombGMNZ: `m^gamma sum of w s`. Lee 1997, https://doi.org/10.1145/258525.258587."""
-    return Method("gmnz", weight * score, final=combined * n_runs ** check("gamma", gamma, not_negative()), linear=True)
+    return Method("gmnz", weight * score, final=combined * n_runs ** check("gamma", gamma, not_negative()), by_row=True)
 
 
 def weighted_mnz() -> Method:
@@ -98,29 +99,29 @@ def weighted_mnz() -> Method:
 
     Wu & Crestani 2002, https://doi.org/10.1145/584792.584908.
     """
-    return Method("wmnz", score, final=combined * pl.col("weights"))
+    return Method("wmnz", score, final=combined * pl.col("weights"), by_row=True)
 
 
 def mixed() -> Method:
     """Mixed: `sqrt(m) sum of w s`. Wu & Crestani 2002, https://doi.org/10.1145/584792.584908."""
-    return Method("mixed", weight * score, final=combined * n_runs.sqrt(), linear=True)
+    return Method("mixed", weight * score, final=combined * n_runs.sqrt(), by_row=True)
 
 
 def mean() -> Method:
     """The weighted arithmetic mean, `sum of w s / sum of w` over all runs: a run that lacks the document counts 0."""
-    return Method("mean", weight * score, final=combined * one_of_all_weights, linear=True)
+    return Method("mean", weight * score, final=combined * one_of_all_weights, by_row=True)
 
 
 def geometric_mean() -> Method:
     """The weighted geometric mean, `exp(sum of w ln s / sum of w)`, over runs that score it above 0; else 0."""
     term = pl.when(score > 0).then(weight * score.log())
-    return Method("geometric", term, final=_over_weights((combined / pl.col("weights")).exp()))
+    return Method("geometric", term, final=_over_weights((combined / pl.col("weights")).exp()), by_row=True)
 
 
 def harmonic_mean() -> Method:
     """The weighted harmonic mean, `sum of w / sum of (w / s)`, over runs that score it above 0; else 0."""
     term = pl.when(score > 0).then(weight / score)
-    return Method("harmonic", term, final=_over_weights(pl.col("weights") / combined))
+    return Method("harmonic", term, final=_over_weights(pl.col("weights") / combined), by_row=True)
 
 
 def _over_weights(value: pl.Expr) -> pl.Expr:
@@ -130,18 +131,18 @@ def _over_weights(value: pl.Expr) -> pl.Expr:
 
 def isr() -> Method:
     """ISR: `m sum of w / rank^2`. Mourao et al. 2015, https://doi.org/10.1016/j.compmedimag.2014.05.006."""
-    return Method("isr", weight / rank**2, final=combined * n_runs, linear=True)
+    return Method("isr", weight / rank**2, final=combined * n_runs, by_row=True)
 
 
 def log_isr() -> Method:
     """Log ISR: `ln(m) sum of w / rank^2`; 0 for what one run alone has. Mourao et al. 2015, as `isr`."""
-    return Method("log_isr", weight / rank**2, final=combined * n_runs.log(), linear=True)
+    return Method("log_isr", weight / rank**2, final=combined * n_runs.log(), by_row=True)
 
 
 def logn_isr(sigma: float = 0.01) -> Method:
     """LogN ISR: `ln(m + sigma) sum of w / rank^2`. Mourao et al. 2015, as `isr`."""
     check("sigma", sigma, positive())
-    return Method("logn_isr", weight / rank**2, final=combined * (n_runs + sigma).log(), linear=True)
+    return Method("logn_isr", weight / rank**2, final=combined * (n_runs + sigma).log(), by_row=True)
 
 
 def rrf(k: float = 60) -> Method:
@@ -149,7 +150,7 @@ def rrf(k: float = 60) -> Method:
 
     Cormack, Clarke & Buettcher 2009, https://doi.org/10.1145/1571941.1572114.
     """
-    return Method("rrf", weight / (check("k", k, not_negative()) + rank), linear=True, falling=True)
+    return Method("rrf", weight / (check("k", k, not_negative()) + rank), by_row=True, falling=True)
 
 
 def rbc(phi: float = 0.8) -> Method:
@@ -158,7 +159,7 @@ def rbc(phi: float = 0.8) -> Method:
     Bailey, Moffat, Scholer & Thomas 2017, https://doi.org/10.1145/3077136.3080839.
     """
     phi = check("phi", phi, chance())
-    return Method("rbc", weight * ((1 - phi) * pl.lit(phi).pow(rank - 1)), linear=True, falling=True)
+    return Method("rbc", weight * ((1 - phi) * pl.lit(phi).pow(rank - 1)), by_row=True, falling=True)
 
 
 def borda() -> Method:
@@ -167,7 +168,7 @@ def borda() -> Method:
     Aslam & Montague 2001, https://doi.org/10.1145/383952.384007.
     """
     points, absent_points = n_candidates - rank + 1, (n_candidates - n_retrieved + 1) / 2
-    return Method("borda", weight * points, absent=weight * absent_points)
+    return Method("borda", weight * points, absent=weight * absent_points, by_row=True)
 
 
 def condorcet() -> Method:
@@ -182,7 +183,7 @@ def condorcet() -> Method:
 
 def dbsf() -> Method:
     """Distribution-based score fusion: the sum of scores by three deviations about their list's mean (norm `dbsf`)."""
-    return Method("dbsf", weight * score, norm=dbsf_norm(), linear=True)
+    return Method("dbsf", weight * score, norm=dbsf_norm(), by_row=True)
 
 
 #: The methods, each with the parameters it has by default.

@@ -12,26 +12,25 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.engine.pairing import is_searched
 from polars_ir.engine.ranking import text
 from polars_ir.errors import IRWarning
+from polars_ir.frames.checks import check_duplicates
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.table import Table, qrels_table
-from polars_ir.fusion.combining import added, in_order_of_size
+from polars_ir.fusion.counting import Counting, is_counted
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.fusing import Missing, scored, termed
 from polars_ir.fusion.grids import Trial
 from polars_ir.fusion.methods import Method
 from polars_ir.language.identity import Measured
 from polars_ir.runs.evaluation import evaluate
-from polars_ir.runs.judging import judge
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, ranked
 from polars_ir.values import check, or_none, whole
 
 #: Rows that are measured together, to bound the memory.
 ROWS = 5_000_000
-
-#: What a measure may read for its ranks to be counted apart from the relation.
-RANKED = {"query_id", "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved"}
 
 
 class Candidates(NamedTuple):
@@ -52,6 +51,8 @@ def candidates_of(
     rows = ranked(table, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     ranking = collected(rows, table.rows)
+    if not is_searched(table):
+        check_duplicates("run", ranking, [*table.keys, "doc_id"], table.names)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
     ids = pl.concat([ranking.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
     # All of one length, since ids are compared as text: 9 comes after 10.
@@ -84,8 +85,8 @@ def measured(trials: Sequence[Trial], of: Candidates, how: How) -> pl.DataFrame:
         first_trial = trials[numbers[0]]
         fusion = fusion_of(how.method, first_trial.norm, how.dialect, first_trial.k)
         weightings = {number: trials[number].weights for number in numbers}
-        if _is_linear(fusion.method) and set(how.measure.expression.meta.root_names()) <= RANKED:
-            parts.append(_of_weighted_sums(fusion, weightings, of, how))
+        if is_counted(fusion, how.measure, how.missing):
+            parts.append(_counted(fusion, weightings, of, how))
         else:
             parts.append(_of_lists(_fused(fusion, weightings, of, how), of, how))
     return pl.concat(parts).sort("run", "query_id")
@@ -111,11 +112,6 @@ def figures(rows: pl.DataFrame, of: Candidates, measure: Measured) -> pl.DataFra
     with warnings.catch_warnings(action="ignore", category=IRWarning):
         values: pl.DataFrame = evaluate(rows, of.qrels, measure.expression)
     return values
-
-
-def _is_linear(method: Method) -> bool:
-    """Whether scores are sums of terms by weight, so that terms need be found only once."""
-    return method.linear and method.absent is None and "weights" not in method.final.meta.root_names()
 
 
 def _of_lists(lists: Iterator[pl.DataFrame], of: Candidates, how: How) -> pl.DataFrame:
@@ -147,57 +143,13 @@ def _list(
     return fused.select("query_id", "doc_id", "score", run=pl.lit(number, pl.Int64)).collect()
 
 
-def _of_weighted_sums(
-    fusion: Fusion, weightings: Mapping[int, Mapping[str, float]], of: Candidates, how: How
-) -> pl.DataFrame:
-    """The values of weightings: a column of terms for each run, a weighted sum and a rank for each trial."""
-    slots = {system: f"polars_ir: {number}" for number, system in enumerate(of.systems)}
-    wide = _wide(fusion, slots, of, how)
-    judged = wide.filter(pl.col("relevance").is_not_null()).drop(*slots.values(), "n_runs")
-    at_once = max(ROWS // max(judged.height, 1), 1)
-    values, numbers = [], list(weightings)
-    for start in range(0, len(numbers), at_once):
-        chunk = numbers[start : start + at_once]
-        plans = [_ranks(wide, fusion.method, slots, weightings[number], how.top) for number in chunk]
-        ranks = pl.collect_all(plans)
-        relations = [
-            judged.lazy().with_columns(of_trial["rank"], run=pl.lit(number, pl.Int64))
-            for number, of_trial in zip(chunk, ranks, strict=True)
-        ]
-        grouped = pl.concat(relations).group_by("run", "query_id").agg(how.measure.expression)
-        values.append(grouped.collect())
-    return _with_every_query(pl.concat(values), of, how, list(weightings))
-
-
-def _wide(fusion: Fusion, slots: Mapping[str, str], of: Candidates, how: How) -> pl.DataFrame:
-    """The candidates of the judged queries with the term of each run in a column, and the judged relation beside."""
-    term, run = pl.col("term"), pl.col("run")
-    rows = termed(of.rows.lazy(), fusion, None, of.systems, of.table, how.missing)
-    terms = {slot: term.filter(run == system).sum() for system, slot in slots.items()}
-    wide = rows.group_by("query_id", "doc_id").agg(**terms, n_runs=pl.col("rank").count().cast(pl.UInt32)).collect()
-    relation = judge(wide.select("query_id", "doc_id", score=pl.lit(0.0)), of.qrels).drop("rank", "n_higher", "n_tied")
-    judged_queries = of.qrels.select("query_id").unique()
-    wide = wide.join(judged_queries, on="query_id", how="semi")
-    documents = wide.join(relation, on=["query_id", "doc_id"], how="full", coalesce=True)
-    documents = documents.with_columns(pl.col("n_retrieved").clip(upper_bound=how.top))
-    # By falling id, so that an ordinal rank decides ties.
-    return documents.sort("query_id", "doc_id", descending=[False, True], nulls_last=True)
-
-
-def _ranks(
-    wide: pl.DataFrame, method: Method, slots: Mapping[str, str], weights: Mapping[str, float], top: int
-) -> pl.LazyFrame:
-    """The ranks of the judged documents by one weighting; null for what it does not return."""
-    # A weight of 0 adds 0, which changes no bit of a sum.
-    used = {slot: weights[system] for system, slot in slots.items() if weights[system]}
-    weighted = [pl.col(slot) * weight for slot, weight in used.items()]
-    scores = in_order_of_size(wide.lazy().with_columns(weighted), [list(used)]).select(
-        "relevance", "query_id", "n_runs", combined=added(list(used)), all_weights=pl.lit(float(sum(weights.values())))
-    )
-    score = pl.when(pl.col("n_runs").is_not_null()).then(method.final.cast(pl.Float64))
-    ranks = scores.select("relevance", rank=score.rank("ordinal", descending=True).over("query_id"))
-    judged = ranks.filter(pl.col("relevance").is_not_null())
-    return judged.select(rank=pl.when(pl.col("rank") <= top).then("rank").cast(pl.UInt32))
+def _counted(fusion: Fusion, weightings: Mapping[int, Mapping[str, float]], of: Candidates, how: How) -> pl.DataFrame:
+    """The values of weightings without a list of any."""
+    # As in `evaluate`, but for one of each query, so that none is lost.
+    read = (pl.col("relevance") > 0) | pl.col("query_id").is_first_distinct()
+    qrels = of.qrels.filter(read) if reads_only_relevant(how.measure) else of.qrels
+    counting = Counting.of(fusion, how.missing, of.rows, of.systems, qrels, how.top)
+    return _with_every_query(pl.concat(counting.values(weightings, how.measure)), of, how, list(weightings))
 
 
 def _with_every_query(values: pl.DataFrame, of: Candidates, how: How, numbers: Sequence[int]) -> pl.DataFrame:

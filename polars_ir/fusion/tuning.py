@@ -11,15 +11,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import explain_options
+from polars_ir.errors import OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.folds import folds_of
-from polars_ir.fusion.fusing import Missing, check_missing, check_reads_weights, scored, termed
+from polars_ir.fusion.fusing import Missing, check_missing, reads_weights, scored, termed
 from polars_ir.fusion.grids import Trial, trials_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
-from polars_ir.fusion.methods import Method
+from polars_ir.fusion.methods import TRAINED, Method
 from polars_ir.fusion.trials import Candidates, How, candidates_of, figures, measured
 from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.words import average, total
@@ -138,15 +138,15 @@ def tune_fusion(
     require("stats", "ir.tune_fusion")
     folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
     how = How(method, dialect, missing, check("top", top, whole(1)), resolve_one(measure, "tune_fusion"))
+    _check_has_weights(method, dialect)
     fusion = fusion_of(method, norm, dialect)
     check_missing(missing)
-    check_reads_weights(fusion.method, [1.0])
     table = table_of(runs, fusion, lower_is_better=lower_is_better)
     systems = systems_of(table) or sorted(table.select("run").unique().collect()["run"].cast(pl.String))
     trials = trials_of(grid, systems, norm)
     of = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     values = measured(trials, of, how).rename({"run": "trial", how.measure.name: "value"})
-    values = values.join(folds_of(of, by, folds, seed), on="query_id")
+    values = values.join(folds_of(of.qrels, by, folds, seed), on="query_id")
     choices = _choices(values, cost=is_cost(how.measure.name))
     tuning = _Tuning(trials, of, how, values, choices)
     per_query = tuning.per_query()
@@ -166,6 +166,15 @@ def tune_fusion(
     of_kind = {name: give_back(frame.lazy(), of_one(runs)) for name, frame in frames.items()}
     report = _report(summary.row(0, named=True), comparison)
     return TunedFusion(weights=dict(best.weights), k=best.k, norm=best.norm_name, report=report, **of_kind)
+
+
+def _check_has_weights(method: Any, dialect: str | None) -> None:
+    """Raise an `OptionError` for a method without weights, as trained ones are: there is nothing to choose."""
+    if (isinstance(method, str) and method in TRAINED) or not reads_weights(fusion_of(method, dialect=dialect).method):
+        name = method.name if isinstance(method, Method) else method
+        where = "" if dialect is None else f" in the dialect {dialect!r}"
+        says = f"{name!r} has no weights to choose{where}."
+        raise OptionError(says, about="method", fix="Fuse by it without tuning, or take another")
 
 
 def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:
@@ -273,8 +282,8 @@ def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
         f"{name} of the tuned fusion: {summary['out_of_fold']:.4f} out of fold "
         f"({summary['in_sample']:.4f} in-sample, a gap of {summary['gap']:+.4f})."
     )
-    alone = f"Best single run, {best}: {summary['best_single_mean']:.4f}. {_told('The tuned fusion', single, 's')}"
-    weights = f"Equal weights: {summary['equal_weights_mean']:.4f}. {_told('Equal weights', equal, '')}"
+    alone = f"Best single run, {best}: {summary['best_single_mean']:.4f}. {_in_words('The tuned fusion', single, 's')}"
+    weights = f"Equal weights: {summary['equal_weights_mean']:.4f}. {_in_words('Equal weights', equal, '')}"
     folds = (
         f"Folds: {summary['agreement']:.0%} made the most frequent choice; "
         f"a run's share of the weight differs by up to {summary['spread']:.2f} between them."
@@ -282,11 +291,11 @@ def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
     return f"{tuned}\n{alone}\n{weights}\n{folds}"
 
 
-def _told(what: str, row: Mapping[str, Any], s: str) -> str:
+def _in_words(subject: str, row: Mapping[str, Any], s: str) -> str:
     """A difference from the best single run, with how sure it is."""
     if row["difference"] is None or row["p_corrected"] is None:
-        return f"{what} and it can not be compared: {row['note']}."
+        return f"{subject} and it can not be compared: {row['note']}."
     verb = f"gain{s}" if row["difference"] > 0 else f"lose{s}"
     sure = "significant" if row["significant"] else "not significant"
     interval = "" if row["low"] is None else f", 95 % interval {row['low']:+.4f} to {row['high']:+.4f}"
-    return f"{what} {verb} {abs(row['difference']):.4f} against it ({sure}, p = {row['p_corrected']:.3f}{interval})."
+    return f"{subject} {verb} {abs(row['difference']):.4f} against it ({sure}, p = {row['p_corrected']:.3f}{interval})."

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, nearest, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, casting, nearest, quoted
 from polars_ir.frames.checks import guard
 from polars_ir.frames.columns import ROLES, find
 from polars_ir.frames.foreign import is_pandas
@@ -92,14 +92,15 @@ def _by_query(weights: Any, run: Table) -> pl.LazyFrame:
     names = {role: find("weights", role, schema.names()) for role in LIST}
     for role, name in (*names.items(), ("weight", "weight" if "weight" in schema else None)):
         if name is None:
-            raise ColumnError.missing("weights", role, ROLES.get(role, (role,)), schema.names())
+            spare = [column for column in schema.names() if column not in (*names.values(), "weight")]
+            raise ColumnError.missing("weights", role, ROLES.get(role, (role,)), schema.names(), spare)
     if not schema["weight"].is_numeric():
-        raise DtypeError.of_column("weights", "weight", "numbers", schema["weight"], "Cast it.")
+        raise DtypeError.of_column("weights", "weight", "numbers", schema["weight"], _cast("weight", pl.Float64()))
     query = str(names["query_id"])
     same = schema[query].is_integer() == run.dtypes["query_id"].is_integer()
     if not same:
         wanted = f"{run.dtypes['query_id']}, as in the runs"
-        raise DtypeError.of_column("weights", query, wanted, schema[query], "Cast it.")
+        raise DtypeError.of_column("weights", query, wanted, schema[query], _cast(query, run.dtypes["query_id"]))
     table = frame.select(
         pl.col(str(names["run"])).cast(pl.String).alias("run"),
         pl.col(query).cast(run.dtypes["query_id"]).alias("query_id"),
@@ -107,6 +108,12 @@ def _by_query(weights: Any, run: Table) -> pl.LazyFrame:
     )
     # A run and query with two weights has none, and the plan says so.
     return table.unique(LIST, keep="none")
+
+
+def _cast(column: str, dtype: pl.DataType) -> Fix:
+    """How to cast a column of a table of weights."""
+    kind = pl.Float64 if dtype.is_float() else pl.Int64 if dtype.is_integer() else pl.String
+    return Fix("Cast it", casting("weights", column, kind))
 
 
 def _guarded(rows: pl.LazyFrame) -> pl.LazyFrame:

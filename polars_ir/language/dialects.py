@@ -146,8 +146,8 @@ def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
         raise MeasureError(
             f"{text!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
         )
-    if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (found := _find(with_values["name"])):
-        spec, implied = found
+    if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (spelling := _find(with_values["name"])):
+        spec, implied = spelling
         return spec, {**_arguments(text, implied), **_trec_eval_given(text, with_values["given"])}
     return None
 
@@ -155,24 +155,24 @@ def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
 def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
     name, parameters, at = parts_of(text)
-    found = _find(name)
-    if found is None and at is None and (with_number := WITH_NUMBER.fullmatch(name)):
-        found, at = _find(with_number["name"]), with_number["at"]
-        if found and with_number["sign"] == "." and found[0].at == "k" and "#" not in found[1]:
+    spelling = _find(name)
+    if spelling is None and at is None and (with_number := WITH_NUMBER.fullmatch(name)):
+        spelling, at = _find(with_number["name"]), with_number["at"]
+        if spelling and with_number["sign"] == "." and spelling[0].at == "k" and "#" not in spelling[1]:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
-    if found is None:
+    if spelling is None:
         near = did_you_mean(_alike(text, name))
         raise MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
-    spec, implied = found
+    spec, implied = spelling
     if "#" in implied and at is None:
         raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
     filled = implied.replace("#", at or "")
-    spec, given = _in_our_words(text, spec, parameters)
+    spec, arguments = _in_our_words(text, spec, parameters)
     if at is not None and filled == implied:
-        if spec.at in given:
+        if spec.at in arguments:
             raise MeasureError.syntax(text, f"it says twice what {spec.at} is")
-        given[spec.at] = _after_the_sign(spec, at)
-    return spec, {**_arguments(text, filled), **given}
+        arguments[spec.at] = _after_the_sign(spec, at)
+    return spec, {**_arguments(text, filled), **arguments}
 
 
 def _alike(text: str, name: str) -> list[str]:
@@ -180,9 +180,9 @@ def _alike(text: str, name: str) -> list[str]:
     if with_number := WITH_NUMBER.fullmatch(name):
         name = with_number["name"]
     names = alike(name, _names(catalogued()))
-    given = [close + text[len(name) :] for close in names]
+    with_parameters = [close + text[len(name) :] for close in names]
     # A measure that does not take what is given was not meant, unless none does.
-    return [whole for whole in given if _is_read(whole)] or names
+    return [whole for whole in with_parameters if _is_read(whole)] or names
 
 
 def _is_read(text: str) -> bool:
@@ -193,25 +193,29 @@ def _is_read(text: str) -> bool:
         return False
 
 
-def _in_our_words(text: str, spec: Spec, given: dict[str, object]) -> tuple[Spec, dict[str, object]]:
+def _in_our_words(text: str, spec: Spec, arguments: dict[str, object]) -> tuple[Spec, dict[str, object]]:
     """The measure and its parameters, where another tool has other words for them."""
-    if "judged_only" in given and "judged_only" not in spec.parameters and given.pop("judged_only") is not False:
+    if (
+        "judged_only" in arguments
+        and "judged_only" not in spec.parameters
+        and arguments.pop("judged_only") is not False
+    ):
         raise MeasureError(
             "judged_only is no parameter of a measure, but an option of the ranking, which all measures of a call "
             f"share; got {text!r}.",
             fix=Fix("Leave it out of the name, and say it of the call", Setting("judged_only", True)),
         )
-    if spec.name == "SetP" and isinstance(given.get("relative"), bool):
-        spec = CATALOG["R_cap"] if given.pop("relative") else spec
-    ours = {spec.at if word in CUTOFFS and word not in spec.parameters else word: v for word, v in given.items()}
-    if len(ours) < len(given):
+    if spec.name == "SetP" and isinstance(arguments.get("relative"), bool):
+        spec = CATALOG["R_cap"] if arguments.pop("relative") else spec
+    ours = {spec.at if word in CUTOFFS and word not in spec.parameters else word: v for word, v in arguments.items()}
+    if len(ours) < len(arguments):
         raise MeasureError.syntax(text, f"it says twice what {spec.at} is")
     return spec, ours
 
 
-def _trec_eval_given(text: str, given: str) -> dict[str, object]:
+def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
     """trec_eval's `p=0.8,2=1`: parameters by name, and the gains of grades."""
-    pairs = [pair.partition("=")[::2] for pair in given.split(",")]
+    pairs = [pair.partition("=")[::2] for pair in parameters.split(",")]
     gains = ",".join(f"{key}:{value}" for key, value in pairs if not key.isidentifier())
     named = [f"{key}={value}" for key, value in pairs if key.isidentifier()]
     return _arguments(text, ",".join([*named, f"gains={{{gains}}}"] if gains else named))
@@ -252,13 +256,13 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
         # One call of `_`, and nothing else: `_(k=1)(k=2)` is a call too.
         bare = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
         keywords = call.keywords if isinstance(call, ast.Call) and bare else []
-        given = {keyword.arg: _value(keyword.value) for keyword in keywords if keyword.arg}
+        values = {keyword.arg: _value(keyword.value) for keyword in keywords if keyword.arg}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise problem from None
     # Nothing but `name=value` may have been left out on the way.
-    if not given or len(given) != len(keywords):
+    if not values or len(values) != len(keywords):
         raise problem
-    return given
+    return values
 
 
 def _value(node: ast.expr) -> object:

@@ -129,9 +129,13 @@ def canonical_name(measure: str, arguments: Mapping[str, object], defaults: Mapp
     >>> canonical_name("P", {"k": 5, "rel": 2}, {"k": None, "rel": 1}, "k")
     'P(rel=2)@5'
     """
-    given = [f"{n}={_literal(v)}" for n, v in arguments.items() if n != at and _differs(v, defaults[n])]
-    after = arguments.get(at)
-    return measure + (f"({','.join(given)})" if given else "") + (f"@{_literal(after)}" if after is not None else "")
+    parameters = [f"{n}={_literal(v)}" for n, v in arguments.items() if n != at and _differs(v, defaults[n])]
+    cutoff = arguments.get(at)
+    return (
+        measure
+        + (f"({','.join(parameters)})" if parameters else "")
+        + (f"@{_literal(cutoff)}" if cutoff is not None else "")
+    )
 
 
 def _written(measure: str, name: str, value: Any) -> Any:
@@ -161,8 +165,8 @@ def _read(written: Any) -> Any:
     ((kind, value),) = written.items()
     if kind == "expression":
         return pl.Expr.deserialize(base64.b64decode(value))
-    parts = [_read(part) if kind != "map" else tuple(map(_read, part)) for part in value]
-    return {"map": dict, "tuple": tuple, "list": list}[kind](parts)
+    values = [_read(part) if kind != "map" else tuple(map(_read, part)) for part in value]
+    return {"map": dict, "tuple": tuple, "list": list}[kind](values)
 
 
 def _output_name(expression: pl.Expr) -> str:

@@ -169,12 +169,12 @@ def resolve(measures: Measures) -> list[Measured]:
     return list(measured.values())
 
 
-def resolve_one(measure: Measures, what: str) -> Measured:
+def resolve_one(measure: Measures, caller: str) -> Measured:
     """The measure that `what` was asked for; a `MeasureError` for several."""
     measured, *others = resolve(measure)
     if others:
         names = ", ".join(repr(other.name) for other in (measured, *others))
-        raise MeasureError(f"{what} takes one measure; got {names}. Call it for each.")
+        raise MeasureError(f"{caller} takes one measure; got {names}. Call it for each.")
     return measured
 
 

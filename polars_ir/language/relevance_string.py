@@ -41,8 +41,14 @@ def relevance_string(*, k: int = 10) -> pl.Expr:
         raise MeasureError.parameter("relstring", "k", PARAMETERS["k"].wanted, k)
     judged = top(k) & relevance.is_not_null()
     ranks, grades = ranked(rank, judged).cast(pl.Int64), ranked(relevance, judged)
-    whole = grades.cast(pl.Int64)
-    sign = pl.when(grades < 0).then(pl.lit(".")).when(whole > 9).then(pl.lit(">")).otherwise(whole.cast(pl.String))
+    whole_grades = grades.cast(pl.Int64)
+    sign = (
+        pl.when(grades < 0)
+        .then(pl.lit("."))
+        .when(whole_grades > 9)
+        .then(pl.lit(">"))
+        .otherwise(whole_grades.cast(pl.String))
+    )
     # What stands between two judged documents, or after the last of them, is unjudged.
     signs = sign.str.pad_start(ranks - ranks.shift(1, fill_value=0), "-").str.join("")
     return signs.str.pad_end(shown(k), "-").alias(f"relstring@{k}")

@@ -97,7 +97,7 @@ class Spec:
 
 def documentation(spec: Spec) -> str:
     """The docstring of a measure: what its author wrote, then what the registry knows, the same for every measure."""
-    written, example, rest = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
+    written, example, examples = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
     parameters = "".join(
         f"{name} : default {default!r}\n{_indented(spec.parameter(name).meaning)}\n"
         for name, default in spec.parameters.items()
@@ -111,7 +111,7 @@ def documentation(spec: Spec) -> str:
         "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
         f"    From {spec.bounds[0]:g} to {spec.bounds[1]:g}; the best value is {spec.best:g}.\n\n"
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
-        f"References\n----------\n{spec.source}\n\n" + example + rest
+        f"References\n----------\n{spec.source}\n\n" + example + examples
     )
 
 

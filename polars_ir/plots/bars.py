@@ -112,20 +112,24 @@ def differences(
     scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
     panels = []
     for place, (of_run, row) in enumerate(zip(bars, rows, strict=True)):
-        x, y = named_once(place, len(rows), columns)
+        names_x, names_y = named_once(place, len(rows), columns)
         titles = (
-            "queries, the greatest win first" if x else None,
-            f"difference in {with_direction(name)}" if y else None,
+            "queries, the greatest win first" if names_x else None,
+            f"difference in {with_direction(name)}" if names_y else None,
         )
         panels.append(_bars_and_mean(of_run, row, titles, scale, single=len(rows) == 1))
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
-    how = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
+    explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
     if len(rows) > 1:
-        title = titled(f"{name}: differences from {baseline}", f"{how}; solid if significant, else dashed.", share)
+        title = titled(
+            f"{name}: differences from {baseline}", f"{explanation}; solid if significant, else dashed.", share
+        )
     else:
         verdict = {True: "significant.", False: "not significant.", None: "not tested."}[rows[0]["significant"]]
-        title = titled(f"{name}: {rows[0]['run']} against {baseline}", _told(rows[0]), f"{how}; {verdict}", share)
+        title = titled(
+            f"{name}: {rows[0]['run']} against {baseline}", _in_words(rows[0]), f"{explanation}; {verdict}", share
+        )
     return side_by_side(panels, title, columns=columns)
 
 
@@ -151,27 +155,27 @@ def _bars_and_mean(
 ) -> alt.LayerChart:
     width, height = (700, 300) if single else (300, 120)
     x = alt.X("start:Q", title=titles[0], scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
-    told = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
-    each = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=told)
+    tooltip_of_bars = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
+    of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=tooltip_of_bars)
     # Without a stroke there are seams between the bars.
     seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
-    heights = each.mark_bar(strokeWidth=0.6).encode(
+    heights = of_bars.mark_bar(strokeWidth=0.6).encode(
         y=alt.Y("difference:Q", title=titles[1], scale=scale), y2=alt.datum(0), stroke=seamless
     )
-    ties = each.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
+    ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
-    whole = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
-    band = whole.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
+    of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
+    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
     names = [alt.Tooltip(f"{column}:N") for column in ("run", "baseline", "note")]
     tooltip = [*names, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in mean.columns[2:7])]
-    rule = whole.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
+    rule = of_mean.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
-    heading = titled(row["run"], *_told(row).split("; "), limit=width)
+    heading = titled(row["run"], *_in_words(row).split("; "), limit=width)
     return alt.LayerChart(layer=layers).properties(width=width, height=height, title=heading)
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _in_words(row: Mapping[str, Any]) -> str:
     """The figures of a comparison in words."""
     counts = f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
     if row["difference"] is None:

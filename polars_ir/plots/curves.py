@@ -16,7 +16,7 @@ from polars_ir.language.names import is_cost, parse
 from polars_ir.measures.interpolated_precision import interpolated_precision
 from polars_ir.per_query.summary import summarize
 from polars_ir.per_query.systems import compare
-from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
+from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note_on_bands
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import FOREGROUND, drawn, systems_of, titled, with_direction, with_run
 from polars_ir.runs.evaluation import evaluate
@@ -113,9 +113,9 @@ def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, c
         layers.insert(0, zero.mark_rule(color=FOREGROUND).encode(y="zero:Q", tooltip="run:N"))
     name = column.removesuffix(f"@{ks[0]}")
     title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
-    told = told_of_bands(systems, confidence)
-    told = told if baseline is None else told.replace("Mean over queries", "Mean difference over queries")
-    return alt.LayerChart(data=rows, layer=layers).properties(title=titled(title, told))
+    note = note_on_bands(systems, confidence)
+    note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
+    return alt.LayerChart(data=rows, layer=layers).properties(title=titled(title, note))
 
 
 def _checked(k: int | Iterable[int]) -> list[int]:
@@ -140,7 +140,8 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
         raise MeasureError.not_a_measure(measure)
     expression = measure(k=k)
     if not isinstance(expression, pl.Expr):
-        raise MeasureError.not_a_measure(expression)
+        says = f"must give a Polars expression for a cutoff; got {expression!r:.80} for k={k}."
+        raise MeasureError(says, about="measure")
     return expression
 
 
@@ -197,8 +198,8 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     rows = drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
     by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
     coloured = best_at_the_end(by_mean, "recall", cost=False)
-    told = told_of_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
-    title = titled("Precision and recall", f"At 11 levels of recall.{relevant} {told}")
+    note = note_on_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
+    title = titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
     layers = lines(rows, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
     return alt.LayerChart(data=rows, layer=layers).properties(width=400, height=400, title=title)
 

@@ -16,14 +16,14 @@ LABEL = 13
 LONGEST_NAME = 200
 
 
-def told_of_bands(systems: list[str], confidence: float, how: str = "t") -> str:
+def note_on_bands(systems: list[str], confidence: float, method: str = "t") -> str:
     """What the bands are, or that there are none, and which systems are grey."""
     if len(systems) > MOST_COLOURED:
         return (
             f"Mean over queries. Intervals of {len(systems)} systems would hide each other: see the tooltips. "
             f"In colour: the {MOST_COLOURED} best at the end."
         )
-    return f"Mean over queries, with its interval of {confidence:.0%} ({how})."
+    return f"Mean over queries, with its interval of {confidence:.0%} ({method})."
 
 
 def best_at_the_end(rows: pl.DataFrame, x: str, *, cost: bool) -> list[str] | None:
@@ -83,8 +83,8 @@ def names_at_the_end(
 ) -> alt.Chart:
     """The names of the coloured systems beside their last points, moved apart where they would overlap."""
     field = x.shorthand.split(":")[0]
-    some = rows.drop_nulls("mean").filter(pl.col("run").is_in(systems if coloured is None else coloured))
-    last = some.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
+    named = rows.drop_nulls("mean").filter(pl.col("run").is_in(systems if coloured is None else coloured))
+    last = named.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
     ends = last.sort("mean", "run").select("run", field, "mean")
     places = apart(ends["mean"].to_list(), (span[1] - span[0]) * LABEL / height, span[1])
     base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64)))

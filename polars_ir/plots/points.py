@@ -91,8 +91,8 @@ def scatter(
     pairs = ranked_pairs(scores, name, y, x, tied)
     pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
     counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
-    both = [*pairs["x_value"], *pairs["y_value"]]
-    low, high = (min(0.0, *both), max(both)) if both else (0.0, 1.0)
+    coordinates = [*pairs["x_value"], *pairs["y_value"]]
+    low, high = (min(0.0, *coordinates), max(coordinates)) if coordinates else (0.0, 1.0)
     cell = (high - low) / CELLS if pairs.height >= BINNED else None
     points, together = _points(pairs, cell)
     square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
@@ -112,8 +112,8 @@ def scatter(
         marks = marks.mark_square(opacity=1)
     ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
     diagonal = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
-    told = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
-    title = titled(f"{name}: {y} against {x}", told, together)
+    outcomes = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
+    title = titled(f"{name}: {y} against {x}", outcomes, together)
     return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE, title=title)
 
 
@@ -123,16 +123,16 @@ def _short() -> alt.Axis:
 
 def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]:
     """A point per pair of values, or per cell of a size, and a word on that."""
-    values, told = ["x_value", "y_value"], ""
+    values, explanation = ["x_value", "y_value"], ""
     keys = [pl.col(value).alias(f"{value[0]}_cell") for value in values]
     if cell:
         keys = [(key / cell).floor() for key in keys]
-        told = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
+        explanation = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
     points = pairs.sort("query").group_by(*keys, "outcome", maintain_order=True)
     cells = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
     # Large ones first, so that they hide no other.
     cells = cells.sort("n_queries", descending=True, maintain_order=True)
-    return cells.select("query", *values, "outcome", "n_queries"), told
+    return cells.select("query", *values, "outcome", "n_queries"), explanation
 
 
 def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:

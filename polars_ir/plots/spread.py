@@ -104,11 +104,14 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
         panels.append(panel)
         kinds.add(kind)
     title = f"{names[0]} of each query" if len(names) == 1 else "Measures of each query"
-    n = rows.group_by("run").len()["len"].max()
-    told = {"dots": f"A dot: 1 of {DOTS} equal parts of the queries, by value.", "bars": "Bars: the share of queries."}
-    if isinstance(n, int) and n < DOTS:
-        told["dots"] = "A dot: a query."
-    shown = " ".join(told[kind] for kind in sorted(kinds, reverse=True))
+    most_queries = rows.group_by("run").len()["len"].max()
+    legends = {
+        "dots": f"A dot: 1 of {DOTS} equal parts of the queries, by value.",
+        "bars": "Bars: the share of queries.",
+    }
+    if isinstance(most_queries, int) and most_queries < DOTS:
+        legends["dots"] = "A dot: a query."
+    shown = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
     below = "Below: the mean with its interval of 95 % (Wilson's)."
     return side_by_side(panels, titled(title, shown, below), columns=2)
 
@@ -160,12 +163,12 @@ def _dots(values: pl.DataFrame, ends: list[float], x: alt.Scale, row_height: int
     """Quantiles of each system, those of a bin on each other; None where they would be too small."""
     width = (ends[1] - ends[0]) / BINS
     count = pl.len().over("run")
-    part = pl.int_range(pl.len()).over("run") * pl.min_horizontal(count, DOTS) // count
+    quantile = pl.int_range(pl.len()).over("run") * pl.min_horizontal(count, DOTS) // count
     quantiles = (
         values.sort("floor", "value", descending=[True, False])
-        .with_columns(part=part)
+        .with_columns(quantile=quantile)
         # The middle one of the queries that a dot stands for.
-        .filter(pl.int_range(pl.len()).over("run", "part") == (pl.len() // 2).over("run", "part"))
+        .filter(pl.int_range(pl.len()).over("run", "quantile") == (pl.len() // 2).over("run", "quantile"))
         .with_columns(bin=((pl.col("value") - ends[0]) / width).round())
         .with_columns(level=pl.int_range(pl.len()).over("run", "bin"))
     )

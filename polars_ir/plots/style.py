@@ -53,9 +53,9 @@ LONGEST_LABEL = 400
 Chart = alt.LayerChart | alt.ConcatChart
 
 
-def in_memory(per_query: Any, measures: Measures, what: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
+def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
     """A per-query frame of any kind as a Polars one, and the measures to show."""
-    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{what}")
+    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{chart}")
     frame = table.all_columns().collect()
     return frame.rename({key: table.names[key] for key in table.keys if key == "query_id"}), names
 
@@ -162,7 +162,7 @@ def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
 def drawn(rows: pl.DataFrame, remedy: str) -> pl.DataFrame:
     """The rows of a chart; an error if they are more than a chart can have."""
     if rows.height > MOST_ROWS:
-        raise DataError(f"a chart has up to {MOST_ROWS:,} marks; this one would have {rows.height:,}. {remedy}")
+        raise DataError(f"a chart has up to {MOST_ROWS:,} marks; this one would have {rows.height:,}.", fix=remedy)
     return rows
 
 

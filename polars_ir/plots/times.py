@@ -11,7 +11,7 @@ from polars_ir.errors import explain_options, option
 from polars_ir.language.names import column_of, is_cost
 from polars_ir.per_query.columns import Measures
 from polars_ir.per_query.drifting import drift
-from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, told_of_bands
+from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note_on_bands
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
@@ -122,8 +122,8 @@ def series(
         )
         for place, name in enumerate(names)
     ]
-    what = names[0] if len(names) == 1 else "Measures"
-    title = titled(f"{what} over time", told_of_bands(systems, 1 - alpha), rings)
+    subject = names[0] if len(names) == 1 else "Measures"
+    title = titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
     return side_by_side(panels, title, columns=1)
 
 
@@ -152,7 +152,7 @@ def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, i
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
     domain = _within_bounds(rows, measure)
     coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
-    rows = drawn(rows, f"Take longer stretches of time, {option('every')}=")
+    rows = drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
     course = lines(
         rows, x, with_direction(measure), systems, domain=domain, coloured=coloured, first=is_first, named=True
     )

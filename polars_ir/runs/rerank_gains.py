@@ -121,7 +121,7 @@ def rerank_gain(
     per_query = curve[-1].drop("depth").with_columns(difference=pl.col("after") - pl.col("before"))
     per_query = per_query.join(_margins(candidates, depth), on="query_id", how="left").sort("query_id")
     moved = _moved(rerank(plain, reranked, depth=depth), k)
-    aggregations = _told(better)
+    aggregations = _aggregations(better)
     summary = per_query.select(
         pl.lit(measured_by.name).alias("measure"), before=average(pl.col("before")), **aggregations
     )
@@ -135,7 +135,7 @@ def rerank_gain(
     return RerankGain(*(give_back(frame.lazy(), run) for frame in frames))
 
 
-def _told(better: int) -> dict[str, pl.Expr]:
+def _aggregations(better: int) -> dict[str, pl.Expr]:
     """Means over the queries, and how many are better and worse."""
     before, after, ceiling = (average(pl.col(name)) for name in ("before", "after", "ceiling"))
     difference = better * (pl.col("after") - pl.col("before"))

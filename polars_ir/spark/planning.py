@@ -41,19 +41,19 @@ def rows_of(pair: Pair, read: Collection[str], *, bounds: bool, broadcast: bool 
     """All rows that travel, with the query that they travel by; `read` are the columns that the measures name."""
     run = _run(pair, read)
     if pair.qrels is None:
-        parts = [run]
+        frames = [run]
     else:
         judgments = _packed(pair.qrels, pair.names.qrels["query_id"], JUDGMENT, pair.qrels.columns)
-        parts = [_of_judged_queries(run, pair, broadcast), judgments]
+        frames = [_of_judged_queries(run, pair, broadcast), judgments]
     shared = _shared(pair, bounds=bounds)
-    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), [*parts, *shared])
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), [*frames, *shared])
 
 
-def _packed(frame: DataFrame, query: str, part: str, columns: Collection[str]) -> DataFrame:
+def _packed(frame: DataFrame, query: str, struct: str, columns: Collection[str]) -> DataFrame:
     """Rows as structs of some of their columns."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    return frame.select(column(query).alias(QUERY), F.struct(*map(column, columns)).alias(part))
+    return frame.select(column(query).alias(QUERY), F.struct(*map(column, columns)).alias(struct))
 
 
 def _run(pair: Pair, read: Collection[str]) -> DataFrame:

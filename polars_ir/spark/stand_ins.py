@@ -83,6 +83,6 @@ def _followed_by(frame: pl.DataFrame, columns: Mapping[str, Sequence[Any] | pl.S
 
 def _unused(*ids: pl.Series) -> Any:
     """The first number that is none of some ids; as text where they are."""
-    taken = pl.concat(ids).unique()
-    numbers = pl.int_range(len(taken) + 1, eager=True).cast(taken.dtype)
-    return numbers.filter(~numbers.is_in(taken.implode()))[0]
+    used = pl.concat(ids).unique()
+    numbers = pl.int_range(len(used) + 1, eager=True).cast(used.dtype)
+    return numbers.filter(~numbers.is_in(used.implode()))[0]

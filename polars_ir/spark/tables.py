@@ -107,10 +107,10 @@ def check_whole(table: str, frame: Any) -> None:
             )
     check_files(frame)
     folded = [name if settings.get("spark.sql.caseSensitive") == "true" else name.lower() for name in frame.columns]
-    alike = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
-    if alike:
+    ambiguous = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
+    if ambiguous:
         raise ColumnError(
-            f"has columns that Spark does not tell apart: {quoted(alike)}.",
+            f"has columns that Spark does not tell apart: {quoted(ambiguous)}.",
             about=table,
             fix=Fix(
                 "Give each a name of its own", Code(f"{table}.toDF({', '.join(map(repr, _apart(frame.columns)))})")
@@ -184,8 +184,8 @@ def empty(table: str, frame: DataFrame) -> pl.DataFrame:
 def by_bytes(frame: DataFrame) -> DataFrame:
     """The frame with text that is compared by its bytes, as in the core, where a column has another collation."""
     collations = {field.name: getattr(field.dataType, "collation", "UTF8_BINARY") for field in frame.schema}
-    other = [name for name, collation in collations.items() if collation != "UTF8_BINARY"]
-    return frame.withColumns({name: column(name).cast("string") for name in other}) if other else frame
+    collated = [name for name, collation in collations.items() if collation != "UTF8_BINARY"]
+    return frame.withColumns({name: column(name).cast("string") for name in collated}) if collated else frame
 
 
 def arrow_schema(frame: pl.DataFrame) -> pa.Schema:

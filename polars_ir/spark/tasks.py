@@ -53,9 +53,9 @@ class Evaluation:
         if rows is None:
             return
         pooled = rows.filter(POOLED).select(RUN).unnest(RUN) if POOLED in rows.columns else None
-        shared = _part(rows, SHARED).head(1) if SHARED in rows.columns else None
-        run = _part(rows, RUN)
-        qrels = _part(rows, JUDGMENT) if JUDGMENT in rows.columns else None
+        shared = _unpacked(rows, SHARED).head(1) if SHARED in rows.columns else None
+        run = _unpacked(rows, RUN)
+        qrels = _unpacked(rows, JUDGMENT) if JUDGMENT in rows.columns else None
         del rows  # both tables are copies of it
         run, qrels, stand_in = with_stand_in(run, qrels, self.names, shared, pooled)
         with entered_by(SPARK), warnings.catch_warnings():
@@ -91,19 +91,19 @@ class Summary:
 
 def _received(batches: Iterable[pa.RecordBatch], versions: Mapping[str, str]) -> pl.DataFrame | None:
     """The rows of a partition, None where it has none; an error where a package is not that of the driver."""
-    for name, there in versions.items():
-        if there != VERSIONS[name]:
+    for name, driver in versions.items():
+        if driver != VERSIONS[name]:
             raise IRError(
-                f"executors need the {name} of the driver; this one has {VERSIONS[name]}, the driver {there}. Install "
-                f"{name}=={there} on the executors."
+                f"executors need the {name} of the driver; this one has {VERSIONS[name]}, the driver {driver}. Install "
+                f"{name}=={driver} on the executors."
             )
-    parts = [pl.DataFrame(batch) for batch in batches if batch.num_rows]
-    return pl.concat(parts, rechunk=False) if parts else None
+    frames = [pl.DataFrame(batch) for batch in batches if batch.num_rows]
+    return pl.concat(frames, rechunk=False) if frames else None
 
 
-def _part(rows: pl.DataFrame, part: str) -> pl.DataFrame:
+def _unpacked(rows: pl.DataFrame, struct: str) -> pl.DataFrame:
     """The rows of one part, with its own columns."""
-    return rows.select(part).filter(pl.col(part).is_not_null()).unnest(part)
+    return rows.select(struct).filter(pl.col(struct).is_not_null()).unnest(struct)
 
 
 def _sent(result: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

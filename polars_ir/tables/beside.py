@@ -31,9 +31,11 @@ def parts_of(show: object) -> list[str]:
 
 def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) -> None:
     """Raise an `OptionError` for parts that are of a comparison which is not made."""
+    lacking = "baseline" if baseline is None else "test" if test is None else None
     for part in ("difference", "p"):
-        if part in parts and (baseline is None or test is None):
-            raise OptionError(f"has {part!r}, which is to a baseline and by a test; name the baseline.", about="show")
+        if part in parts and lacking is not None:
+            says = f"has {part!r}, which is to a baseline and by a test."
+            raise OptionError(says, about="show", fix=f"Name the {lacking}")
 
 
 def p_text(p: float) -> str:

@@ -34,6 +34,15 @@ def test_runs_are_fused_to_a_file(files, tmp_path):
     assert pl.read_parquet(out).select("query_id", "doc_id", "score").equals(expected.drop("n_runs"))
 
 
+def test_distances_are_turned_by_the_names_of_their_runs(files, tmp_path):
+    nearest = PYDOCS.runs.with_columns(score=pl.when(run="bm25").then(-pl.col("score")).otherwise("score"))
+    ir.write_run(nearest.filter(run="bm25").drop("run"), files["bm25"])
+    out, options = tmp_path / "fused.parquet", ["--method", "sum", "--norm", "min-max", "--top", "5"]
+    assert main(["fuse", *_runs(files), *options, "--lower-is-better", "bm25", "-o", str(out)]) == 0
+    expected = ir.fuse(PYDOCS.runs, "sum", norm="min-max", top=5)
+    assert pl.read_parquet(out).select("query_id", "doc_id", "score").equals(expected.drop("n_runs"))
+
+
 def test_a_fused_run_goes_to_standard_output_as_trec_text(files, capsys):
     assert main(["fuse", *_runs(files), "--top", "1", "--dialect", "qdrant"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -52,11 +61,22 @@ def test_tuning_tells_what_it_is_worth(files, capsys):
     assert "not significant" in err
 
 
+def test_a_trained_method_learns_out_of_fold(files, tmp_path):
+    out = tmp_path / "fused.parquet"
+    options = ["--method", "slidefuse", "--qrels", files["qrels"], "--folds", "3", "--top", "20", "-o", str(out)]
+    assert main(["fuse", *_runs(files), *options]) == 0
+    expected = ir.fusion.fuse_out_of_fold(PYDOCS.runs, PYDOCS.qrels, "slidefuse", folds=3, top=20)
+    assert pl.read_parquet(out).select("query_id", "doc_id", "score").equals(expected.drop("n_runs"))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["-w", "1"], "--weight must be given for each run; got 1 for 3 runs"),
         (["--tune"], "--tune needs judgments"),
+        (["--method", "posfuse"], "--method posfuse learns from judgments; give them (--qrels FILE)"),
+        (["--method", "posfuse", "--qrels", "none", "--tune"], "--tune is not for --method posfuse"),
+        (["--method", "posfuse", "--qrels", "none", "-w", "1"], "--weight is not for --method posfuse"),
         (["--method", "max", "-w", "1", "-w", "1", "-w", "1"], "are ignored by the method 'max'"),
     ],
 )

@@ -26,8 +26,8 @@ with_each_plan = pytest.mark.parametrize("deep", PLANS, ids=["sorting", "countin
 
 @cache
 def large() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """A collection of some 25,000 retrieved documents with ties, in several chunks."""
-    run, qrels = collection(20, queries=300, depth=200)
+    """A collection of some 10,000 retrieved documents with ties, in several chunks."""
+    run, qrels = collection(20, queries=120, depth=200)
     return in_chunks(run), in_chunks(qrels)
 
 

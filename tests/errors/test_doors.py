@@ -10,14 +10,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
+from doors import PACKAGE, check_words
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.cli.commands import COMMANDS
-from polars_ir.cli.parser import parser
 from polars_ir.errors import Code, Door, IRError, Setting, entered_by
-
-PACKAGE = Path(ir.__file__).parent
 
 RUN = {
     "query_id": ["q1", "q1", "q2", "q2", "q3"],
@@ -183,6 +180,14 @@ OTHERS: dict[str, tuple[Callable[[Mapping[str, Any]], object], Callable[[Any, st
             eval(code).max().alias("m"),  # noqa: S307
         ),
     ),
+    "a measure that was not called": (
+        lambda tables: evaluated(tables, ir.ndcg),
+        lambda tables, code: evaluated(tables, eval(code, {"ir": ir})),  # noqa: S307
+    ),
+    "a text without quotes": (
+        lambda tables: evaluated(tables, ir.ndcg(dcg=pl.col("exp-log2"))),
+        lambda tables, code: evaluated(tables, eval(f"ir.ndcg({code})", {"ir": ir})),  # noqa: S307
+    ),
     "an option of the ranking": (
         lambda tables: evaluated(tables, "nDCG(judged_only=True)@10"),
         lambda tables, code: eval(f"evaluated(tables, 'nDCG@10', {code})", {"evaluated": evaluated, "tables": tables}),  # noqa: S307
@@ -216,21 +221,10 @@ def test_other_advice_runs_and_helps(name, library):
     right(tables, code)
 
 
-def flags() -> set[str]:
-    """Every option that some command has."""
-    commands = next(each.choices for each in parser(COMMANDS, ())._actions if each.dest == "command")  # noqa: SLF001
-    return {flag for command in commands.values() for flag in command._option_string_actions}  # noqa: SLF001
-
-
-#: What is Python: a call, an argument with its value, a module.
-PYTHON = re.compile(r"\w\.\w+\(|\b\w+='|=True|=False|\b(?:pl|pd|ir)\.|`")
-
-
-def check_words(message: str) -> None:
-    """A message of the shell holds no Python but what is shown of data, and options that there are."""
-    told = re.sub(r"got '.*?'(?=[.;])", "got", message.partition("\n")[0])
-    assert not PYTHON.search(told.replace("`polars-ir measures`", ""))
-    assert set(re.findall(r"(?<![\w-])--[a-z-]+", told)) <= flags()
+def test_no_text_is_advised_where_a_number_is_wanted():
+    with pytest.raises(IRError, match=r"1 or more; got the expression .*\.$") as raised:
+        ir.ndcg(k=pl.col("x"))
+    assert raised.value.fix is None
 
 
 def written(folder: Path, tables: Mapping[str, Mapping[str, list]]) -> dict[str, str]:

@@ -117,7 +117,8 @@ PACKED = {
     b"x\xda\x81": ZLIB,
     b"\x50\x2a\x4d\x18": "zstd with a skippable frame first is not read; unpack it with unzstd.",
     b"\x04\x22M\x18@": (
-        "LZ4 is not read; unpack it with unlz4. Runs of ranx: ranx.Run.from_file('a.lz4').save('a.json')."
+        "LZ4 is not read. Unpack it with unlz4; a run of ranx, save as JSON: "
+        "ranx.Run.from_file('{path}').save('{json}')."
     ),
 }
 
@@ -128,7 +129,8 @@ PACKED = {
 def test_a_file_that_must_be_unpacked_says_how(write: Write, reader: Any, name: str, begin: bytes) -> None:
     with pytest.raises(FileError) as error:
         reader(path := write(begin + bytes(30), name))
-    assert str(error.value) == f"{path}: {PACKED[begin]}"
+    said = PACKED[begin].format(path=path, json=path.with_suffix(".json"))
+    assert str(error.value) == f"{path}: {said}"
 
 
 @pytest.mark.parametrize("name", ["a", "a.2019", "a.parq", "a.dat"])

@@ -155,7 +155,7 @@ AN_OBJECT = "a.json: every request must have an id, which is a text, and a list 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"q": search()}, "a.json: a search response has no ratings; read_run reads its hits."),
+        ({"q": search()}, "a.json: a search response has no ratings, but hits; use read_run."),
         ({"requests": [5]}, AN_OBJECT),
         ({"requests": [{"ratings": []}]}, AN_OBJECT),
         ({"requests": [{"id": "q"}]}, AN_OBJECT),

@@ -145,7 +145,8 @@ WRONG = {
     '{"p": {"d": 1}, "q": 1}': "query 'q' must be an object, {document: score}; got 1.",
     '{"d": 1}': "the whole must be an object, {query: {document: score}}; got an object of numbers.",
     '[{"query_id": "q"}]': (
-        "the whole must be an object, {query: {document: score}}; got a list. Rows are read by pl.read_json."
+        "the whole must be an object, {query: {document: score}}; got a list. If they are rows, read them: "
+        "pl.read_json('a.json')."
     ),
     "5": "the whole must be an object, {query: {document: score}}; got 5.",
     "{}": "the file is empty: no query has documents.",

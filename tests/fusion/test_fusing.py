@@ -6,8 +6,10 @@ from statistics import median
 
 import polars as pl
 import pytest
+from tuned import tune
 
 import polars_ir as ir
+from polars_ir.fusion.pruning import pruned, pruned_in_memory
 
 A = {"q1": {"x": 9.0, "y": 6.0, "z": 5.0}, "q2": {"x": 1.0}}
 B = {"q1": {"y": 3.0, "w": 2.0}, "q3": {"x": 1.0}}
@@ -151,6 +153,15 @@ def test_neither_the_order_of_runs_nor_that_of_rows_nor_the_engine_changes_a_bit
             assert ir.fuse(shuffled.lazy(), method, norm=norm).collect(engine=engine).equals(expected)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_ranks_by_number_change_no_bit(method, monkeypatch):
+    """As those of large runs in memory are found."""
+    expected = ir.fuse(RUNS, method)
+    tune(monkeypatch, streaming_rows=0)
+    assert ir.fuse(RUNS, method).equals(expected)
+    assert ir.fuse(_frame().sample(fraction=1, shuffle=True, seed=2), method).equals(expected)
+
+
 def test_the_order_of_a_list_of_weighted_runs_changes_no_bit():
     weights = dict(zip(RUNS, [0.1, 0.7, 0.3, 0.9, 0.2], strict=True))
     expected = ir.fuse(RUNS, weights=weights)
@@ -170,7 +181,9 @@ def test_the_scale_of_scores_does_not_matter_to_a_norm():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_pruning_changes_nothing(seed):
+@pytest.mark.parametrize("streaming_rows", [0, 10**9])
+def test_pruning_changes_nothing(seed, streaming_rows, monkeypatch):
+    tune(monkeypatch, streaming_rows=streaming_rows)
     chance = random.Random(seed)
     runs = _random_runs(seed, n_runs=chance.randint(2, 5))
     method = chance.choice(["rrf", "rbc"])
@@ -180,18 +193,30 @@ def test_pruning_changes_nothing(seed):
         for top in (1, 3, 7, 100):
             first = whole.group_by("query_id", maintain_order=True).head(top)
             assert ir.fuse(runs, weights=weights, **options, top=top).equals(first)
+            plans = {name: _frame({name: run}).drop("run").lazy() for name, run in runs.items()}
+            assert ir.fuse(plans, weights=weights, **options, top=top).collect().equals(first)
 
 
 def test_pruning_leaves_most_out():
     """Two lists of 1000 with nothing in common: only r <= 2 (60 + 10) - 60 = 80 can be among the first ten."""
-    from polars_ir.fusion.pruning import pruned
-
     rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
     rows = rows.with_columns(query_id=pl.lit("q"), doc_id=pl.format("{}{}", "run", "rank"), weight=1.0)
     method = ir.fusion.rrf()
     kept = pruned(rows.lazy().with_columns(term=method.term), method, 10).collect()
     assert kept["rank"].max() == 80
     assert kept.height == 160
+
+
+def test_pruning_in_memory_goes_by_the_scores_of_those_that_are_high():
+    """Two lists of 1000 with the same ten at the head: the tenth has 2 / (60 + 10), so that no others can pass it."""
+    rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
+    number = pl.when(pl.col("rank") > 10).then(pl.format("{}{}", "run", "rank")).otherwise("rank")
+    rows = rows.with_columns(query_id=pl.lit("q"), doc_id=number, weight=1.0)
+    method = ir.fusion.rrf()
+    kept = pruned_in_memory(rows.with_columns(term=method.term), method, 10)
+    assert set(map(str, range(1, 11))) <= set(kept["doc_id"])
+    # Some others may share a slot of the table of hashes.
+    assert kept.height < 2 * 10 + 2000 / 8
 
 
 def test_the_depth_cuts_the_lists_before_anything_else():
@@ -314,9 +339,48 @@ def test_distances_are_turned_where_it_is_said():
 
 def test_distances_that_nobody_said_are_such_are_an_error():
     near = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": list("xyz"), "distance": [0.1, 0.5, 0.9]})
-    with pytest.raises(ir.IRError, match=r"run 'dense' has distances in 'distance'.*lower_is_better=True"):
+    with pytest.raises(ir.IRError, match=r"run 'dense' has distances in 'distance'.*lower_is_better=\['dense'\]"):
         ir.fuse({"dense": near, "bm25": {"q": ["x"]}})
     ranks = near.rename({"distance": "score"}).with_columns(rank=pl.Series([1, 2, 3]))
     with pytest.raises(ir.IRError, match="scores that rise with the rank"):
         ir.fuse({"dense": ranks, "bm25": {"q": ["x"]}})
     assert ir.fuse({"dense": ranks, "bm25": {"q": ["x"]}}, lower_is_better=["dense"])["doc_id"].to_list() == list("xyz")
+
+
+# Duplicates of what is not searched beforehand.
+
+TWICE = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["x", "y", "x"], "score": [3.0, 2.0, 1.0]})
+ONCE = pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ["x", "z"], "score": [3.0, 2.0]})
+
+
+@pytest.mark.parametrize("method", ["rrf", "min", "med", "geometric", "wmnz", "condorcet", "borda"])
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_plan_fails_for_a_document_that_a_run_gives_twice(method, engine):
+    several = pl.concat(run.with_columns(run=pl.lit(name)) for name, run in (("a", TWICE), ("b", ONCE)))
+    for runs in ({"a": TWICE.lazy(), "b": ONCE.lazy()}, several.lazy()):
+        for options in ({}, {"top": 1}):
+            plan = ir.fuse(runs, method, **options)
+            for asked in (plan, plan.select("score"), plan.select("doc_id")):
+                with pytest.raises(pl.exceptions.InvalidOperationError, match="a document of a query more than once"):
+                    asked.collect(engine=engine)
+
+
+def test_a_large_run_that_gives_a_document_twice_is_an_error_that_shows_it(monkeypatch):
+    tune(monkeypatch, searched_rows=0, streaming_rows=0)
+    with pytest.raises(ir.IRError, match="run has 2 rows that repeat the ids of another") as error:
+        ir.fuse({"a": TWICE, "b": ONCE})
+    assert str(error.value).count("| q        | x      |") == 2
+
+
+def test_more_runs_than_columns_are_searched_too():
+    """Of many runs the terms are lists."""
+    runs = {f"run {number}": ONCE.lazy() for number in range(20)}
+    assert ir.fuse(runs).collect()["n_runs"].to_list() == [20, 20]
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="more than once"):
+        ir.fuse({**runs, "run 7": TWICE.lazy()}).collect()
+
+
+@pytest.mark.parametrize("call", [ir.tune_fusion, ir.complementarity, lambda r, q: ir.fusion.train("posfuse", r, q)])
+def test_runs_that_are_collected_are_searched_for_duplicates(call):
+    with pytest.raises(ir.IRError, match="repeat the ids of another"):
+        call({"a": TWICE.lazy(), "b": ONCE.lazy()}, {"q": {"x": 1}})

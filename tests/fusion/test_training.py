@@ -8,8 +8,11 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
+from polars_ir.fusion.folds import folds_of
 from polars_ir.fusion.learners import LEARNERS, SEGFUSE_ENDS
 from polars_ir.fusion.methods import TRAINED
+
+PYDOCS = ir.datasets.load("pydocs")
 
 #: Two training queries; `a` has the relevant document at ranks 1 and 3, `b` at rank 2 and nowhere.
 A = {"q1": ["r", "x", "y"], "q2": ["x", "y", "r", "z"]}
@@ -207,3 +210,47 @@ def _random(seed: int) -> tuple[dict[str, dict[str, dict[str, float]]], dict]:
     grades = range(-1, 3)
     qrels = {name: {f"d{doc}": chance.choice(grades) for doc in chance.sample(range(60), 25)} for name in names}
     return runs, qrels
+
+
+# Out of fold.
+
+
+def test_no_query_is_fused_by_its_own_judgments():
+    """Other judgments of a query change the lists of others, and not its own."""
+    ids = PYDOCS.qrels["query_id"].unique().sort()
+    query = ids[7]
+    found = pl.col("query_id") == query
+    first = PYDOCS.runs.filter(found).sort("score").group_by("run").head(50).select("query_id", "doc_id").unique()
+    others = pl.concat([PYDOCS.qrels.filter(~found), first.with_columns(relevance=pl.lit(1))], how="diagonal_relaxed")
+    plain, changed = (ir.fusion.fuse_out_of_fold(PYDOCS.runs, qrels, "posfuse") for qrels in (PYDOCS.qrels, others))
+    assert plain.filter(found).equals(changed.filter(found))
+    assert not plain.filter(~found).equals(changed.filter(~found))
+
+
+def test_a_fold_is_fused_by_what_is_learnt_on_the_others():
+    found = ir.fusion.fuse_out_of_fold(PYDOCS.runs, PYDOCS.qrels, "segfuse", folds=4, seed=3, ends=[3, 9], top=15)
+    fold_of = folds_of(PYDOCS.qrels, None, 4, 3)
+    parts = []
+    for fold in range(1, 5):
+        inside = fold_of.filter(fold=fold)["query_id"].to_list()
+        of_fold = pl.col("query_id").is_in(inside)
+        method = ir.fusion.train("segfuse", PYDOCS.runs.filter(~of_fold), PYDOCS.qrels, ends=[3, 9])
+        parts.append(ir.fuse(PYDOCS.runs.filter(of_fold), method, top=15))
+    assert found.equals(pl.concat(parts).sort("query_id", maintain_order=True))
+
+
+def test_queries_without_judgments_are_fused_by_what_all_teach():
+    judged = PYDOCS.qrels["query_id"].unique().sort()[:40].to_list()
+    unjudged = ~pl.col("query_id").is_in(judged)
+    qrels = PYDOCS.qrels.filter(~unjudged)
+    runs = {system: run.drop("run").lazy() for (system,), run in PYDOCS.runs.group_by("run")}
+    found = ir.fusion.fuse_out_of_fold(runs, qrels, "mapfuse").collect()
+    method = ir.fusion.train("mapfuse", PYDOCS.runs, qrels)
+    assert found.filter(unjudged).equals(ir.fuse(PYDOCS.runs.filter(unjudged), method))
+    assert found["query_id"].n_unique() == PYDOCS.runs["query_id"].n_unique()
+
+
+def test_what_can_not_be_parted_is_an_error():
+    for options, message in (({"folds": 97}, "must be no more than the 96"), ({"method": "rrf"}, "must be one of")):
+        with pytest.raises(ir.IRError, match=message):
+            ir.fusion.fuse_out_of_fold(PYDOCS.runs, PYDOCS.qrels, **options)

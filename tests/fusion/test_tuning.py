@@ -59,7 +59,7 @@ def test_a_choice_is_the_best_on_the_otherfolds_of():
         ir.evaluate(ir.fuse(PYDOCS.runs, weights=w, top=1000), PYDOCS.qrels, "nDCG@10").sort("query_id")
         for w in weightings
     ]
-    fold_of = folds_of(_candidates(), None, 3, 5)
+    fold_of = folds_of(_candidates().qrels, None, 3, 5)
     for fold in found.choices.rows(named=True):
         inside = fold_of.filter(fold=fold["fold"])["query_id"].to_list()
         outside = [v.filter(~pl.col("query_id").is_in(inside))["nDCG@10"].mean() for v in values]
@@ -75,11 +75,11 @@ def test_groups_are_not_parted():
     groups = {query: number // 2 for number, query in enumerate(ids)}
     of = _candidates()
     for by in (groups, pl.DataFrame({"qid": ids, "part": [groups[q] for q in ids]})):
-        folds = dict(folds_of(of, by, 5, 0).rows())
+        folds = dict(folds_of(of.qrels, by, 5, 0).rows())
         assert all(len({folds[q] for q in ids if groups[q] == group}) == 1 for group in set(groups.values()))
         assert len(set(folds.values())) == 5
     # Otherwise they would be: half of the neighbours are in other folds.
-    assert any(a != b for a, b in zip(*[iter(dict(folds_of(of, None, 5, 0).rows()).values())] * 2, strict=False))
+    assert any(a != b for a, b in zip(*[iter(dict(folds_of(of.qrels, None, 5, 0).rows()).values())] * 2, strict=False))
 
 
 def test_the_order_of_rows_and_runs_changes_nothing(tuned):
@@ -204,7 +204,7 @@ def test_shapley_values_are_the_mean_gain_over_all_orders():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, "max", "RR"), "are ignored by the method 'max'"),
+        (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, "max", "RR"), "'max' has no weights to choose"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid={"alpha": [1]}), "it can have 'weights', 'k', 'norm'"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 2]]), "must be as many as runs"),
         (lambda: ir.tune_fusion(PYDOCS.runs, PYDOCS.qrels, grid=[[1, 1, 1]], folds=97), "must be no more than the 96"),

@@ -425,6 +425,17 @@ def test_the_interval_by_default_is_that_of_wilson_of_so_many_queries_as_the_spr
     assert (row["low"], row["high"]) == pytest.approx(ends, **EXACT)
 
 
+def test_the_interval_of_a_geometric_mean_is_that_of_wilson_of_the_logarithms():
+    # From the floor, 1e-5, to 1 the decimal logarithms are 5, 4, 2 and 4 fifths of the way: 0.75 on average.
+    row = ir.summarize(pl.DataFrame({"query_id": range(4), "GMAP": [1.0, 0.1, 0.001, 0.1]})).row(0, named=True)
+    m, variance = 0.75, (0.25**2 + 0.05**2 + 0.35**2 + 0.05**2) / 3
+    z, r = 1.959963984540054, variance / 4 / (m * (1 - m)) + 2 / 12
+    half = z * math.sqrt(m * (1 - m) * r + (z * r / 2) ** 2)
+    ends = [(m + z * z * r / 2 + side) / (1 + z * z * r) for side in (-half, half)]
+    assert row["mean"] == pytest.approx(10**-1.25, **EXACT)
+    assert [row["low"], row["high"]] == pytest.approx([10 ** (5 * end - 5) for end in ends], **EXACT)
+
+
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
 def test_the_interval_by_default_does_not_close_nor_leave_the_range(value):
     row = ir.summarize(pl.DataFrame({"query_id": range(5), "Success@10": [value] * 5})).row(0, named=True)

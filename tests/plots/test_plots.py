@@ -590,7 +590,7 @@ def test_methods_are_the_functions_with_the_frame(per_query):
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[0, 5]), ["whole numbers from 1", "[0]"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k="5"), ["whole numbers", "'5'"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "bpref"), ["bpref has no parameter 'k'"]),
-        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, lambda k: k), ["a measure is a name"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, lambda k: k), ["must give a Polars expression"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "AP", k=[]), ["whole numbers"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, 3), ["a measure is a name"]),
         (lambda _: plots.precision_recall(PYDOCS.runs, PYDOCS.qrels, rel="a"), ["rel"]),

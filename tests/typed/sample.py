@@ -24,6 +24,11 @@ ir.ndcg(dcg="log3")  # type: ignore[arg-type]
 assert_type(ir.evaluate(run, qrels, [ir.ndcg(k=10), "AP"]), pl.DataFrame)
 assert_type(ir.evaluate(run.lazy(), qrels, "AP", ties="expected"), pl.LazyFrame)
 assert_type(ir.compare(run, baseline="bm25", test="sign"), pl.DataFrame)
+# Options may all be left out.
+ir.ranks(run)
+ir.drift(run, by="day")
+ir.discriminative_power(run)
+assert_type(ir.summarize(run), pl.DataFrame)
 ir.evaluate(run, qrels, "AP", ties="never")  # type: ignore[call-overload]
 ir.evaluate(run, qrels, "AP", missed="zero")  # type: ignore[call-overload]
 

@@ -43,12 +43,12 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     with as_file(options.source) as source, as_target(options.target) as target:
         if options.qrels:
             qrels = qrels_of(source, options.format, option="format", **limits_of(options))
-            with known_as(format="--to", qrels=shown_name(options.source)):
+            with known_as(format="--to", path="the target", qrels=shown_name(options.source)):
                 write_qrels(qrels, target, format=options.to)
         else:
             rows = run_of(source, options.format, **limits_of(options))
             tag = _tag(source, rows, options)
-            with known_as(format="--to", run=shown_name(options.source)):
+            with known_as(format="--to", path="the target", run=shown_name(options.source)):
                 write_run(rows, target, format=options.to, tag=tag)
     return pl.DataFrame()
 

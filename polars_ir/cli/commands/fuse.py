@@ -16,15 +16,18 @@ from polars_ir.cli.parser import RENDERS, RUNS, add_formats, add_limits, add_mea
 from polars_ir.errors import OptionError, known_as, printable
 from polars_ir.files import write_run
 from polars_ir.files.formats import writable
-from polars_ir.fusion import PRODUCTS, fuse, tune_fusion
+from polars_ir.fusion import PRODUCTS, fuse, fuse_out_of_fold, tune_fusion
 from polars_ir.fusion.methods import BY_NAME as METHODS
+from polars_ir.fusion.methods import TRAINED
 from polars_ir.runs.norms import BY_NAME as NORMS
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """What the command takes."""
     command.add_argument("files", nargs="+", metavar="run", help=RUNS)
-    command.add_argument("--method", choices=METHODS, metavar="METHOD", default="rrf", help=f"{', '.join(METHODS)}")
+    trained = f"or one that learns from --qrels, each query by the judgments of others: {', '.join(TRAINED)}"
+    methods = f"{', '.join(METHODS)}; {trained}"
+    command.add_argument("--method", choices=[*METHODS, *TRAINED], metavar="METHOD", default="rrf", help=methods)
     command.add_argument("--norm", choices=NORMS, metavar="NORM", help=f"of the scores: {', '.join(NORMS)}")
     weight = "the weight of each run, in the order of the files; repeat"
     command.add_argument("-w", "--weight", type=float, action="append", dest="weights", metavar="W", help=weight)
@@ -32,11 +35,13 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--depth", type=int, metavar="N", help="use the first documents of each run")
     command.add_argument("--top", type=int, metavar="N", default=1000, help="write the first documents (%(default)s)")
     command.add_argument("--dialect", choices=PRODUCTS, metavar="PRODUCT", help=f"as in {', '.join(PRODUCTS)}")
+    distances = "a run whose scores are distances, the lowest the best; repeat"
+    command.add_argument("--lower-is-better", action="append", default=[], metavar="RUN", help=distances)
     command.add_argument("-o", "--output", dest="target", metavar="FILE", help="the run to write; - is standard output")
     command.add_argument("--to", choices=writable("run"), metavar="FORMAT", help="its format, if the ending tells none")
     tune = "tell what weights chosen on --qrels by -m are worth, out of fold; with -o, write the run by the best ones"
     command.add_argument("--tune", action="store_true", help=tune)
-    command.add_argument("--qrels", metavar="FILE", help="judgments to tune by")
+    command.add_argument("--qrels", metavar="FILE", help="judgments to tune by, or to learn from")
     command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
     command.add_argument("--seed", type=int, default=0, help="what parts the queries (%(default)s)")
     add_measures(command, required=False)
@@ -53,7 +58,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """What tuning is worth; or nothing to show, since the fused run is written."""
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits_of(options)))
+    if options.method in TRAINED:
+        _write(_learnt(runs, options), options)
+        return pl.DataFrame()
     how: dict[str, Any] = {name: getattr(options, name) for name in ("norm", "depth", "top", "dialect")}
+    how["lower_is_better"] = options.lower_is_better or False
     weights, k, summary = _weights(runs, options), options.k, pl.DataFrame()
     if options.tune:
         if options.qrels is None or options.measure is None or len(options.measure) != 1:
@@ -71,6 +80,19 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return summary
 
 
+def _learnt(runs: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
+    """The runs fused by a trained method, each judged query by what the others teach."""
+    if options.qrels is None:
+        raise OptionError(f"--method {options.method} learns from judgments; give them (--qrels FILE).")
+    for name in ("tune", "weights", "k", "dialect"):
+        if getattr(options, name):
+            raise OptionError(f"--{name.removesuffix('s')} is not for --method {options.method}; leave it out.")
+    ours, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits_of(options)))
+    how = {name: getattr(options, name) for name in ("norm", "depth", "top", "folds", "seed")}
+    fused: pl.DataFrame = fuse_out_of_fold(ours, qrels, options.method, **how)
+    return fused
+
+
 def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float] | None:
     """The weights by the names of the runs."""
     if options.weights is None:
@@ -84,7 +106,7 @@ def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float
 def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
     """The fused run, as a file or on standard output."""
     target = options.target or "-"
-    with as_target(target) as file, known_as(format="--to"):
+    with as_target(target) as file, known_as(format="--to", path="the target"):
         write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
 
 

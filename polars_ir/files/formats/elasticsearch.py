@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, FileError, warn
+from polars_ir.errors import SHOWN, Code, FileError, Fix, reading, warn
 from polars_ir.files.locations import File
 from polars_ir.files.record import Role
 from polars_ir.files.trees import Numbers, Tree, told
@@ -43,11 +43,10 @@ def is_response(columns: pl.Schema) -> bool:
 
 def nameless(file: File) -> FileError:
     """Search responses that nothing tells the queries of."""
-    problem = (
-        "search responses do not say which queries they answer. Save them under their ids: "
-        "json.dump(dict(zip(query_ids, responses)), file)."
-    )
-    return FileError.of_file(file, problem)
+    words = "Save them under their ids"
+    code = Code("json.dump(dict(zip(query_ids, responses)), file)")
+    fix = Fix(words, code, without_code=f"{words}, as {{query_id: response}}")
+    return FileError.of_file(file, "search responses do not say which queries they answer.", fix=fix)
 
 
 def read(file: File, tree: Tree, role: Role) -> pl.DataFrame:
@@ -101,7 +100,7 @@ def _run(file: File, root: dict[str, Any]) -> Iterator[_Row]:
 def _qrels(file: File, root: dict[str, Any]) -> Iterator[_Row]:
     response_kind = kind(root)
     if response_kind not in ("request", "rank_eval"):
-        raise FileError.of_file(file, "a search response has no ratings; read_run reads its hits.")
+        raise FileError.of_file(file, f"a search response has no ratings, but hits; {reading('run')}.")
     for query, ratings in (_all_ratings if response_kind == "request" else _ratings_of_hits)(file, root):
         for document, rating in ratings:
             yield query, document, _number(file, query, document, rating, "rating")

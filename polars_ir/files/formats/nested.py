@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import Code, FileError, Fix, reading
 from polars_ir.files.formats import elasticsearch, trec
 from polars_ir.files.locations import File
 from polars_ir.files.record import Format, Role, Whole, Writer
@@ -49,7 +49,7 @@ def _read(file: File, role: Role) -> pl.DataFrame:
     if elasticsearch.kind(tree.root):
         return elasticsearch.read(file, tree, role)
     if role == "qrels" and isinstance(tree.root, dict) and _META in tree.root:
-        raise FileError.of_file(file, "these are predictions of MTEB, which are a run; use read_run.")
+        raise FileError.of_file(file, f"these are predictions of MTEB, which are a run; {reading('run')}.")
     levels = _levels(tree.root)
     objects = list(_objects(file, tree.root, levels, role))
     if not objects:
@@ -102,8 +102,11 @@ def _misplaced(file: File, place: str, node: Any, below: str, role: Role) -> Fil
             file, f"{place}, document {document!r:.80}: a {value} must be a number; got {told(got)}."
         )
     inner = f"{{document: {value}}}" if below == "document" else f"{{query: {{document: {value}}}}}"
-    hint = " Rows are read by pl.read_json." if isinstance(node, list) and place == "the whole" else ""
-    return FileError.of_file(file, f"{place} must be an object, {inner}; got {told(node)}.{hint}")
+    is_rows = isinstance(node, list) and place == "the whole"
+    rows = Code(f"pl.read_json({str(file)!r})")
+    fix = Fix("If they are rows, read them", rows, without_code="If they are rows, write one a line, as NDJSON")
+    problem = f"{place} must be an object, {inner}; got {told(node)}."
+    return FileError.of_file(file, problem, fix=fix if is_rows else None)
 
 
 def _rows(
