@@ -13,6 +13,7 @@ from polars_ir.cli.progress import progress
 from polars_ir.errors import ColumnError, FileError, Fix, OptionError, door, known_as, nearest, quoted
 from polars_ir.files import read_qrels, read_run, tables
 from polars_ir.files.delimited import read_table
+from polars_ir.files.downloads import downloaded
 from polars_ir.files.formats import TABLES, FormatName
 from polars_ir.files.formats.separated import SEPARATORS
 from polars_ir.files.incoming import STDIN, as_file, shown_name
@@ -123,11 +124,12 @@ def table_of(name: str, **limits: Any) -> pl.DataFrame:
     format = TABLES.get(Path(name).suffix)
     if format is None:
         raise FileError(f"{name}: unknown ending; tables are read from {', '.join(TABLES)}.")
-    reader = format.reader
-    if isinstance(reader, Typed):
-        table = tables.read([file], reader, limits.get("max_ratio", MAX_RATIO))
-    else:
-        table = read_table(file, SEPARATORS[format.name])
+    reader, max_ratio = format.reader, limits.get("max_ratio", MAX_RATIO)
+    with downloaded([file], format, max_ratio) as (local,):
+        if isinstance(reader, Typed):
+            table = tables.read([local], reader, max_ratio)
+        else:
+            table = read_table(local, SEPARATORS[format.name])
     if table.is_empty():
         raise FileError.empty(file)
     return table

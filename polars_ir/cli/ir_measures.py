@@ -29,9 +29,11 @@ from polars_ir.cli.output import say
 from polars_ir.cli.parser import Parser
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.files.detection import one_format
+from polars_ir.files.downloads import downloaded
 from polars_ir.files.formats import FormatName
 from polars_ir.files.incoming import as_file
 from polars_ir.files.sources import resolve
+from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.frames.columns import find
 from polars_ir.language.catalog import spec_of
 from polars_ir.language.dialects import CUTOFFS, parts_of, several
@@ -168,7 +170,8 @@ def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> tuple[
     frames = []
     way = attrgetter("way")
     with as_file(options.qrels) as qrels:
-        is_trec = one_format(resolve(qrels), "qrels", None).name == "trec"
+        with downloaded(resolve(qrels), None, MAX_RATIO) as files:
+            is_trec = one_format(files, "qrels", None).name == "trec"
         for (of_subtopics, judged_only, ties), group in groupby(sorted(measures, key=way), key=way):
             format: FormatName | None = "subtopics" if of_subtopics and is_trec else None
             ours, judged = alike(_ranked(run, ties), qrels_of(qrels, format))

@@ -34,6 +34,7 @@ from polars_ir.errors.kinds import (
     IRWarning,
     MeasureError,
     OptionError,
+    called,
 )
 from polars_ir.errors.shown import printable, shown
 from polars_ir.errors.similar import alike, closest, did_you_mean, nearest, quoted
@@ -55,6 +56,7 @@ __all__ = [
     "OptionError",
     "Setting",
     "alike",
+    "called",
     "casting",
     "closest",
     "collecting",

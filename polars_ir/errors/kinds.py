@@ -263,11 +263,11 @@ class FileError(IRError):
     @classmethod
     def at_line(cls, path: object, number: int, text: str, problem: str) -> FileError:
         line = text if len(text) <= 120 else text[:117] + "..."
-        return cls(f"{_shown_path(path)}, line {number}: {problem}", examples=line)
+        return cls(f"{called(path)}, line {number}: {problem}", examples=line)
 
     @classmethod
     def of_file(cls, path: object, problem: str, *, near: str = "", fix: Fix | None = None) -> FileError:
-        return cls(f"{_shown_path(path)}: {problem}", near=near, fix=fix)
+        return cls(f"{called(path)}: {problem}", near=near, fix=fix)
 
     @classmethod
     def empty(cls, path: object) -> FileError:
@@ -286,7 +286,8 @@ class ExtraError(IRError, ImportError):
         return cls(f"{what} needs an optional dependency: pip install 'polars_ir[{extra}]'.")
 
 
-def _shown_path(path: object) -> str:
+def called(path: object) -> str:
+    """What a message calls a file."""
     return shown(door().name(str(path)), LONGEST_PATH)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polars_ir.errors import FileError, OptionError, option
+from polars_ir.errors import FileError, OptionError, called, option
 from polars_ir.files.formats import FORMATS, FormatName, by_name, readable
 from polars_ir.files.formats.msmarco import MSMARCO
 from polars_ir.files.lines import first_line
@@ -18,9 +18,7 @@ from polars_ir.files.signatures import COMPRESSED, beginning
 
 def one_format(files: list[File], role: Role, name: FormatName | None) -> Format:
     """The format that was asked for, or the one all files have."""
-    if name is not None and name not in readable(role):
-        raise OptionError.value("format", name, readable(role))
-    asked = None if name is None else by_name(name)
+    asked = asked_for(role, name)
     for file in files:
         known = asked or by_extension(file)
         if is_pattern(file) and not (known and isinstance(known.reader, Typed)):
@@ -29,15 +27,21 @@ def one_format(files: list[File], role: Role, name: FormatName | None) -> Format
     return asked or _common_format(files, role)
 
 
+def asked_for(role: Role, name: FormatName | None) -> Format | None:
+    """The format of a name, if one is given."""
+    if name is not None and name not in readable(role):
+        raise OptionError.value("format", name, readable(role))
+    return None if name is None else by_name(name)
+
+
 def _common_format(files: list[File], role: Role) -> Format:
     """The format that all files tell."""
     formats = {file: format_of(file, role) for file in files}
     first = files[0]
     for file, other in formats.items():
         if other.name != formats[first].name:
-            problem = (
-                f"this file is {other.name}, but {first} is {formats[first].name}; read files of one format at a time."
-            )
+            had, wanted = other.name, formats[first].name
+            problem = f"this file is {had}, but {called(first)} is {wanted}; read files of one format at a time."
             raise FileError.of_file(file, problem)
     return formats[first]
 

@@ -12,7 +12,8 @@ import polars as pl
 
 from polars_ir.errors import explain_options
 from polars_ir.files import tables, texts, wholes
-from polars_ir.files.detection import one_format
+from polars_ir.files.detection import asked_for, one_format
+from polars_ir.files.downloads import downloaded
 from polars_ir.files.formats import FormatName, tells_formats
 from polars_ir.files.formats.trec import TREC, last_tag
 from polars_ir.files.locations import File
@@ -33,7 +34,7 @@ def read_run(
     source
         A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format; or the URL of a file that Polars
         reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars,
-        which follows a `*` in it for Parquet, Arrow IPC and NDJSON.
+        which follows a `*` in it for Parquet, Arrow IPC and NDJSON. A text of a web server is copied to disk first.
     format
         {readable}
         By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv`
@@ -41,13 +42,13 @@ def read_run(
         it.
     remote
         Whether `source` may be a URL. Choose False for names from untrusted sources, such as a web form: a URL makes
-        this machine send requests. Polars follows redirects to `http` and `https` only.
+        this machine send requests. Redirects are followed to `http` and `https` only.
     max_ratio
         How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit.
         It is looked at before the text is read, which takes a pass over gzip; Zstandard tells at each block. A line of
         a gzip file may have at most 16 MB, except in JSON. Parquet and Arrow IPC are unpacked by Polars, column by
         column, and declare only their number of rows: eight bytes are assumed for each value, so that long texts in
-        them have no limit. What Polars downloads from a server has none either.
+        them have no limit. Texts that Polars fetches, those of `s3://` and the like, or scanned, have none either.
 
     Returns
     -------
@@ -94,8 +95,7 @@ def read_run(
     └──────────┴────────┴──────┴───────┘
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _read("run", files, format, max_ratio)
+    return _read("run", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 @explain_options
@@ -153,8 +153,7 @@ def scan_run(
     [('d3', 14.5), ('d1', 9.25)]
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _scan("run", files, format, max_ratio)
+    return _scan("run", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 @explain_options
@@ -217,8 +216,7 @@ def read_qrels(
     └──────────┴────────┴───────────┘
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _read("qrels", files, format, max_ratio)
+    return _read("qrels", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 @explain_options
@@ -268,28 +266,29 @@ def scan_qrels(
     [('q1', 'd1', 0.5)]
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    return _scan("qrels", files, format, max_ratio)
+    return _scan("qrels", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
 
 
 def tag_of(
     run: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
 ) -> str:
     """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
-    (file, *_) = resolve(run, remote=remote, max_ratio=max_ratio)
-    return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
+    files = resolve(run, remote=remote, max_ratio=max_ratio)[:1]
+    with downloaded(files, asked_for("run", format), max_ratio) as (file,):
+        return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
 
 
 def _read(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.DataFrame:
-    reader = one_format(files, role, name).reader
-    if isinstance(reader, Rows):
-        return texts.read(files, role, reader)
-    if not isinstance(reader, Typed):
-        return wholes.read(files, role, reader)
-    frame = tables.read(files, reader, max_ratio)
-    if role == "run":
-        tables.check_ids(files, reader, frame)
-    return frame
+    with downloaded(files, asked_for(role, name), max_ratio) as local:
+        reader = one_format(local, role, name).reader
+        if isinstance(reader, Rows):
+            return texts.read(local, role, reader)
+        if not isinstance(reader, Typed):
+            return wholes.read(local, role, reader)
+        frame = tables.read(local, reader, max_ratio)
+        if role == "run":
+            tables.check_ids(local, reader, frame)
+        return frame
 
 
 def _scan(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from polars_ir.errors import Code, FileError, Fix, InputTypeError, option, shown
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, option
 from polars_ir.files.folders import by_polars
 from polars_ir.files.formats import FORMATS
 from polars_ir.files.locations import SCHEMES, File, is_text, pure, scheme
@@ -70,7 +70,7 @@ def names(files: Sequence[File]) -> list[str]:
     if len(set(stems)) == len(stems):
         return stems
     # URLs can differ in their secrets alone.
-    paths = [shown(str(file)) for file in files]
+    paths = [called(file) for file in files]
     return paths if len(set(paths)) == len(paths) else [f"{path} {number}" for number, path in enumerate(paths, 1)]
 
 
@@ -87,12 +87,20 @@ def _files(name: str) -> list[File]:
             raise FileError.of_file(name, "this file is on another machine; copy it here first.")
         return _local_files(url2pathname(urlsplit(name).path))
     if kind in SCHEMES:
+        _check_address(name)
         if name.endswith("/"):
             raise FileError.of_file(name, f"this is a folder; name its files, for instance {name + '*.parquet'!r}.")
         return [name]
     if kind is not None and not os.path.exists(name):
         raise FileError.of_file(name, f"a URL begins with {', '.join(SCHEMES)} or file; download this one first.")
     return _local_files(name)
+
+
+def _check_address(url: str) -> None:
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise FileError.of_file(url, f"this is no URL that can be read: {error}.") from None
 
 
 def _local_files(name: str) -> list[File]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, called
 from polars_ir.files.folders import check_folders
 from polars_ir.files.locations import File
 from polars_ir.files.record import Typed
@@ -52,7 +52,9 @@ def _together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.L
     first, *others = [_schema(path, reader, max_ratio) for path in files]
     for path, schema in zip(files[1:], others, strict=True):
         if schema != first:
-            problem = f"its columns are {_listed(schema)}; those of {files[0]} are {_listed(first)}. Read them apart."
+            problem = (
+                f"its columns are {_listed(schema)}; those of {called(files[0])} are {_listed(first)}. Read them apart."
+            )
             raise FileError.of_file(path, problem)
     check_folders(files, first)
     return reader.scan(files)

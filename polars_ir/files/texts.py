@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, called
 from polars_ir.files.checked import Checked
 from polars_ir.files.folders import check_folders
 from polars_ir.files.locations import File, is_remote
@@ -77,7 +77,7 @@ def _together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, reade
     for part in others:
         if part.columns != first.columns:
             had, wanted = ", ".join(part.columns), ", ".join(first.columns)
-            problem = f"its columns are {had:.200}; those of {first.path} are {wanted:.200}. Read them apart."
+            problem = f"its columns are {had:.200}; those of {called(first.path)} are {wanted:.200}. Read them apart."
             raise FileError.of_file(part.path, problem)
     if first.dialect is not None:
         check_folders([part.path for part in parts], first.columns)

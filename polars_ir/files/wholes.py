@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, called
 from polars_ir.files.locations import File
 from polars_ir.files.record import Role, Whole
 from polars_ir.files.sources import names
@@ -19,5 +19,7 @@ def read(files: list[File], role: Role, reader: Whole) -> pl.DataFrame:
     for file, frame in zip(files, frames, strict=True):
         if frame.columns != frames[0].columns:
             had, wanted = ", ".join(frame.columns), ", ".join(frames[0].columns)
-            raise FileError.of_file(file, f"its columns are {had}; those of {files[0]} are {wanted}. Read them apart.")
+            raise FileError.of_file(
+                file, f"its columns are {had}; those of {called(files[0])} are {wanted}. Read them apart."
+            )
     return pl.concat(frames, how="vertical_relaxed")

@@ -20,10 +20,12 @@ How it goes
       some rows, such as `show()`, evaluates some partitions only, and meets only their bad rows.
     * A Parquet part that is lost or broken fails the job, and Spark names it; sessions that leave out such parts are
       refused, the option of one `read` that does so is not seen. A part of zero bytes, which Spark leaves out itself,
-      is an error before any job where Spark tells its files: not over Spark Connect, nor of a frame that was made from
-      rows (`createDataFrame`) or RDDs; and once the frame is read, Spark does not look at its files again. Spark takes
-      the schema of all parts from one: with `mergeSchema` a column that only others have is there, and is null in the
-      rest.
+      is an error before any job where Spark tells the sizes of files: not over Spark Connect, nor of a frame that was
+      made from rows (`createDataFrame`) or RDDs; and once the frame is read, Spark does not look at its files again.
+      Spark Connect tells only the names of files: where `len(run.inputFiles())` is more than
+      `run.select("_metadata.file_path").distinct().count()`, a job of its own, parts have no rows or no bytes. Spark
+      takes the schema of all parts from one: with `mergeSchema` a column that only others have is there, and is null
+      in the rest.
 
 On a cluster
     * Java 17 or later, and Spark 4, with or without Spark Connect (`SparkSession.builder.remote`).

@@ -1,8 +1,10 @@
 """Files of a Spark frame that Spark passes over without a word: those of zero bytes.
 
 Conventions: no job runs. Spark knows the sizes of files that it has listed, and only its own plan tells them, which
-Spark Connect has not, nor has a frame made from a cached or a streaming one. A table in text may have such a file; in
-Parquet and ORC it is what is left of one.
+Spark Connect has not, nor has a frame made from a cached or a streaming one. Spark Connect (4.0) tells the names of a
+frame's files, those of zero bytes among them, but not their sizes: `_metadata` and the `binaryFile` source leave such
+files out as every reader does, so that only a job over all parts, before each evaluation, could tell them. A table in
+text may have such a file; in Parquet and ORC it is what is left of one.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from polars_ir.errors import (
     explain_options,
     renaming,
 )
+from polars_ir.files.downloads import downloaded
 from polars_ir.files.locations import File
 from polars_ir.files.sinks import write_lines
 from polars_ir.files.sources import Source, resolve, stem
@@ -85,8 +86,9 @@ def read_trec_eval(source: Source, *, remote: bool = True, max_ratio: float | No
     >>> folder.cleanup()
     """
     files = resolve(source, remote=remote, max_ratio=max_ratio)
-    rows = [_rows(path) for path in files]
-    frames = [_per_topic(path, lines) for path, lines in zip(files, rows, strict=True)]
+    with downloaded(files, None, max_ratio) as local:
+        rows = [_rows(path) for path in local]
+        frames = [_per_topic(path, lines) for path, lines in zip(local, rows, strict=True)]
     if len(files) == 1:
         return frames[0]
     named = zip(_systems(files, rows), frames, strict=True)

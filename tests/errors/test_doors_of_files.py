@@ -8,8 +8,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -197,6 +199,7 @@ NAMES = {
     "a folder at a URL": "https://example.org/a/",
     "a pattern at a URL": "https://example.org/*.run",
     "another kind of URL": "ftp://example.org/a.run",
+    "a URL that is none": "https://[::1/a.run",
     "another machine": "file://example.org/a.run",
     "a name too long": "a" * 5000,
     "a link to nothing": "link.run",
@@ -235,6 +238,47 @@ def test_a_url_is_refused_in_the_words_of_the_door(tmp_path, capsys):
     message = capsys.readouterr().err
     assert "leave out --local-only" in message
     check_words(message)
+
+
+#: What servers say of the length of a run, and what is wrong with it.
+LENGTHS = {
+    "/no.run": "Content-Length",
+    "/1000.run": f"the server sent {len(RUN)} of 1000",
+    f"/{10**15}.run": "free for a copy",
+}
+
+
+class Server(BaseHTTPRequestHandler):
+    """Sends a run, and says that it has as many bytes as its name says."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        length = self.path[1:].removesuffix(".run")
+        if length.isdecimal():
+            self.send_header("Content-Length", length)
+        self.end_headers()
+        self.wfile.write(RUN)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    web = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=web.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{web.server_port}"
+    web.shutdown()
+    web.server_close()
+
+
+@pytest.mark.parametrize("path", LENGTHS)
+def test_a_body_of_another_length_is_refused_in_the_words_of_the_door(server, path, tmp_path, capsys):
+    with pytest.raises(ir.IRError, match=LENGTHS[path]):
+        ir.read_run(server + path)
+    assert main(["convert", server + path, str(tmp_path / "a.parquet")]) == 2
+    check_words(message := capsys.readouterr().err)
+    assert LENGTHS[path] in message
 
 
 #: A run or judgments that can not be written so, whether the shell can be asked for it, and how the path is mended.
@@ -358,7 +402,7 @@ def test_no_file_of_figures_and_no_input_are_errors_of_the_shell(tmp_path, capsy
 
 @pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 @pytest.mark.skipif(sys.platform != "linux", reason="links, devices and such names are other things elsewhere")
-def test_every_error_of_files_is_provoked(parts, monkeypatch):
+def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
     """Whoever adds an error to `files/` adds what provokes it above, so that each of its doors is tried."""
     monkeypatch.chdir(parts)
     with noted(monkeypatch) as lines:
@@ -372,6 +416,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch):
         in_a_folder(parts, "")
         for source in NAMES.values():
             tried(lambda source=source: ir.read_run(source))
+        for path in LENGTHS:
+            tried(lambda path=path: ir.read_run(server + path))
         tried(lambda: ir.read_run("https://example.org/a.run", remote=False))
         (parts / "hits.json").write_bytes(as_json({"details": {"q1": {"hits": [ANSWERED]}}}))
         ir.read_qrels(parts / "hits.json")

@@ -125,8 +125,8 @@ def test_the_shell_reads_no_url_where_it_is_told_so(
     assert main(["evaluate", "-m", "AP", str(qrels), f"{server}/a.run"]) == 0
     assert main(["evaluate", "-m", "AP", str(qrels), f"{server}/a.run?token=abc1", "--local-only"]) == 2
     assert capsys.readouterr().err == (
-        f"polars-ir: {server}/a.run?token=***: this is a URL, and only local files are allowed. Download it, or allow "
-        "URLs.\n"
+        f"polars-ir: {server}/a.run?token=***: this is a URL, and only local files are allowed. Download it, or leave "
+        "out --local-only.\n"
     )
 
 

@@ -288,6 +288,17 @@ def test_a_lost_executor_changes_nothing(to_spark, tmp_path):
     assert ended.exists()
 
 
+@pytest.mark.skipif(not MASTER.startswith("local-cluster"), reason="needs executors that are processes")
+def test_a_lost_executor_in_the_midst_of_a_write_changes_nothing(to_spark, tmp_path):
+    run, qrels = collection(23)
+    result = irs.evaluate(to_spark(systems(run)), to_spark(qrels), BOUNDED, bounds=True, partitions=8)
+    ended, written = tmp_path / "ended", tmp_path / "written"
+    result.mapInArrow(ending_its_executor(ended), result.schema).write.parquet(str(written))
+    local = ir.evaluate(systems(run), qrels, BOUNDED, bounds=True)
+    assert comparable(pl.read_parquet(written / "*.parquet").sort("run", "query_id")) == comparable(local)
+    assert ended.exists()
+
+
 def ending_its_executor(ended):
     """What ends, once, the process that the Python workers of an executor belong to, with all that it has shuffled."""
 
