@@ -146,7 +146,7 @@ def test_a_body_of_many_lines_that_unpacks_to_far_more_is_refused(
     problem = f"{server}/lines.run.gz: it would unpack to more than 100 times its {len(body)} bytes. "
     with pytest.raises(FileError) as error:
         read_run(f"{server}/lines.run.gz")
-    assert str(error.value) == problem + "If it comes from somebody you trust, allow more: max_ratio=1000."
+    assert str(error.value) == problem + "If you trust where it comes from, allow more: max_ratio=1000."
     qrels = tmp_path / "qrels.txt"
     qrels.write_text("q1 0 a 1\n")
     assert main(["evaluate", "-m", "AP", str(qrels), f"{server}/lines.run.gz"]) == 2
