@@ -196,6 +196,7 @@ NAMES = {
     "no match": "x*.run",
     "a folder": ".",
     "a folder of columns": "lake",
+    "systems in the names of folders": "lake/*/0.csv",
     "a folder at a URL": "https://example.org/a/",
     "a pattern at a URL": "https://example.org/*.run",
     "another kind of URL": "ftp://example.org/a.run",
@@ -226,7 +227,9 @@ def in_a_folder(folder: Path, name: str) -> str:
     """A name, in a folder with a run, a link that leads nowhere, a lake, and a file whose name is no text."""
     (folder / "a.run").write_bytes(RUN)
     (folder / "link.run").symlink_to("nowhere")
-    (folder / "lake" / "run=a").mkdir(parents=True)
+    for system in "ab":
+        (folder / "lake" / f"run={system}").mkdir(parents=True)
+        (folder / "lake" / f"run={system}" / "0.csv").write_text("query_id,doc_id,score,relevance\nq,d,1,1\n")
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff.run")).write_bytes(RUN)
     return name
 
