@@ -293,10 +293,6 @@ def called(path: object) -> str:
 
 def _drawn(frame: pl.DataFrame) -> str:
     """The first rows of a frame as plain text."""
-    options: Mapping[str, Any] = {
-        "tbl_hide_dataframe_shape": True,
-        "tbl_hide_column_data_types": True,
-        "tbl_formatting": "ASCII_FULL_CONDENSED",
-    }
-    with pl.Config(**options):
+    options: Mapping[str, Any] = {"tbl_hide_dataframe_shape": True, "tbl_hide_column_data_types": True}
+    with pl.Config(tbl_formatting="ASCII_FULL_CONDENSED", **options):
         return str(frame.head(SHOWN))

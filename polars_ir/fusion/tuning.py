@@ -270,11 +270,8 @@ class _Tuning(NamedTuple):
 
 def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
     """The findings in words, the sober ones first."""
-    against = {
-        baseline: row
-        for row in comparison.iter_rows(named=True)
-        if (baseline := row["baseline"]) and row["run"] == TUNED
-    }
+    of_tuned = comparison.filter(pl.col("baseline").is_not_null(), run=TUNED)
+    against = {row["baseline"]: row for row in of_tuned.iter_rows(named=True)}
     single = next(row for baseline, row in against.items() if baseline.startswith(SINGLE))
     equal = next(row for row in comparison.iter_rows(named=True) if row["run"] == EQUAL)
     name, best = summary["measure"], summary["best_single"]
