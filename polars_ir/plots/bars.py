@@ -121,16 +121,18 @@ def differences(
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
-    if len(rows) > 1:
-        title = titled(
-            f"{name}: differences from {baseline}", f"{explanation}; solid if significant, else dashed.", share
-        )
-    else:
-        verdict = {True: "significant.", False: "not significant.", None: "not tested."}[rows[0]["significant"]]
-        title = titled(
-            f"{name}: {rows[0]['run']} against {baseline}", _in_words(rows[0]), f"{explanation}; {verdict}", share
-        )
+    title = _title(name, baseline, rows, explanation, share)
     return side_by_side(panels, title, columns=columns)
+
+
+def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, share: str) -> alt.TitleParams:
+    """What the chart of one system or of several says above."""
+    if len(rows) > 1:
+        explanation = f"{explanation}; solid if significant, else dashed."
+        return titled(f"{name}: differences from {baseline}", explanation, share)
+    (row,) = rows
+    verdict = {True: "significant.", False: "not significant.", None: "not tested."}[row["significant"]]
+    return titled(f"{name}: {row['run']} against {baseline}", _in_words(row), f"{explanation}; {verdict}", share)
 
 
 def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import os
 import pickle
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import polars as pl
 import polars.selectors as cs
@@ -125,7 +125,7 @@ def _apart(names: Sequence[str]) -> list[str]:
     return [f"{name}_{number}" if folded.count(key) > 1 else name for number, (name, key) in numbered]
 
 
-def is_spark(value: object) -> bool:
+def is_spark(value: object) -> TypeGuard[DataFrame]:
     """Whether a value is a frame of Spark, or of Spark Connect."""
     return type(value).__module__.startswith("pyspark.sql") and hasattr(value, "mapInArrow")
 
@@ -167,7 +167,7 @@ def empty(table: str, frame: DataFrame) -> pl.DataFrame:
 
     # PySpark 4.0 takes no zone, and is content with UTC.
     has_zone = "timezone" in inspect.signature(to_arrow_schema).parameters
-    zone = {"timezone": frame.sparkSession.conf.get("spark.sql.session.timeZone")} if has_zone else {}
+    zone: dict[str, Any] = {"timezone": frame.sparkSession.conf.get("spark.sql.session.timeZone")} if has_zone else {}
     fields = []
     for field in frame.schema:
         try:
