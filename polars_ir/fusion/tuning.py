@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import Code, Fix, OptionError, explain_options
 from polars_ir.extras import require
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
@@ -173,8 +173,12 @@ def _check_has_weights(method: Any, dialect: str | None) -> None:
     if (isinstance(method, str) and method in TRAINED) or not reads_weights(fusion_of(method, dialect=dialect).method):
         name = method.name if isinstance(method, Method) else method
         where = "" if dialect is None else f" in the dialect {dialect!r}"
-        says = f"{name!r} has no weights to choose{where}."
-        raise OptionError(says, about="method", fix="Fuse by it without tuning, or take another")
+        other, crossing = (
+            "Fuse by it without tuning, or take another",
+            f"ir.fusion.fuse_out_of_fold(runs, qrels, {name!r})",
+        )
+        fix = Fix("Measure it by", Code(crossing), without_code=other) if name in TRAINED else other
+        raise OptionError(f"{name!r} has no weights to choose{where}.", about="method", fix=fix)
 
 
 def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:
