@@ -173,11 +173,8 @@ def _check_has_weights(method: Any, dialect: str | None) -> None:
     if (isinstance(method, str) and method in TRAINED) or not reads_weights(fusion_of(method, dialect=dialect).method):
         name = method.name if isinstance(method, Method) else method
         where = "" if dialect is None else f" in the dialect {dialect!r}"
-        other, crossing = (
-            "Fuse by it without tuning, or take another",
-            f"ir.fusion.fuse_out_of_fold(runs, qrels, {name!r})",
-        )
-        fix = Fix("Measure it by", Code(crossing), without_code=other) if name in TRAINED else other
+        other, crossed = "Fuse by it without tuning, or take another", f"fuse_out_of_fold(runs, qrels, {name!r})"
+        fix = Fix("Measure it by", Code(f"ir.fusion.{crossed}"), without_code=other) if name in TRAINED else other
         raise OptionError(f"{name!r} has no weights to choose{where}.", about="method", fix=fix)
 
 
