@@ -118,8 +118,12 @@ class Pieces:
 
 def starts_of(numbers: pl.Series) -> pl.Series:
     """The rows whose number is another than that of the row before."""
-    changes = numbers.slice(1) != but_last(numbers)
-    return filled(True, min(len(numbers), 1), pl.Boolean()).append(changes).arg_true()
+    return (~repeats(numbers)).arg_true()
+
+
+def repeats(column: pl.Series) -> pl.Series:
+    """Whether a row has the value of the row before."""
+    return filled(False, min(len(column), 1), pl.Boolean()).append(column.slice(1) == but_last(column))
 
 
 def but_last(column: pl.Series) -> pl.Series:
@@ -134,6 +138,7 @@ def filled(value: int | None, length: int, dtype: pl.DataType | None = None) -> 
 
 @functools.cache
 def _one(value: int | None, dtype: pl.DataType) -> pl.Series:
+    # To make a Series of a list takes longer than to repeat its value.
     return pl.Series([value], dtype=dtype)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.engine.numbers import Rankings, but_last, filled, row_numbers, starts_of
+from polars_ir.engine.numbers import Rankings, but_last, filled, repeats, row_numbers, starts_of
 
 
 def places(rankings: Rankings, asked: pl.Series, *, by_id: bool) -> pl.DataFrame:
@@ -27,7 +27,8 @@ def places(rankings: Rankings, asked: pl.Series, *, by_id: bool) -> pl.DataFrame
     first = filled(0, rankings.count).scatter(ranking[starts], starts)
     n_higher = at - first[ranking[at]]
     result = pl.DataFrame({"rank": n_higher + 1, "n_higher": n_higher, "n_tied": filled(1, len(at))})
-    tied = _tied(ranking, score)
+    as_above = repeats(ranking) & repeats(score)
+    tied = as_above | as_above.slice(1).append(filled(False, min(len(score), 1), pl.Boolean()))
     shared = tied[at].arg_true()
     if shared.is_empty():
         return result
@@ -41,7 +42,7 @@ def places(rankings: Rankings, asked: pl.Series, *, by_id: bool) -> pl.DataFrame
 
 def _stand_in_order(ranking: pl.Series, score: pl.Series, starts: pl.Series) -> bool:
     """Whether rows stand by ranking, with scores falling; `starts` are the rows that another ranking is above of."""
-    rising = (score.slice(1) > but_last(score)) & (ranking.slice(1) == but_last(ranking))
+    rising = (score.slice(1) > but_last(score)) & repeats(ranking).slice(1)
     return not rising.any() and ranking[starts].n_unique() == len(starts)
 
 
@@ -57,17 +58,9 @@ def _inverse(order: pl.Series) -> pl.Series:
     return row_numbers(len(order)).scatter(order, row_numbers(len(order)))
 
 
-def _tied(ranking: pl.Series, score: pl.Series) -> pl.Series:
-    """Whether a row shares its score with a neighbour in its ranking."""
-    as_above = (ranking.slice(1) == but_last(ranking)) & (score.slice(1) == but_last(score))
-    end = filled(False, min(len(ranking), 1), pl.Boolean())
-    return end.clone().append(as_above) | as_above.append(end)
-
-
 def _levels(ranking: pl.Series, score: pl.Series, asked: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
     """Of some members of levels: how many of its level are written `above`, its `place` by ids if given, the `size`."""
-    new = (ranking.slice(1) != but_last(ranking)) | (score.slice(1) != but_last(score))
-    begins = filled(True, min(len(ranking), 1), pl.Boolean()).append(new)
+    begins = ~(repeats(ranking) & repeats(score))
     level, starts = begins.cum_sum() - 1, begins.arg_true()
     ends = pl.concat([starts.slice(1), pl.Series([len(begins)], dtype=starts.dtype)])
     of_asked = level[asked]

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import polars as pl
-import polars.selectors as cs
 
 from polars_ir.engine.pairing import Pair, retrieves_judged
 from polars_ir.engine.relation import HITS
@@ -168,7 +167,9 @@ def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
 
 def _warn_of_nan(result: pl.DataFrame) -> None:
     """Warn of values that are no numbers, which every mean would carry on."""
-    for name, values in result.select(cs.float()).to_dict().items():
+    for name, values in result.to_dict().items():
+        if not values.dtype.is_float():
+            continue
         # A sum is NaN if a value is, or where values are infinite both ways.
         if math.isnan(values.sum()) and (count := int(values.is_nan().sum())):
             bad = result.filter(pl.col(name).is_nan())
