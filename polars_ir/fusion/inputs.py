@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting
+from polars_ir.frames.checks import check_duplicates
 from polars_ir.frames.columns import find, fold
 from polars_ir.frames.foreign import is_pandas
 from polars_ir.frames.kinds import to_polars
@@ -137,3 +138,9 @@ def _rising(rows: pl.DataFrame) -> list[str | None]:
     directions = steps.group_by(system, maintain_order=True).agg(rises=rises, falls=falls)
     rising = directions.filter(pl.col("rises") & ~pl.col("falls"))
     return rising.select(system.cast(pl.String)).to_series().to_list()
+
+
+def check_collected(table: Table, rows: pl.DataFrame) -> None:
+    """Raise a `DataError` for duplicates in the rows of runs that `table_of` did not search: large ones, and plans."""
+    if not is_searched(table):
+        check_duplicates("run", rows, [*table.keys, "doc_id"], table.names)

@@ -13,13 +13,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.pairing import is_searched
 from polars_ir.errors import InputTypeError, OptionError, explain_options
-from polars_ir.frames.checks import check_duplicates
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.table import qrels_table
 from polars_ir.fusion.dialects import Fusion
-from polars_ir.fusion.inputs import systems_of, table_of
+from polars_ir.fusion.inputs import check_collected, systems_of, table_of
 from polars_ir.fusion.learners import LEARNERS, Lists
 from polars_ir.fusion.methods import TRAINED, Method, score
 from polars_ir.measures.average_precision import average_precision
@@ -158,8 +156,7 @@ def _lists(runs: Any, qrels: Any, rel: float, depth: int | None, lower_is_better
     systems = systems_of(table) or table.select("run").unique().collect()["run"].cast(pl.String).sort().to_list()
     table, judgments = same_types(table, qrels_table(qrels))
     found = collected(ranked(table, lower_is_better=lower_is_better), table.rows)
-    if not is_searched(table):
-        check_duplicates("run", found, [*table.keys, "doc_id"], table.names)
+    check_collected(table, found)
     found = found if depth is None else found.filter(pl.col("rank") <= depth)
     run = found.select(pl.col("run").cast(pl.String), "query_id", "doc_id", score=-pl.col("rank").cast(pl.Int64))
     judged = judgments.select("query_id", "doc_id", "relevance").collect()

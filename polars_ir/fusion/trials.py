@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.engine.needs import reads_only_relevant
-from polars_ir.engine.pairing import is_searched
 from polars_ir.engine.ranking import text
 from polars_ir.errors import IRWarning
-from polars_ir.frames.checks import check_duplicates
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.table import Table, qrels_table
 from polars_ir.fusion.counting import Counting, is_counted
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.fusing import Missing, scored, termed
 from polars_ir.fusion.grids import Trial
+from polars_ir.fusion.inputs import check_collected
 from polars_ir.fusion.methods import Method
 from polars_ir.language.identity import Measured
 from polars_ir.runs.evaluation import evaluate
@@ -51,8 +50,7 @@ def candidates_of(
     rows = ranked(table, lower_is_better=lower_is_better)
     rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
     ranking = collected(rows, table.rows)
-    if not is_searched(table):
-        check_duplicates("run", ranking, [*table.keys, "doc_id"], table.names)
+    check_collected(table, ranking)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
     ids = pl.concat([ranking.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
     # All of one length, since ids are compared as text: 9 comes after 10.
