@@ -21,6 +21,7 @@ import polars_ir as ir
 
 PAUSE = 0.2  # seconds, in which a writer writes several times
 PIECE = 4 << 20
+PATIENCE = 10  # seconds: a Polars that could not start all its threads may wait for them for ever
 
 
 def child(act: Callable[[], object]) -> int:
@@ -43,6 +44,7 @@ def write(path: Path, queries: str) -> None:
 def write_with_little_memory(path: Path, size: int) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + size
+    signal.alarm(PATIENCE)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     write(path, "ab")
 
