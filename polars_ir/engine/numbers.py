@@ -73,11 +73,13 @@ class Rankings:
         return len(self.queries) * (1 if self.systems is None else len(self.systems))
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, queries: pl.Series, systems: pl.Series | None = None) -> Rankings:
-        """The rows whose queries are among some; the systems are those of the rows, or they are given."""
+    def of(cls, rows: pl.DataFrame, queries: pl.Series | None = None, systems: pl.Series | None = None) -> Rankings:
+        """The rows whose queries are among some, or all; the systems are those of the rows, or they are given."""
         several = "run" in rows.columns
         pieces = Pieces.of(rows, ["run", "query_id"] if several else ["query_id"])
-        ranking = query = numbers_of(rows["query_id"][pieces.starts], queries)
+        ids = rows["query_id"][pieces.starts]
+        queries = ids.unique(maintain_order=True) if queries is None else queries
+        ranking = query = numbers_of(ids, queries)
         if several:
             of_pieces = rows["run"][pieces.starts]
             systems = of_pieces.unique(maintain_order=True) if systems is None else systems

@@ -47,7 +47,8 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
         score = pl.col("score").cast(wide)
         rows = rows.with_columns(score=pl.when(distance).then(-score).otherwise(score))
     if run.eager and run.rows >= tuning.TUNING.streaming_rows:
-        rows = _placed(rows.collect()).lazy()
+        # In one chunk, in which ids and numbers are looked up in a fraction of the time.
+        rows = _placed(rows.collect().rechunk()).lazy()
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
     if not run.eager:
@@ -60,7 +61,7 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows in memory with their ranks, found by number: a third of the time, and less where they stand in order."""
-    rankings = Rankings.of(rows, rows["query_id"].unique(maintain_order=True))
+    rankings = Rankings.of(rows)
     ranks = places(rankings, row_numbers(rows.height), by_id=True)["rank"]
     return rows.with_columns(ranks.cast(pl.UInt32))
 

@@ -162,6 +162,19 @@ def test_ranks_by_number_change_no_bit(method, monkeypatch):
     assert ir.fuse(_frame().sample(fraction=1, shuffle=True, seed=2), method).equals(expected)
 
 
+def test_ranks_by_number_of_lists_in_pieces_change_no_bit(monkeypatch):
+    """Of frames in many chunks, whose lists are in order, turned about, or have their queries between each other."""
+    frames = {name: _frame({name: run}).drop("run") for name, run in RUNS.items()}
+    in_order = {name: frame.sort("query_id", "score", descending=[False, True]) for name, frame in frames.items()}
+    orders = [in_order, {n: f.reverse() for n, f in in_order.items()}, {n: f.sort("doc_id") for n, f in frames.items()}]
+    expected = ir.fuse(RUNS)
+    tune(monkeypatch, streaming_rows=0)
+    for runs in orders:
+        chunks = {name: pl.concat(frame.iter_slices(7), rechunk=False) for name, frame in runs.items()}
+        assert min(frame.n_chunks() for frame in chunks.values()) > 1
+        assert ir.fuse(chunks).equals(expected)
+
+
 def test_the_order_of_a_list_of_weighted_runs_changes_no_bit():
     weights = dict(zip(RUNS, [0.1, 0.7, 0.3, 0.9, 0.2], strict=True))
     expected = ir.fuse(RUNS, weights=weights)
