@@ -150,7 +150,9 @@ def fusion_of(
         raise OptionError.value("dialect", dialect, PRODUCTS)
     records = [record for record in DIALECTS if record.product == dialect]
     of_method = next((record for record in records if record.method and record.name == method), None)
-    of_norm = next((record.norm for record in records if record.norm and record.name == norm), None)
+    # An expression is equal to no name: it makes another expression.
+    named = norm if isinstance(norm, str) else None
+    of_norm = next((record.norm for record in records if record.norm and record.name == named), None)
     if dialect is not None and of_method is None and of_norm is None:
         names = quoted(record.name for record in records)
         given = {name: value for name, value in (("method", method), ("norm", norm)) if value is not None}
@@ -174,7 +176,7 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
     if method in TRAINED:
         fix = Fix("Train it first", Code(f"ir.fusion.train({method!r}, training_runs, qrels)"))
         raise OptionError(f"{method!r} learns from judged queries.", about="method", fix=fix)
-    if method not in BY_NAME:
+    if not isinstance(method, str) or method not in BY_NAME:
         says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
         raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))
     factory = of_dialect.method if of_dialect is not None and of_dialect.method else BY_NAME[method]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -33,10 +34,19 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
     if "run" not in table.dtypes:
         says = f"needs several runs; got one, which has {', '.join(map(repr, table.columns))} and no column 'run'."
         raise ColumnError(says, about="fuse", fix="Give a dict of runs by name, or a list")
+    table = _named_by_text(table)
     if is_searched(table):
         search_duplicates("run", table, [*table.keys, "doc_id"])
     _check_common(table)
     return table
+
+
+def _named_by_text(table: Table) -> Table:
+    """The table with integers that name systems as text, as weights, terms and messages name them."""
+    if not table.dtypes["run"].is_integer():
+        return table
+    sources = tuple((frame, {**make, "run": make["run"].cast(pl.String)}) for frame, make in table.sources)
+    return replace(table, sources=sources, dtypes={**table.dtypes, "run": pl.String()})
 
 
 def named_runs(runs: Any) -> Any:

@@ -160,7 +160,7 @@ def _end(option: str, value: Any, own_end: pl.Expr) -> pl.Expr:
         return own_end
     if isinstance(value, Mapping) and all(map(is_number, value.values())):
         ends = {str(system): float(end) for system, end in value.items()}
-        return pl.col("run").replace_strict(ends, return_dtype=pl.Float64, default=None)
+        return pl.col("run").cast(pl.String).replace_strict(ends, return_dtype=pl.Float64, default=None)
     if not is_number(value):
         raise OptionError(f"must be a number, or a dict of numbers by system; got {value!r}.", about=option)
     return pl.lit(float(value))
@@ -179,7 +179,7 @@ def norm_of(norm: str | Norm | pl.Expr) -> Norm:
         return norm
     if isinstance(norm, pl.Expr):
         return Norm("own", norm)
-    if norm not in BY_NAME:
+    if not isinstance(norm, str) or norm not in BY_NAME:
         names = ", ".join(map(repr, BY_NAME))
         says = f"must be one of {names}, an expression over a list's scores, or a Norm; got {norm!r}."
         raise OptionError(says, about="norm", near=nearest(str(norm), BY_NAME))

@@ -149,3 +149,11 @@ def test_the_page_of_the_book_lists_every_dialect():
     page = "".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     for dialect in ir.fusion.DIALECTS:
         assert f"| {dialect.product} | `{dialect.name}` | {dialect.formula} |" in page
+
+
+def test_a_norm_of_ones_own_goes_with_a_dialect():
+    runs = {"a": {"q": {"x": 4.0, "y": 1.0}}, "b": {"q": {"y": 2.0}}}
+    own = pl.col("score") / pl.col("score").max()
+    assert ir.fuse(runs, "rrf", norm=own, dialect="qdrant").equals(ir.fuse(runs, "rrf", dialect="qdrant"))
+    with pytest.raises(ir.IRError, match="'qdrant' is known for 'rrf', 'dbsf', 'min-max'"):
+        ir.fuse(runs, "sum", norm=own, dialect="qdrant")

@@ -297,6 +297,53 @@ def test_ids_of_any_type(dtype):
     assert texts == _scores(ir.fuse(RUNS, "sum", norm="min-max"))
 
 
+def _numbered() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Runs whose names are integers, and the same as text; as numbers they have another order."""
+    number = pl.col("run").str.extract(r"(\d+)").cast(pl.Int64) * 7
+    frame = _frame().with_columns(run=number)
+    return frame, frame.with_columns(pl.col("run").cast(pl.String))
+
+
+@pytest.mark.parametrize("streaming_rows", [0, 10**9])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"contributions": True},
+        {"weights": {"0": 1, "7": 2, "14": 3, "21": 1, "28": 2}},
+        {"lower_is_better": ["14"]},
+        {"method": "condorcet"},
+        {"method": "sum", "norm": ir.fusion.min_max(minimum=dict.fromkeys(["0", "7", "14", "21", "28"], 0.0))},
+        {
+            "weights": pl.DataFrame(
+                {"query_id": [f"q{i // 5}" for i in range(40)], "run": [0, 7, 14, 21, 28] * 8}
+            ).select("query_id", "run", weight=pl.col("run") + 1.0)
+        },
+    ],
+)
+def test_integers_name_systems_as_their_text_does(options, streaming_rows, monkeypatch):
+    tune(monkeypatch, streaming_rows=streaming_rows)
+    numbered, named = _numbered()
+    expected = ir.fuse(named, **options)
+    assert ir.fuse(numbered, **options).equals(expected)
+    assert ir.fuse(numbered.to_pandas(), **options).equals(expected.to_pandas())
+    if not options.keys() & {"contributions", "method"}:
+        assert ir.fuse(numbered.lazy(), **options).collect().equals(expected)
+
+
+def test_integers_name_systems_in_the_other_functions_too():
+    numbered, named = _numbered()
+    qrels = {f"q{query}": {"d1": 1, "d2": 2, "d30": 1} for query in range(8)}
+    for of in (
+        lambda runs: ir.complementarity(runs, qrels, "AP").pairs,
+        lambda runs: ir.contribution(runs, qrels, "rrf", "AP"),
+        lambda runs: ir.tune_fusion(runs, qrels, "sum", "AP", norm="z", folds=2).trials,
+        lambda runs: ir.fusion.fuse_out_of_fold(runs, qrels, "posfuse", folds=2),
+        lambda runs: ir.normalize(runs, ir.fusion.min_max(maximum={str(7 * i): 30 for i in range(5)}))["score"],
+    ):
+        assert of(numbered).equals(of(named))
+
+
 def test_a_plan_holds_no_python_function():
     plan = ir.fuse(_frame().lazy(), "sum", norm="z", top=5).explain()
     assert "python" not in plan.lower()
@@ -311,6 +358,8 @@ def test_a_plan_holds_no_python_function():
         (lambda: ir.fuse({"a": A}), "fuse needs several runs; got 1: 'a'"),
         (lambda: ir.fuse(A), "fuse needs several runs"),
         (lambda: ir.fuse({"a": {"q1": ["x"]}, "b": {"1": ["x"]}}), "no query in common"),
+        (lambda: ir.fuse(RUNS, ["rrf"]), "or a Method of your own; got ['rrf']"),
+        (lambda: ir.fuse(RUNS, "sum", norm=["z"]), "or a Norm; got ['z']"),
         (lambda: ir.fuse([A, B], weights=[1]), "must be as many as runs; got 1 for the 2 runs '1', '2'"),
         (lambda: ir.fuse([A, B], weights=[1, -1]), "must be numbers of 0 or more; got -1 for '2'"),
         (lambda: ir.fuse([A, B], weights=[0, 0]), "must not all be 0"),
