@@ -16,6 +16,7 @@ from polars_ir.engine import tuning
 from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import DataError, OptionError, explain_options
+from polars_ir.frames.checks import guard
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table
 from polars_ir.fusion.combining import DUPLICATES, LIST, combined, completed
@@ -31,6 +32,9 @@ from polars_ir.values import check, one_of, or_none, whole
 
 #: What a run that lacks a document contributes: nothing, 0, or the lowest term of its list.
 Missing = Literal["skip", "zero", "min"]
+
+#: What comes of infinite scores, whose ranks are as good as any.
+NOT_A_NUMBER = "a fused score is no number (NaN), as of infinite scores; leave these out, or fuse by ranks ('rrf')"
 
 
 @explain_options
@@ -97,8 +101,8 @@ def fuse(
     ------
     IRError
         For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
-        negative or all 0, unknown names, scores that rise with the ranks beside them, and runs that `evaluate` would
-        not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
+        negative or all 0, unknown names, scores that rise with the ranks beside them, infinite scores of which a fused
+        one would be NaN, and runs that `evaluate` would not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
         collected. With `top` duplicates may be seen only among documents that can be so high, in a LazyFrame or a
         large run.
 
@@ -131,6 +135,7 @@ def fuse(
     if top is not None and fusion.method.falling and missing != "min":
         rows = _pruned(rows, fusion.method, top, table)
     scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
+    scores = guard(scores, "n_runs", pl.col("score").is_nan(), NOT_A_NUMBER)
     if contributions:
         scores = scores.join(_terms(rows, systems), on=DOCUMENT)
     scores = scores if top is None else first(scores, top)

@@ -392,6 +392,18 @@ def test_a_lazy_null_is_an_error_when_it_is_collected():
         ir.fuse(lazy).collect()
 
 
+@pytest.mark.parametrize(("method", "norm"), [("sum", "min-max"), ("sum", "z"), ("sum", None)])
+def test_infinite_scores_make_no_nan(method, norm):
+    """Their ranks are fused; what is computed of them is an error where it is no number."""
+    runs = {"a": {"q": {"x": math.inf, "y": 1.0}}, "b": {"q": {"x": -math.inf, "y": 2.0}}}
+    plans = {name: _frame({name: run}).drop("run").lazy() for name, run in runs.items()}
+    assert ir.fuse(runs)["doc_id"].to_list() == ["y", "x"]
+    with pytest.raises(ir.IRError, match=r"a fused score is no number \(NaN\)"):
+        ir.fuse(runs, method, norm=norm)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="a fused score is no number"):
+        ir.fuse(plans, method, norm=norm).collect()
+
+
 def test_distances_are_turned_where_it_is_said():
     near = {"q": {"x": 0.1, "y": 0.9}}
     scores = {"q": {"x": 2.0, "y": 1.0}}
