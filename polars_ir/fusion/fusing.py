@@ -102,9 +102,9 @@ def fuse(
     IRError
         For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
         negative or all 0, unknown names, scores that rise with the ranks beside them, infinite scores of which a fused
-        one would be NaN, and runs that `evaluate` would not take. What only the data of a LazyFrame can tell raises a Polars error with our message when it is
-        collected. With `top` duplicates may be seen only among documents that can be so high, in a LazyFrame or a
-        large run.
+        one would be NaN, and runs that `evaluate` would not take. What only the data of a LazyFrame can tell raises a
+        Polars error with our message when it is collected. With `top` duplicates may be seen only among documents that
+        can be so high, in a LazyFrame or a large run.
 
     References
     ----------
