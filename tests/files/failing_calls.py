@@ -60,6 +60,7 @@ DONE, REFUSED = 0, 10
 OTHERWISE = 11
 
 RUN = {"q": {f"d{number:03}": number / 4 for number in range(200)}, "r": {"d001": 1.0}}
+INPUTS = {"a.run": "q Q0 d001 1 2.5 a\nq Q0 d002 2 1.5 a\n", "b.run": "q Q0 d002 1 9 b\n", "qrels": "q 0 d001 1\n"}
 QRELS = {"q": {"d001": 1, "d002": 0}, "r": {"d001": 2}}
 
 
@@ -75,9 +76,9 @@ def write(path: Path) -> int:
     """Write what the stem of a file says; how that ends."""
     try:
         kind = path.name.partition(".")[0]
-        run, qrels = (str(path.parent.with_name(f"input.{role}")) for role in ("run", "qrels"))
+        run, other, qrels = (str(path.parent.with_name(name)) for name in INPUTS)
         if kind in ("fuse", "evaluate"):
-            files = [run, run] if kind == "fuse" else [qrels, run, "-m", "nDCG@10", "-q"]
+            files = [run, other] if kind == "fuse" else [qrels, run, "-m", "nDCG@10", "-q"]
             return REFUSED if command_line([kind, *files, "-o", str(path)]) else DONE
         if kind == "qrels":
             ir.write_qrels(QRELS, path)
@@ -101,7 +102,7 @@ class Writing:
     def clean(self) -> None:
         """Write the file without a fault."""
         for path in self.path.parent.iterdir():
-            if path.name != f".polars_ir-{TOKEN}.part":
+            if not path.name.endswith(".part"):
                 path.unlink()
         assert forked(lambda: write(self.path)) == DONE
         assert [path.name for path in self.path.parent.iterdir()] == [self.path.name], "a part is left"
@@ -115,16 +116,17 @@ class Writing:
         broken = f"{self.path.name}, {fault}: broken"
         assert content in (OLD, self.new), broken
         assert status != DONE or content == self.new, broken
-        if status < 0:
-            self.clean()  # and removes what is left
+        end = {DONE: "done all the same", REFUSED: "refused", OTHERWISE: "another error"}.get(
+            status, "ended by a signal"
+        )
+        if status < 0 or (fault.startswith("allocation") and names != [self.path.name]):
+            # Python itself may fail between the making of a part and taking note of it.
+            end += ", with a part that the next one removed"
+            self.clean()
         else:
             assert status in (DONE, REFUSED, OTHERWISE), f"{self.path.name}, {fault}: ends with {status}"
             assert names == [self.path.name], f"{self.path.name}, {fault}: {names}"
-        self.ends[
-            {DONE: "done all the same", REFUSED: "refused", OTHERWISE: "another error"}.get(
-                status, f"ended by signal {-status}"
-            )
-        ] += 1
+        self.ends[end] += 1
         return status != DONE
 
 
@@ -187,8 +189,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--calls", type=int, default=1, help="every so manieth call fails, none with 0 (%(default)s)")
     parser.add_argument("--allocations", type=int, default=1, help="and so manieth allocation (%(default)s)")
     given = parser.parse_args(arguments)
-    for role, lines in (("run", "q Q0 d001 1 2.5 a\nq Q0 d002 2 1.5 a\n"), ("qrels", "q 0 d001 1\n")):
-        (given.folder / f"input.{role}").write_text(lines)
+    for name, lines in INPUTS.items():
+        (given.folder / name).write_text(lines)
     for name in given.output:
         writing = Writing(given.folder, name)
         if given.calls and shutil.which("strace"):
