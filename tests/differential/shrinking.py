@@ -138,7 +138,7 @@ def as_python(case: Case) -> str:
 def written(table: object) -> str:
     """A table as Python, whatever kind it is of."""
     if isinstance(table, dict) and any(
-        hasattr(run, "columns") or isinstance(run, pl.LazyFrame) for run in table.values()
+        isinstance(run, pl.LazyFrame) or hasattr(run, "columns") for run in table.values()
     ):
         return "{" + ", ".join(f"{system!r}: {written(run)}" for system, run in table.items()) + "}"
     if isinstance(table, pl.LazyFrame):
