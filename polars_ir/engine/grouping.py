@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.engine.bounds import Judging, with_bounds
+from polars_ir.engine import tuning
+from polars_ir.engine.bounds import Judging, judgings, with_bounds
+from polars_ir.engine.needs import reads_only_relevant
 from polars_ir.engine.numbers import RANKING
 from polars_ir.engine.pairing import Pair
 from polars_ir.engine.ranking import Ties, reordered
 from polars_ir.engine.relation import HITS
 from polars_ir.errors import Code, Fix, MeasureError, option
+from polars_ir.language.identity import Measured
 from polars_ir.language.words import average
 
 
@@ -20,29 +23,29 @@ def grouped_with_bounds(
     result: pl.LazyFrame,
     relation: pl.LazyFrame,
     pair: Pair,
-    expressions: Mapping[str, pl.Expr],
-    judgings: Mapping[str, Judging],
+    measures: Sequence[Measured],
     ties: Ties,
 ) -> pl.LazyFrame:
     """The result with the lowest and highest values of the measures, each under the judgings it calls for."""
-    for judging in dict.fromkeys(judgings.values()):
-        measures = {name: expressions[name] for name, of_measure in judgings.items() if of_measure == judging}
-        judged = (reordered(frame, pair.keys, ties) for frame in judging.relations(relation, pair.keys))
+    judged: dict[Judging, list[Measured]] = {}
+    for measure in measures:
+        for judging in judgings(measure.call):
+            judged.setdefault(judging, []).append(measure)
+    keys, values = _ranking_keys(relation, pair), []
+    for judging, of_judging in judged.items():
+        frame = reordered(judging.applied(relation, keys), pair.keys, ties)
+        if RANKING in keys and all(map(reads_only_relevant, of_judging)):
+            frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.
-        values = [grouped(frame, pair, measures, 0.0).drop(HITS) for frame in judged]
-        result = with_bounds(result, values, pair.run.keys)
-    return result
+        values.append(grouped(frame, pair, of_judging, 0.0).drop(HITS))
+    return with_bounds(result, values, pair.run.keys)
 
 
-def grouped(
-    relation: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.Expr], undefined: float | None
-) -> pl.LazyFrame:
+def grouped(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], undefined: float | None) -> pl.LazyFrame:
     """A row per system and query, with the measures and whether a judged document was retrieved."""
+    expressions = {measure.name: measure.expression for measure in measures}
     if RANKING in relation.collect_schema():
-        # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
-        ids = (pl.col(key).first() for key in pair.run.keys)
-        by = [RANKING, *(key for key in pair.keys if key not in pair.run.keys)]
-        result = relation.group_by(by).agg(*ids, *expressions.values(), pl.col(HITS).any()).drop(RANKING)
+        result = _grouped_by_number(relation, pair, measures)
     else:
         result = relation.group_by(pair.keys).agg(*expressions.values(), pl.col(HITS).any())
     for name, dtype in _schema(result, relation, expressions).items():
@@ -54,6 +57,37 @@ def grouped(
     if undefined is not None:
         result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
     return result if pair.keys == pair.run.keys else _over_judges(result, pair, expressions)
+
+
+def _grouped_by_number(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured]) -> pl.LazyFrame:
+    """The measures of each ranking, those that read only relevant documents from the rows of these."""
+    keys = _ranking_keys(relation, pair)
+    # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
+    ids = [pl.col(key).first() for key in pair.run.keys]
+    of_relevant = [measure.expression for measure in measures if reads_only_relevant(measure)]
+    of_all = [measure.expression for measure in measures if not reads_only_relevant(measure)]
+    rows = pair.run.rows + (pair.qrels.rows if pair.qrels else 0)
+    if not (of_relevant and of_all and rows >= tuning.TUNING.apart):
+        every = (measure.expression for measure in measures)
+        return relation.group_by(keys).agg(*ids, *every, pl.col(HITS).any()).drop(RANKING)
+    result = relation.group_by(keys).agg(*ids, *of_all, pl.col(HITS).any())
+    result = result.join(_relevant(relation, pair).group_by(keys).agg(*of_relevant), on=keys)
+    names = (measure.name for measure in measures)
+    return result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *names, HITS)
+
+
+def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
+    """The rows of relevant documents, and one of each ranking, judge and subtopic, so that none is lost."""
+    per = pair.qrels.per if pair.qrels else ()
+    first = (pl.struct(RANKING, *per) if per else pl.col(RANKING)).is_first_distinct()
+    return relation.filter((pl.col("relevance") > 0) | first)
+
+
+def _ranking_keys(relation: pl.LazyFrame, pair: Pair) -> list[str]:
+    """What tells apart the rankings of a relation: by number where there is one."""
+    if RANKING not in relation.collect_schema():
+        return pair.keys
+    return [RANKING, *(key for key in pair.keys if key not in pair.run.keys)]
 
 
 def _over_judges(result: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.Expr]) -> pl.LazyFrame:

@@ -31,6 +31,9 @@ class Tuning:
     #: Rows in memory from which those that match no judgment are left out before they are joined with them.
     prefiltered: int = 20_000
 
+    #: Rows in memory, of run and judgments, from which measures that read only relevant documents are grouped apart.
+    apart: int = 100_000
+
     #: Slots of a table of hashes for each entry, at least, and less than twice as many: more let fewer rows through,
     #: and fewer stay in the processor's cache.
     slots: int = 16

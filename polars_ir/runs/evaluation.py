@@ -17,7 +17,6 @@ from typing import Any, Unpack, overload
 
 import polars as pl
 
-from polars_ir.engine.bounds import Judging
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
 from polars_ir.engine.ranking import Ties, reordered
@@ -80,23 +79,21 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     table = to_polars("run", run, column="score") if qrels is None else run
     ties = _ties(table, qrels, measured, options)
     needs = _needs(measured, options)
-    judgings = {measure.name: Judging.of(measure.call) for measure in measured} if options["bounds"] else {}
-    if twice := [bound for name in judgings for bound in (f"{name} low", f"{name} high") if bound in judgings]:
-        raise MeasureError.twice(twice[0])
+    if options["bounds"]:
+        _check_names_of_bounds([measure.name for measure in measured])
     if ties == "expected":
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
         needs = _needs(measured, options)._replace(ties=ties)
     pair, relation = judged_relation(table, qrels, measured, needs)
     if (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, measured)
-    expressions = {measure.name: measure.expression for measure in measured}
     ranked = relation if needs.kind == "preferences" else reordered(relation, pair.keys, ties)
     # Of a plan its own counts tell what the run answered; of a table in memory the run is asked, if need be.
     counted = not pair.run.eager and needs.kind != "preferences" and not needs.judged_only
-    extra = {ANSWERED: (pl.col("n_retrieved").max() > 0).alias(ANSWERED)} if counted else {}
-    result = grouped(ranked, pair, {**expressions, **extra}, options["undefined"])
-    if judgings:
-        result = grouped_with_bounds(result, relation, pair, expressions, judgings, ties)
+    answered = Measured(ANSWERED, (pl.col("n_retrieved").max() > 0).alias(ANSWERED), None)
+    result = grouped(ranked, pair, [*measured, answered] if counted else measured, options["undefined"])
+    if options["bounds"]:
+        result = grouped_with_bounds(result, relation, pair, measured, ties)
     if options["missing"] == "skip":
         # Whether a query was answered is asked of the run itself: a condensed list can be empty.
         result = result.join(pair.run.select(*pair.run.keys).unique(), on=pair.run.keys, how="semi")
@@ -115,6 +112,12 @@ def _ties(run: Any, qrels: Any, measures: Sequence[Measured], options: Evaluatin
         return options["ties"]
     has_ids = find("run", "doc_id", run.collect_schema().names()) is not None
     return "doc_id" if has_ids else "expected"
+
+
+def _check_names_of_bounds(names: Sequence[str]) -> None:
+    """Raise a `MeasureError` for a measure that is called like a bound of another."""
+    if twice := [bound for name in names for bound in (f"{name} low", f"{name} high") if bound in names]:
+        raise MeasureError.twice(twice[0])
 
 
 def _needs(measures: Sequence[Measured], options: Evaluating) -> Needs:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.bounds import Judging
+from polars_ir.engine.bounds import least_relevant
 from polars_ir.engine.pairing import Pair, systems_of
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.relation import collect_checked
@@ -137,7 +137,7 @@ def _changes(measure: Measured, relation: pl.DataFrame, candidates: pl.DataFrame
     rows = pl.concat([rows, everywhere.with_columns(pl.lit(False).alias(MEASURED))], how="diagonal")
     if "n_retrieved" in rows.columns:
         rows = rows.with_columns(pl.col("n_retrieved").max().over(keys))
-    highest = max(relation["relevance"].max() or 0, Judging.of(measure.call).least) or 1
+    highest = max(relation["relevance"].max() or 0, least_relevant(measure.call)) or 1
     is_candidate = pl.col("doc_id").eq_missing(pl.col(CANDIDATE))
 
     def judged(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -26,6 +26,8 @@ VALUES = {
     "streaming_rows": (0, 20, 10**9),
     # Rows for each judgment from which on rows are left out by their hashes before anything is joined or numbered.
     "sparse": (0, 1, 16, 10**9),
+    # Rows from which on measures of relevant documents are grouped apart from others.
+    "apart": (0, 20, 10**9),
     # The size of the tables of hashes.
     "slots": (0, 1, 16),
 }
