@@ -177,15 +177,15 @@ BUGS = (
     ),
     Bug("a slot of the prefilter is lost", "engine.prefilter.among", "entries.select", "entries.head(3).select"),
     Bug(
-        "bounds forget what is at the cutoff",
-        "engine.bounds.Judging.relations",
-        "rank <= self.k",
-        "rank < self.k",
+        "bounds forget a document below the cutoff",
+        "engine.bounds.judgings",
+        "(k + 1, None)",
+        "(k + 2, None)",
         lambda case: case.options.bounds,
     ),
     Bug(
         "bounds take the lowest grade for the highest",
-        "engine.bounds.Judging._highest",
+        "engine.bounds.Judging._grade",
         'pl.col("relevance").max()',
         'pl.col("relevance").min()',
         lambda case: case.options.bounds,
@@ -268,6 +268,7 @@ def found(path: str) -> Any:
     folder, module, *attributes = path.split(".")
     here: Any = importlib.import_module(f"polars_ir.{folder}.{module}")
     for attribute in attributes:
+        assert hasattr(here, attribute), f"{path} is gone: plant its bugs in what there is now"
         here = getattr(here, attribute)
     here = inspect.unwrap(here)
     return getattr(here, "__func__", here)
