@@ -179,6 +179,17 @@ WHOLE_MESSAGES = {
             "| 1   | null     | d1     | 2         |",
         ),
     ),
+    "a row of qrels without any value": (
+        evaluating(
+            qrels=pl.concat([QRELS, QRELS[:1].select(pl.lit(None, QRELS[c].dtype).alias(c) for c in QRELS.columns)])
+        ),
+        with_rows(
+            "qrels has 1 row whose 'query_id' is null. Leave them out: qrels.filter(pl.col('query_id').is_not_null()). "
+            "The first:",
+            "| row | query_id | doc_id | relevance |",
+            "| 2   | null     | null   | null      |",
+        ),
+    ),
     "a null grade": (
         evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1, None]))),
         with_rows(
@@ -473,6 +484,21 @@ def test_no_document_in_common_gives_zeros_and_a_warning_with_documents_of_both_
     with pytest.warns(ir.IRWarning, match="ids of the run are 'd1', 'd2', of the qrels 'D2', 'D1'"):
         found = ir.evaluate(RUN, QRELS.with_columns(pl.col("doc_id").str.to_uppercase()), "nDCG")
     assert found.rows() == [("q1", 0.0), ("q2", 0.0)]
+
+
+@pytest.mark.parametrize("plan", [False, True])
+def test_that_nothing_was_judged_may_be_said_twice(plan):
+    nothing = pl.DataFrame({"query_id": ["q3"] * 2, "doc_id": None, "relevance": None}, schema=QRELS.schema)
+    once, twice = (pl.concat([QRELS, rows]) for rows in (nothing[:1], nothing))
+    run = RUN.lazy() if plan else RUN
+    found = [ir.evaluate(run, qrels.lazy() if plan else qrels, ["nDCG@10", "P@5"]) for qrels in (once, twice)]
+    assert found[0].lazy().collect().equals(found[1].lazy().collect())
+
+
+def test_wrong_rows_beside_those_without_documents_have_their_numbers():
+    nothing = pl.DataFrame({"query_id": ["q0"], "doc_id": [None], "relevance": [None]}, schema=QRELS.schema)
+    wrong = QRELS.with_columns(relevance=pl.Series([1, None]))
+    assert "| 2   | q2       | d1     | null      |" in message_of(evaluating(qrels=pl.concat([nothing, wrong])))
 
 
 def test_the_warning_points_at_the_line_of_the_caller():

@@ -108,12 +108,20 @@ def _new_part(folder: Path, mode: int) -> tuple[Path, IO[bytes]]:
     """A locked file of a name that nothing had, no link either."""
     while True:
         part = folder / f".polars_ir-{secrets.token_hex(8)}.part"
-        with suppress(FileExistsError):
-            file = os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
+        try:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:
+            continue
+        try:
             # Before it was locked, another writer may have taken it for abandoned.
-            if _lock(file.fileno()) is not False and part.exists():
-                return part, file
-            file.close()
+            if _lock(descriptor) is not False and part.exists():
+                return part, os.fdopen(descriptor, "wb")
+            os.close(descriptor)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.close(descriptor)
+            raise
 
 
 def _lock(descriptor: int) -> bool | None:

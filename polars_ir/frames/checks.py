@@ -22,12 +22,13 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
 
     A row of qrels that has neither document nor grade is right: it stands for a query nothing was judged for.
     """
-    if table == "qrels" and frame["doc_id"].null_count():
-        frame = frame.filter(~nothing_judged())
+    excused = nothing_judged() if table == "qrels" and frame["doc_id"].null_count() else pl.lit(False)
     for role, name in names.items():
         if _is_sound(frame[role]):
             continue
         bad = wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role)
+        if role != "query_id":
+            bad &= ~excused
         if count := frame.select(bad.sum()).item():
             shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
             number = frame[role].dtype.is_float()
@@ -52,10 +53,15 @@ def _is_sound(column: pl.Series) -> bool:
 def check_duplicates(
     table: str, frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *, hint: str = ""
 ) -> None:
-    """Raise a `DataError` for rows that have the same keys; `names` are the user's for our columns."""
+    """Raise a `DataError` for rows that have the same keys; `names` are the user's for our columns.
+
+    That nothing was judged for a query may be said more than once.
+    """
     if not may_repeat(frame.lazy(), keys) or (ids := frame.select(keys)).n_unique() == ids.height:
         return
     repeated = frame.with_row_index("row").filter(ids.is_duplicated())
+    if table == "qrels" and (repeated := repeated.filter(~nothing_judged())).is_empty():
+        return
     named = {key: names.get(key, key) for key in keys}
     values = [column for column in VALUES if column in frame.columns]
     raise DataError.rows(

@@ -3,8 +3,9 @@
 import hashlib
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -14,11 +15,26 @@ import polars_ir as ir
 from . import asking, tables, thresholds
 from .case import Case
 from .reference import evaluation
+from .reference.soundness import Wrong, wrong_rows
 
 #: Sums in another order, and closed forms in the place of sums.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 
 ENGINES = ("in-memory", "streaming")
+
+#: Ways to read the plan of a result: whole, and its last measure alone; by each it is to find what is wrong with rows.
+READINGS: tuple[Callable[[pl.LazyFrame], pl.DataFrame], ...] = (
+    lambda plan: plan.collect(engine="in-memory"),
+    lambda plan: plan.select(pl.last()).collect(engine="streaming"),
+)
+
+#: What plans say, by the table and whether its rows repeat ids.
+OF_PLANS = {
+    ("run", False): "the run has ids or scores that are null, or scores that are NaN",
+    ("run", True): "the run gives a judged document of a query more than once",
+    ("qrels", False): "the qrels have ids or grades that are null, or grades that are not finite",
+    ("qrels", True): "the qrels give a document of a query more than once",
+}
 
 
 def differences(case: Case) -> list[str]:
@@ -30,6 +46,8 @@ def differences(case: Case) -> list[str]:
         try:
             with valid_input():
                 run, qrels = tables.handed_over(case.collection, case.tables, judges=case.options.judges)
+            if wrong := wrong_rows(case.collection, case.options):
+                return list(of_errors(case, run, qrels, wrong))
             # Both of the same tables, which no call may change.
             return [*of_figures(case, run, qrels), *of_relation(case, run, qrels)]
         except RaisedError as error:
@@ -72,6 +90,45 @@ def of_figures(case: Case, run: Any, qrels: Any) -> Iterator[str]:
                 yield f"{name} of {key} is {rows[key][name]!r}; wanted {value!r}"
 
 
+def of_errors(case: Case, run: Any, qrels: Any, wrong: Wrong) -> Iterator[str]:
+    """What is said otherwise of wrong rows: every way to a figure is to end in an error that tells of them."""
+    if not (wrong.is_read or tables.is_searched(case.collection, case.tables, case.thresholds)):
+        return
+    # Of a dict of systems the first that is wrong is told.
+    count = "" if case.tables.by_system and wrong.table == "run" else f"{wrong.count} row"
+    at_once = [f"{wrong.table} has {count}", repr(name_of(case, wrong)) if wrong.role else "repeat the ids"]
+    for made, read in (*product([result_of], READINGS), (relation_of, READINGS[0])):
+        try:
+            with thresholds.set_to(case.thresholds):
+                table = made(case, run, qrels)
+                figures = read(table) if isinstance(table, pl.LazyFrame) else table
+        except ir.IRError as error:
+            said, wanted = str(error), at_once
+        except pl.exceptions.InvalidOperationError as error:
+            said, wanted = str(error), [OF_PLANS[wrong.table, wrong.role is None]]
+        else:
+            # The plan of an empty result may not read what is wrong: no figure comes of it.
+            if figures is not None and not (isinstance(table, pl.LazyFrame) and figures.is_empty()):
+                yield f"{made.__name__} gives {figures}; wanted an error: {at_once}"
+            continue
+        if not all(words in said for words in wanted):
+            yield f"{made.__name__} says {said!r:.500}; wanted {wanted}"
+
+
+def name_of(case: Case, wrong: Wrong) -> str:
+    """The user's name of the column whose values are wrong."""
+    if wrong.role in ("judge", "group"):
+        return wrong.role
+    kind, names = (
+        (case.tables.run, case.tables.run_names)
+        if wrong.table == "run"
+        else (case.tables.qrels, case.tables.qrels_names)
+    )
+    role = "run" if wrong.role == "system" else str(wrong.role)
+    usual = tables.NAMES[role][0]
+    return usual if kind in tables.LISTS else names.get(role, usual)
+
+
 def unlike(rows: Iterable[Any], wanted: Iterable[Any]) -> str:
     """Rows that only one of the two has; where there is none, they are in another order, or some are repeated."""
     rows, wanted = list(rows), list(wanted)
@@ -81,15 +138,8 @@ def unlike(rows: Iterable[Any], wanted: Iterable[Any]) -> str:
 
 def evaluated(case: Case, run: Any, qrels: Any) -> list[pl.DataFrame]:
     """The result as Polars frames: of a plan one by each engine."""
-    measures = [
-        asking.expression(asked).meta.output_name()
-        if case.by_name and not asking.has_words(asked)
-        else asking.expression(asked)
-        for asked in case.measures
-    ]
-    options = {**case.options._asdict(), "judges": "judge" if case.options.judges else None}
     with thresholds.set_to(case.thresholds), valid_input():
-        result = ir.evaluate(run, qrels, measures, **options)
+        result = result_of(case, run, qrels)
         kind = next(iter(run.values()), None) if case.tables.by_system else run
         if isinstance(result, pl.LazyFrame):
             assert isinstance(kind, pl.LazyFrame) or case.tables.mixed, f"a LazyFrame for a {type(kind)}"
@@ -99,6 +149,26 @@ def evaluated(case: Case, run: Any, qrels: Any) -> list[pl.DataFrame]:
         return [pl.from_pandas(result)]
     assert isinstance(result, pl.DataFrame), f"a {type(result)} for a {type(kind)}"
     return [result]
+
+
+def result_of(case: Case, run: Any, qrels: Any) -> Any:
+    """What `evaluate` gives for a case."""
+    measures = [
+        asking.expression(asked).meta.output_name()
+        if case.by_name and not asking.has_words(asked)
+        else asking.expression(asked)
+        for asked in case.measures
+    ]
+    options = {**case.options._asdict(), "judges": "judge" if case.options.judges else None}
+    return ir.evaluate(run, qrels, measures, **options)
+
+
+def relation_of(case: Case, run: Any, qrels: Any) -> Any:
+    """What `judge` gives for a case; None for what it does not take."""
+    plain = case.collection.kind == "documents" and case.collection.with_ids and not case.options.judges
+    if not plain or case.options.ties == "expected":
+        return None
+    return ir.judge(run, qrels, ties=case.options.ties, judged_only=case.options.judged_only)
 
 
 def query_column(case: Case) -> str:
@@ -132,20 +202,20 @@ def digest(cases: Iterable[Case]) -> str:
 
 def of_relation(case: Case, run: Any, qrels: Any) -> Iterator[str]:
     """What `judge` gives otherwise: ranks and counts, exactly."""
-    plain = case.collection.kind == "documents" and case.collection.with_ids and not case.options.judges
-    if not plain or case.options.ties == "expected":
-        return
-    options = case.options
     with thresholds.set_to(case.thresholds), valid_input():
-        relation = ir.judge(run, qrels, ties=options.ties, judged_only=options.judged_only)
+        relation = relation_of(case, run, qrels)
         frame = relation.collect() if isinstance(relation, pl.LazyFrame) else relation
+    if frame is None:
+        return
     frame = frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
     if case.tables.run == "pandas" and frame["doc_id"].dtype.is_float():
         return  # pandas has no integers beside a null: the row of a query that nothing was judged for
     query = query_column(case)
     found = [(key_of(row, query), row) for row in frame.iter_rows(named=True)]
-    wanted = evaluation.relation(case.collection, options)
-    if dict(found).keys() != wanted.keys() or len(found) != len(wanted):
+    wanted = evaluation.relation(case.collection, case.options)
+    # That nothing was judged for a query may be said more than once.
+    of_documents = [sum(key[-1] is not None for key in keys) for keys in (dict(found), [key for key, _ in found])]
+    if dict(found).keys() != wanted.keys() or len(set(of_documents)) > 1:
         yield f"judge gives rows of {unlike([key for key, _ in found], wanted)}"
         return
     for key, row in found:

@@ -121,7 +121,7 @@ def a_run(
 def some_judgments(
     chance: random.Random, kind: str, queries: Sequence[Id], documents: Sequence[Id], *, depth: int
 ) -> tuple[Judgment, ...]:
-    """Judgments of a kind; some queries have none, and some one that says so."""
+    """Judgments of a kind; some queries have none, and some rows that say so, which others may contradict."""
     grades = chance.choice(list(GRADES.values()))
     few = chance.choice((1, len(documents) // 2, len(documents)))
     rows = []
@@ -129,8 +129,9 @@ def some_judgments(
         if chance.random() < 0.1:
             continue
         if chance.random() < 0.06:
-            rows.append(Judgment(query, None, None, subtopic="a", judge="j1", group="g0"))
-            continue
+            rows += [Judgment(query, None, None, subtopic="e", judge="j1", group="g0")] * chance.choice((1, 1, 2))
+            if chance.random() < 0.7:
+                continue
         judged = chance.sample(documents[:few], min(chance.randint(1, depth), few))
         rows += {"documents": by_judges, "subtopics": by_subtopics, "preferences": by_groups}[kind](
             chance, query, judged, grades

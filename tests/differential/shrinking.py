@@ -8,7 +8,7 @@ import polars as pl
 
 import polars_ir as ir
 
-from . import asking, generator, tables
+from . import asking, generator, poisoning, tables
 from .case import Case
 from .comparison import differences
 from .reference.rows import Collection, Options
@@ -18,21 +18,28 @@ TRIES = 600
 
 
 def report(seed: int, number: int) -> str | None:
-    """What the case of a number fails of, and how to see it again; None if it does not."""
-    case = generator.case(seed, number)
-    if not (found := differences(case)):
+    """What the case of a number fails of, as it is or poisoned, and how to see it again; None if it does not."""
+    case = next((case for case in both(seed, number) if differences(case)), None)
+    if case is None:
         return None
     small = smallest(case)
     again = f"python -m tests.differential --seed {seed} --first {number} --cases 1"
     return "\n".join(
         [
             f"case {number} of seed {seed}: {again}",
-            *found[:5],
+            *differences(case)[:5],
             "as small as it gets:",
             *differences(small)[:5],
             as_python(small),
         ]
     )
+
+
+def both(seed: int, number: int) -> Iterator[Case]:
+    """The case of a number as it is and, every other one, poisoned."""
+    yield generator.case(seed, number)
+    if poisoned := poisoning.poisoned(seed, number):
+        yield poisoned
 
 
 def smallest(case: Case) -> Case:
@@ -131,7 +138,7 @@ def as_python(case: Case) -> str:
 def written(table: object) -> str:
     """A table as Python, whatever kind it is of."""
     if isinstance(table, dict) and any(
-        hasattr(run, "columns") or isinstance(run, pl.LazyFrame) for run in table.values()
+        isinstance(run, pl.LazyFrame) or hasattr(run, "columns") for run in table.values()
     ):
         return "{" + ", ".join(f"{system!r}: {written(run)}" for system, run in table.items()) + "}"
     if isinstance(table, pl.LazyFrame):

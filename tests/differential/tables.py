@@ -119,6 +119,11 @@ def fits_qrels(kind: str, collection: Collection) -> bool:
     if collection.kind == "preferences":
         # One judge with one group needs no columns for them.
         return kind == "tuples" and {(row.judge, row.group) for row in collection.judgments} == {("j0", "g0")}
+    judged, not_judged = (
+        {row.query for row in collection.judgments if (row.grade is None) is none} for none in (False, True)
+    )
+    if judged & not_judged:
+        return kind == "tuples" and collection.kind == "documents"
     ones = all(judgment.grade in (1, None) for judgment in collection.judgments)
     return collection.kind == "documents" and (kind != "lists" or ones)
 
@@ -137,6 +142,12 @@ def holds(tables: Tables, collection: Collection, column: str) -> bool:
 def eager(tables: Tables) -> bool:
     """Whether all rows are in memory, or the judgments will be since the run is."""
     return not (tables.mixed or tables.run in ("lazy", "scan")) or tables.qrels not in ("lazy", "scan")
+
+
+def is_searched(collection: Collection, tables: Tables, thresholds: Mapping[str, int]) -> bool:
+    """Whether a run is searched for duplicates whole."""
+    in_memory = not tables.mixed and tables.run not in ("lazy", "scan")
+    return in_memory and (collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6))
 
 
 def handed_over(collection: Collection, tables: Tables, *, judges: bool = False) -> tuple[Any, Any]:

@@ -33,8 +33,14 @@ VALUES = {
 }
 
 
+#: With these a run in memory is taken for a large one with few judgments, which draws of each would seldom make it.
+OF_LARGE_RUNS = {"deep": 10**9, "numbered": 10**9, "searched_rows": 0, "streaming_rows": 0, "sparse": 0}
+
+
 def chosen(chance: random.Random) -> dict[str, int]:
     """Some thresholds at random; the others stay as they are."""
+    if chance.random() < 0.1:
+        return {**OF_LARGE_RUNS, "slots": chance.choice(VALUES["slots"])}
     return {name: chance.choice(values) for name, values in VALUES.items() if chance.random() < 0.7}
 
 

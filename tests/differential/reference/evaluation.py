@@ -183,7 +183,8 @@ def relation(collection: Collection, options: Options) -> dict[tuple, dict[str, 
             of_query.judgments, ties_of(collection, options.ties), judged_only=options.judged_only
         )
         ideal = sorted(ranking.judged, key=lambda document: (document.grade, id_order(document.id)), reverse=True)
-        for document in ranking.judged or [None]:
+        says_nothing = any(judgment.document is None for judgment in of_query.judgments)
+        for document in [*ranking.judged, *([None] if says_nothing else [])]:
             rows[system, query, document and document.id] = place_of(document, ranking.retrieved, ideal)
     return rows
 

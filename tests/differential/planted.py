@@ -1,0 +1,294 @@
+"""Bugs planted by hand, one at a time, in the package as it runs: the differential cases are to find each of them.
+
+A bug is a piece of a function's source with what stands in its place, so that it reads as the change it is. The piece
+must be there exactly once: where the code is written anew, planting fails until the bug is, too.
+"""
+
+import __future__
+
+import ast
+import importlib
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+
+from polars_ir.language import names
+
+from . import thresholds
+from .case import Case
+from .reference.soundness import wrong_rows
+
+
+def any_case(_: Case) -> bool:
+    return True
+
+
+def poisoned(case: Case) -> bool:
+    return wrong_rows(case.collection, case.options) is not None
+
+
+def repeated(table: str) -> Callable[[Case], bool]:
+    """Whether a plan is to find rows of a table that repeat ids."""
+
+    def concerns(case: Case) -> bool:
+        wrong = wrong_rows(case.collection, case.options)
+        in_a_plan = case.tables.mixed or case.tables.run in ("lazy", "scan")
+        return in_a_plan and wrong is not None and (wrong.table, wrong.role) == (table, None)
+
+    return concerns
+
+
+def asks_for(*measures: str) -> Callable[[Case], bool]:
+    """Whether some measures are asked for."""
+    return lambda case: any(asked.name in measures for asked in case.measures)
+
+
+def by_hashes(case: Case) -> bool:
+    """Whether rows may be left out by hashes that all entries share."""
+    return case.thresholds == {**thresholds.OF_LARGE_RUNS, "slots": 0}
+
+
+def condensed(case: Case) -> bool:
+    return case.options.judged_only
+
+
+def under_ties(case: Case) -> bool:
+    return case.options.ties == "expected"
+
+
+def of_kind(kind: str) -> Callable[[Case], bool]:
+    """Whether judgments are of a kind."""
+    return lambda case: case.collection.kind == kind
+
+
+class Bug(NamedTuple):
+    """What stands in the place of a piece of a function, and which cases can find it."""
+
+    about: str
+    function: str
+    right: str
+    wrong: str
+    concerns: Callable[[Case], bool] = any_case
+
+
+BUGS = (
+    Bug("the lowest score comes first, sorted", "engine.ranking.place", "descending=True", "descending=False"),
+    Bug("the lowest score comes first, numbered", "engine.placing._order", "descending=True", "descending=False"),
+    Bug("rows out of order are taken for ordered", "engine.placing._stand_in_order", "not rising.any()", "True"),
+    Bug("the lowest id comes first, numbered", "engine.placing._levels", "descending=True", "descending=False"),
+    Bug(
+        "the lowest id comes first, counted",
+        "engine.ranking.by_counting",
+        '> text("hit_doc_id")',
+        '< text("hit_doc_id")',
+        lambda case: case.options.ties == "doc_id",
+    ),
+    Bug(
+        "integer ids break ties as numbers",
+        "engine.ranking.text",
+        ".cast(pl.String)",
+        "",
+        lambda case: case.options.ties == "doc_id",
+    ),
+    Bug("equal scores stand above, counted", "engine.ranking._above", "(score > hit_score)", "(score >= hit_score)"),
+    Bug("equal scores stand above, sorted", "engine.ranking.tie_counts", '"min"', '"max"'),
+    Bug(
+        "the order of the input is not kept",
+        "engine.ranking.with_position",
+        "(-pl.int_range",
+        "(pl.int_range",
+        lambda case: case.options.ties == "input",
+    ),
+    Bug("not relevant before unjudged at best", "engine.ranking.reordered", "grade - 1", "grade + 1"),
+    Bug("a cutoff one too high", "language.words.top", "of <= k", "of < k"),
+    Bug("a precision out of what is retrieved", "language.words.length", "pl.len().clip(k, k)", "n_retrieved"),
+    Bug("the lowest relevant grade is not", "language.words.relevant", "relevance >= rel", "relevance > rel"),
+    Bug(
+        "without a relevant document 0, not undefined",
+        "language.words.if_relevant",
+        "n_relevant(rel) > 0",
+        "n_relevant(rel) >= 0",
+    ),
+    Bug("null ids and scores are let in", "frames.checks.wrong_value", "value.is_null()", "pl.lit(False)", poisoned),
+    Bug("scores that are NaN are let in", "frames.checks.wrong_value", ".is_nan()", ".is_infinite()", poisoned),
+    Bug(
+        "infinite grades are let in",
+        "frames.checks.wrong_grade",
+        "grade.is_null() | ~grade.is_finite()",
+        "grade.is_null()",
+        poisoned,
+    ),
+    Bug(
+        "a plan guards no rows of the run",
+        "engine.planned._counts",
+        'pl.any_horizontal("wrong"',
+        "pl.any_horizontal(pl.lit(False)",
+        poisoned,
+    ),
+    Bug(
+        "condensed plans drop wrong rows",
+        "engine.planned._condensed",
+        ".fill_null(False) | wrong",
+        ".fill_null(False)",
+        lambda case: poisoned(case) and condensed(case),
+    ),
+    Bug(
+        "duplicates are let in, in memory", "engine.pairing.search_duplicates", "table.eager and", "False and", poisoned
+    ),
+    Bug(
+        "duplicates are let in, in plans",
+        "engine.planned._met_twice",
+        '> pl.col("ideal_rank").max()',
+        '< pl.col("ideal_rank").max()',
+        repeated("run"),
+    ),
+    Bug("duplicate judgments are let in, in plans", "engine.planned._judgments", "> 1) &", "> 2) &", repeated("qrels")),
+    Bug(
+        "condensed lists leave out grade 0, numbered",
+        "engine.numbered.Retrieved.condensed",
+        "grades >= 0",
+        "grades > 0",
+        condensed,
+    ),
+    Bug(
+        "condensed lists leave out grade 0, planned",
+        "engine.planned._condensed",
+        'pl.col("relevance") >= 0',
+        'pl.col("relevance") > 0',
+        condensed,
+    ),
+    Bug(
+        "judgments go to the wrong system",
+        "engine.numbered.Rows.of",
+        "// n_queries * n_judgments + of_hits",
+        "// n_queries * 0 + of_hits",
+    ),
+    Bug("documents retrieved count those judged", "engine.numbered.Retrieved.counts", ".fill_null(0)", ".fill_null(1)"),
+    Bug(
+        "floors that share a slot keep the highest",
+        "engine.prefilter.reaches",
+        "pl.col(floor).min()",
+        "pl.col(floor).max()",
+        by_hashes,
+    ),
+    Bug("a slot of the prefilter is lost", "engine.prefilter.among", "entries.select", "entries.head(3).select"),
+    Bug(
+        "bounds forget a document below the cutoff",
+        "engine.bounds.judgings",
+        "(k + 1, None)",
+        "(k + 2, None)",
+        lambda case: case.options.bounds,
+    ),
+    Bug(
+        "bounds take the lowest grade for the highest",
+        "engine.bounds.Judging._grade",
+        'pl.col("relevance").max()',
+        'pl.col("relevance").min()',
+        lambda case: case.options.bounds,
+    ),
+    Bug(
+        "expected: the places of a tie are one too few",
+        "measures.ties.places",
+        ".otherwise(k - higher)",
+        ".otherwise(k - higher - 1)",
+        under_ties,
+    ),
+    Bug(
+        "expected: the first relevant document",
+        "measures.reciprocal_rank.reciprocal_rank_under_ties",
+        "(left - r + 1) / left",
+        "(left - r) / left",
+        under_ties,
+    ),
+    Bug("queries that were missed are left out", "runs.evaluation.evaluate", '== "skip"', '== "zero"'),
+    Bug(
+        "the mean over judges counts those who know nothing",
+        "engine.grouping._over_judges",
+        ".cast(pl.Float64)",
+        ".cast(pl.Float64).fill_null(0.0)",
+        lambda case: case.options.judges,
+    ),
+    Bug(
+        "covering a subtopic again is as new",
+        "measures.novelty.above",
+        ".shift(1, fill_value=0)",
+        ".shift(2, fill_value=0)",
+        of_kind("subtopics"),
+    ),
+    Bug(
+        "the greedy ideal takes the lowest id",
+        "engine.greedy._with_place",
+        '.filter("tied").max()',
+        '.filter("tied").min()',
+        asks_for("alpha_nDCG", "nERR_IA", "nNRBP"),
+    ),
+    Bug(
+        "equal levels are preferences",
+        "engine.preferences.preferences_of",
+        '> pl.col("relevance_right")',
+        '>= pl.col("relevance_right")',
+        of_kind("preferences"),
+    ),
+    Bug(
+        "preferences that follow are left out",
+        "engine.preferences._with_implied",
+        "pl.concat([pairs, implied])",
+        "pl.concat([pairs])",
+        of_kind("preferences"),
+    ),
+    Bug(
+        "a preferred document below the other",
+        "measures.preferences.fulfilled",
+        "preferred_rank < other_rank",
+        "preferred_rank > other_rank",
+        of_kind("preferences"),
+    ),
+)
+
+
+@contextmanager
+def planted(bug: Bug) -> Iterator[None]:
+    """The package with a bug, in whatever refers to the function that has it."""
+    function = found(bug.function)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(function, "__code__", code_with(bug, function))
+        names._parse.cache_clear()  # noqa: SLF001  # what a bug made must not stay
+        try:
+            yield
+        finally:
+            names._parse.cache_clear()  # noqa: SLF001
+
+
+def found(path: str) -> Any:
+    """A function of the package by its path, without what decorates it."""
+    folder, module, *attributes = path.split(".")
+    here: Any = importlib.import_module(f"polars_ir.{folder}.{module}")
+    for attribute in attributes:
+        assert hasattr(here, attribute), f"{path} is gone: plant its bugs in what there is now"
+        here = getattr(here, attribute)
+    here = inspect.unwrap(here)
+    return getattr(here, "__func__", here)
+
+
+def code_with(bug: Bug, function: Callable[..., Any]) -> Any:
+    """The code of a function with a bug in it."""
+    source = textwrap.dedent(inspect.getsource(function))
+    times = source.count(bug.right)
+    assert times == 1, (
+        f"{bug.right!r} is {times} times in {bug.function}: plant the bug {bug.about!r} in what is there now"
+    )
+    tree = ast.parse(source.replace(bug.right, bug.wrong))
+    (definition,) = tree.body
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    made: dict[str, Any] = {}
+    exec(  # noqa: S102  # the package's own source
+        compile(tree, inspect.getfile(function), "exec", __future__.annotations.compiler_flag),
+        dict(function.__globals__),
+        made,
+    )
+    return made[function.__name__].__code__
