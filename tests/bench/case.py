@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from generate import Collection, collection, deep, robust, shallow, write_parquet, write_text
+from generate import Collection, Shape, collection, deep, robust, shallow, write_parquet, write_text
 from measure import Figures, anonymous_memory, say_ready, several
 from tools import MEASURES, TOOLS, Tool, parquet_frames
 
@@ -35,7 +36,7 @@ class Case:
 
     rows: int
     start: str = "memory"
-    judgments: str = "shallow"  # or "deep", every retrieved document judged; or "robust", a TREC track
+    judgments: str = "shallow"  # or "deep", every retrieved document judged; "robust", a TREC track; or so many a query
     ties: str = "few"  # or "heavy"
     order: str = "shuffled"  # of the run's rows, or "sorted" by query and score
     measures: int = 5
@@ -45,9 +46,18 @@ class Case:
         """The run and its judgments."""
         if self.judgments == "robust":
             return robust(self.systems)
-        kind = {"shallow": shallow, "deep": deep}[self.judgments]
+        kind = {"shallow": shallow, "deep": deep}.get(self.judgments, self._pooled)
         tied, shuffled = TIED if self.ties == "heavy" else 1, self.order == "shuffled"
         return collection(kind(self.rows // self.systems, systems=self.systems, tied=tied, shuffled=shuffled))
+
+    @property
+    def depth(self) -> int:
+        """The judgments of a query, where the case says how many; 0 where it does not."""
+        return int(self.judgments) if self.judgments.isdigit() else 0
+
+    def _pooled(self, rows: int, **changes: Any) -> Shape:
+        """A pool of so many documents of each query: most are not relevant, and three of five are retrieved."""
+        return shallow(rows, judged=self.depth, found=0.6 * self.depth, grades=2, **changes)
 
     def small(self) -> Case:
         """A small case of the same kind, but for a real track, which has a single size."""

@@ -42,7 +42,7 @@ COLOURS = {name: PALETTE[i] for i, name in enumerate(name for name in TOOLS if n
 def tables(results: Results) -> str:
     """Times and memory from each start, and of what differs, in Markdown."""
     plain = [case for case in cases(results) if not unlike(case)]
-    others = [case for case in cases(results) if unlike(case)]
+    others = [case for case in cases(results) if unlike(case) and not case.depth]
     parts = []
     for start, name in STARTS.items():
         of_start = [case for case in plain if case.start == start]
@@ -51,37 +51,49 @@ def tables(results: Results) -> str:
         shown = [*([Case(size)] if size else []), *group]
         what = f"{shown_rows(size)} rows" if size else "TREC 2003 Robust"
         parts += _both(results, shown, f"{what}, {STARTS['memory']}", "case", described)
+    for size, group in groupby((case for case in cases(results) if case.depth), key=lambda case: case.rows):
+        title = f"{shown_rows(size)} rows, five measures, {STARTS['memory']}"
+        parts += _both(results, list(group), title, "judgments a query", lambda case: case.judgments)
     return "\n\n".join([*parts, NOTE, circumstances(results)]) + "\n"
 
 
-def chart(results: Results) -> alt.HConcatChart:
-    """Time against rows, a line for each tool, a panel for each start."""
-    points = pl.DataFrame(
+def chart(results: Results) -> alt.ConcatChart:
+    """Time against rows, a line for each tool and a panel for each start; and against judgments of a query."""
+    plain = [case for case in cases(results) if not unlike(case)]
+    judged = [case for case in cases(results) if case.depth]
+    of_starts = {STARTS[start]: [case for case in plain if case.start == start] for start in STARTS}
+    shown = {title: (_points(results, of_start), "rows") for title, of_start in of_starts.items() if of_start}
+    if judged:
+        title = f"{shown_rows(judged[0].rows)} rows, {STARTS['memory']}"
+        shown[title] = (_points(results, judged), "judgments a query")
+    seconds = pl.concat(points["seconds"] for points, _ in shown.values())
+    limits = float(seconds.min()) / 1.5, float(seconds.max()) * 1.5  # type: ignore[arg-type]  # there are some
+    panels = [_panel(points, title, along, limits) for title, (points, along) in shown.items()]
+    told = "; ".join(", ".join(said(results, key)) for key in ("machine", "date"))
+    head = titled("Time to evaluate a run with five measures", told)
+    room: dict[str, Any] = {"left": 5, "top": 5, "bottom": 5, "right": ROOM}
+    joined = alt.concat(*panels, columns=2, title=head, spacing={"row": 25, "column": ROOM}, padding=room)
+    axes: dict[str, Any] = {"domain": False, "tickColor": "#DDD", "gridColor": "#EEE", "labelFontSize": 11}
+    whole: alt.ConcatChart = joined.configure_view(stroke=None).configure_axis(**axes)
+    return whole
+
+
+def _points(results: Results, shown: list[Case]) -> pl.DataFrame:
+    """The best time of each tool at each case, and how large that is: its judgments of a query, or its rows."""
+    return pl.DataFrame(
         [
-            {"start": case.start, "tool": tool, "rows": case.rows, "seconds": results.seconds(case, tool)}
-            for case in cases(results)
-            if not unlike(case)
+            {"tool": tool, "size": case.depth or case.rows, "seconds": seconds}
+            for case in shown
             for tool in TOOLS
-            if results.seconds(case, tool)
+            if (seconds := results.seconds(case, tool))
         ]
     )
-    seconds = points["seconds"].sort().to_list()
-    limits = seconds[0] / 1.5, seconds[-1] * 1.5
-    sizes = points["rows"].unique().sort().to_list()
-    shown = [start for start in STARTS if start in points["start"]]
-    panels = [_panel(points.filter(pl.col("start") == start), STARTS[start], sizes, limits) for start in shown]
-    told = "; ".join(", ".join(said(results, key)) for key in ("machine", "date"))
-    title = titled("Time to evaluate a run of so many rows with five measures", told)
-    joined = alt.hconcat(*panels, title=title, spacing=ROOM, padding={"left": 5, "top": 5, "bottom": 5, "right": ROOM})
-    axes: dict[str, Any] = {"domain": False, "tickColor": "#DDD", "gridColor": "#EEE", "labelFontSize": 11}
-    whole: alt.HConcatChart = joined.configure_view(stroke=None).configure_axis(**axes)
-    return whole
 
 
 def cases(results: Results) -> list[Case]:
     """All cases, in the order in which they were measured, by size."""
     known = dict.fromkeys(case for case, _ in results.turns)
-    return sorted(known, key=lambda case: (case.judgments == "robust", bool(unlike(case)), case.rows))
+    return sorted(known, key=lambda case: (case.judgments == "robust", bool(unlike(case)), case.rows, case.depth))
 
 
 def unlike(case: Case) -> list[str]:
@@ -159,12 +171,13 @@ def _absent(results: Results, case: Case, tool: str) -> str:
     return f"*{told}*" if told else ""
 
 
-def _panel(points: pl.DataFrame, title: str, sizes: list[int], limits: tuple[float, float]) -> alt.LayerChart:
+def _panel(points: pl.DataFrame, title: str, along: str, limits: tuple[float, float]) -> alt.LayerChart:
     """The lines of a start, each with its name beside its end, ours above the others'."""
+    sizes = points["size"].unique().sort().to_list()
     scale = alt.Scale(type="log", domain=limits, nice=False)
     unit = "datum.value < 1 ? format(datum.value * 1000, '~r') + ' ms' : datum.value + ' s'"
     axis = alt.Axis(values=sizes, format="~s", grid=False, labelFlush=False)
-    x = alt.X("rows:Q", title="rows", scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False), axis=axis)
+    x = alt.X("size:Q", title=along, scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False), axis=axis)
     y = alt.Y("seconds:Q", title=None, scale=scale, axis=alt.Axis(values=DECADES, labelExpr=unit))
     label = alt.Y("label:Q", title=None, scale=scale)
     ends, lines, names = _ends(points, limits), [], []
@@ -176,7 +189,7 @@ def _panel(points: pl.DataFrame, title: str, sizes: list[int], limits: tuple[flo
             mark["strokeDash"] = [5, 3]
         lines.append(alt.Chart(points.filter(tool=tool)).mark_line(**mark).encode(x=x, y=y))
         # A line that ends early has its name before its end, where the lines of others do not go on.
-        early = points.filter(tool=tool)["rows"].max() != sizes[-1]
+        early = points.filter(tool=tool)["size"].max() != sizes[-1]
         beside: dict[str, Any] = {"align": "right", "dx": -8, "dy": -8} if early else {"align": "left", "dx": 9}
         text = {**beside, "fontSize": 12, "fontWeight": "bold" if own else "normal"}
         # What is white below keeps a name readable where it crosses a line.
@@ -188,8 +201,8 @@ def _panel(points: pl.DataFrame, title: str, sizes: list[int], limits: tuple[flo
 def _ends(points: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
     """The last point of each line, and where its name stands without covering another's."""
     gap = log10(limits[1] / limits[0]) * LABEL / HEIGHT
-    ends = points.sort("rows").group_by("tool", maintain_order=True).last()
-    parts = [part.sort("seconds") for part in ends.partition_by("rows")]
+    ends = points.sort("size").group_by("tool", maintain_order=True).last()
+    parts = [part.sort("seconds") for part in ends.partition_by("size")]
     return pl.concat(
         part.with_columns(label=pl.Series([10**place for place in spread(part["seconds"].log10().to_list(), gap)]))
         for part in parts

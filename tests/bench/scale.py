@@ -35,6 +35,9 @@ AXES: dict[str, tuple[Any, ...]] = {
     "systems": (100,),
 }
 
+#: Judgments a query, from frames in memory.
+DEPTHS = (1, 3, 10, 30, 100)
+
 #: Rows of the four runs of TREC 2003 Robust, or of one.
 ROBUST_ROWS = 100_000
 
@@ -147,6 +150,11 @@ def axes(number: int) -> Iterator[Case]:
     yield replace(plain, judgments="robust", rows=4 * ROBUST_ROWS, systems=4)
 
 
+def depths(number: int) -> Iterator[Case]:
+    """One size, judged to every depth."""
+    return (Case(number, judgments=str(depth)) for depth in DEPTHS)
+
+
 def take_turns(results: Results, cases: Sequence[Case], tools: Sequence[str], options: argparse.Namespace) -> bool:
     """Let each tool have its turns at each case; whether all of them gave the same figures, and none failed."""
     right = True
@@ -235,6 +243,7 @@ def arguments() -> argparse.Namespace:
     add("--starts", type=listed(str, list(STARTS)), default=list(STARTS), help=f"of {', '.join(STARTS)}")
     add("--tools", type=listed(str, list(TOOLS)), default=list(TOOLS), help=f"of {', '.join(TOOLS)}")
     add("--axes", type=int, default=3_000_000, help="rows for deep judgments, ties and so on; 0 leaves these out")
+    add("--depths", type=int, default=300_000, help="rows for several depths of judgments; 0 leaves these out")
     add("--turns", type=int, default=2, help="processes for each tool and case")
     add("--limit", type=float, default=60, help="seconds; a tool that takes longer is left out at the next size")
     add("--again", action="store_true", help="take turns that were taken before, and replace them")
@@ -262,7 +271,9 @@ def main() -> None:
     for absent in (tools := set(options.tools)) - {name for name in tools if installed(name)}:
         sys.stderr.write(f"{absent} is not installed, and left out\n")
     present = [name for name in TOOLS if name in tools and installed(name)]
-    cases = [*sizes(options.sizes, options.starts), *(axes(options.axes) if options.axes else ())]
+    cases = [*sizes(options.sizes, options.starts)]
+    cases += [*axes(options.axes)] if options.axes else []
+    cases += [*depths(options.depths)] if options.depths else []
     cases = list(dict.fromkeys(cases))
     if options.again:
         results.forget(cases, present)
