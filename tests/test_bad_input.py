@@ -10,6 +10,7 @@ from tuned import tune
 
 import polars_ir as ir
 from polars_ir.engine import planned
+from polars_ir.frames import checks
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
@@ -394,10 +395,10 @@ def test_inputs_are_unchanged(run, qrels):
 # A LazyFrame's data are seen when it is collected.
 
 LAZILY_WRONG = {
-    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), planned.BAD_RUN),
-    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), planned.BAD_RUN),
-    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), planned.BAD_RUN),
-    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), planned.BAD_RUN),
+    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), checks.BAD_RUN),
+    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), checks.BAD_RUN),
+    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), checks.BAD_RUN),
+    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), checks.BAD_RUN),
     "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), planned.DUPLICATES),
     "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), planned.DUPLICATES),
 }
@@ -416,8 +417,8 @@ LAZILY_WRONG_QRELS = {
 LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
 
 LAZILY_WRONG_LABELLED = {
-    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), planned.BAD_RUN),
-    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), planned.BAD_RUN),
+    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), checks.BAD_RUN),
+    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), checks.BAD_RUN),
     "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), planned.DUPLICATES),
 }
 

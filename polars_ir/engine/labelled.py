@@ -7,9 +7,9 @@ import polars as pl
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.numbers import RANKING, Rankings, row_numbers
 from polars_ir.engine.placing import places
-from polars_ir.engine.planned import BAD_RUN, DUPLICATES
+from polars_ir.engine.planned import DUPLICATES
 from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_position
-from polars_ir.frames.checks import guard, wrong_grade, wrong_run_row, wrong_value
+from polars_ir.frames.checks import BAD_RUN, guard, wrong_grade, wrong_run_row
 from polars_ir.frames.table import MADE, Table
 
 #: What a measure of a labelled frame can read beside the rank.
@@ -56,7 +56,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
 
 def _is_wrong(keys: list[str]) -> pl.Expr:
     """Whether a row can not be evaluated."""
-    return pl.any_horizontal(wrong_run_row(), wrong_grade(ungraded=True), *map(wrong_value, keys))
+    return wrong_run_row(keys) | wrong_grade(ungraded=True)
 
 
 def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:

@@ -104,7 +104,7 @@ def retrieves_judged(pair: Pair) -> bool:
     if pair.qrels is None:
         return True
     judged = pair.run.select(*DOCUMENT).join(pair.qrels.select(*DOCUMENT), on=DOCUMENT, how="semi")
-    return judged.head(1).collect().height > 0
+    return judged.head(1).collect(engine=pair.run.engine).height > 0
 
 
 def systems_of(run: Table) -> pl.LazyFrame:

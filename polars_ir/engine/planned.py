@@ -19,15 +19,11 @@ from polars_ir.frames.table import Table
 
 DUPLICATES = "the run gives a judged document of a query more than once; keep the best score of each"
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
-BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
 BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
 
 
 def plan_relation(pair: Pair, qrels: Table, needs: Needs) -> pl.LazyFrame:
-    """The judged relation of a pair as a plan; `qrels` are its judgments, or those of them that are read.
-
-    A LazyFrame is counted whatever is needed, since the counts guard its data.
-    """
+    """The judged relation of a pair as a plan; `qrels` are its judgments, or those of them that are read."""
     run = pair.run
     if needs.ties == "input":
         run = with_position(run)
@@ -51,13 +47,13 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs) -> pl.LazyFrame:
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(run):
         relation = guard(relation, "rank", _met_twice(pair.run, qrels), DUPLICATES)
-    if run.eager and not needs.counted:
+    if not needs.counted:
         return relation
-    relation = relation.join(_counts(run), on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
-    if run.eager:
-        return relation
-    # A plan's reader may want the ranks alone: they depend on the counts, which guard the data.
-    return relation.with_columns(rank=pl.when(pl.col("n_retrieved").is_not_null()).then("rank"))
+    counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
+    count, rank = pl.col("n_retrieved").fill_null(0), pl.col("rank")
+    # True of every row, and a plan's reader who wants the counts alone has the ranks found, too, which guard the data.
+    always = rank.is_null() | (rank > 0)
+    return relation.join(counts, on=run.keys, how="left").with_columns(pl.when(always).then(count))
 
 
 def _met_twice(run: Table, qrels: Table) -> pl.Expr:
@@ -98,8 +94,7 @@ def _condensed(run: Table, qrels: Table) -> Table:
     kept = "polars_ir: kept"
     marked = judged.select(*DOCUMENT).unique().with_columns(pl.lit(True).alias(kept))
     rows = run.all_columns().join(marked, on=DOCUMENT, how="left")
-    wrong = pl.any_horizontal(wrong_run_row(), *map(wrong_value, run.keys))
-    return run.made_of(rows.filter(pl.col(kept).fill_null(False) | wrong).drop(kept))
+    return run.made_of(rows.filter(pl.col(kept).fill_null(False) | wrong_run_row(run.keys)).drop(kept))
 
 
 def _judgments(qrels: Table, greedy: Iterable[str]) -> pl.LazyFrame:
@@ -114,13 +109,3 @@ def _judgments(qrels: Table, greedy: Iterable[str]) -> pl.LazyFrame:
     judgments = guard(guard(judgments, "ideal_rank", wrong, BAD_QRELS), "ideal_rank", repeated, DUPLICATE_JUDGMENTS)
     # A plan's reader may want the grades alone: they depend on the places, which guard them.
     return judgments.with_columns(relevance=pl.when(pl.col("ideal_rank").is_not_null()).then("relevance"))
-
-
-def _counts(run: Table) -> pl.LazyFrame:
-    """How many documents the run returned for each query; a LazyFrame is searched for bad rows on the way."""
-    if run.eager:
-        return run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
-    rows = run.select("doc_id", "score", *run.keys).group_by(run.keys)
-    counts = rows.agg(n_retrieved=pl.len(), wrong=(wrong_value("doc_id") | wrong_value("score")).any())
-    wrong = pl.any_horizontal("wrong", *(wrong_value(key) for key in run.keys))
-    return guard(counts, "n_retrieved", wrong, BAD_RUN).drop("wrong")

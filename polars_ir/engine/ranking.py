@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.prefilter import among, reaches
+from polars_ir.frames.checks import BAD_RUN, guard_rows, wrong_run_row
 from polars_ir.frames.table import Table
 
 #: What decides among documents with the same score.
@@ -58,7 +59,7 @@ def by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
     # In an order that `by_counting`, which may be in the same plan, does not select in.
     needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
     return (
-        run.select(*needed)
+        _searched(run, *needed)
         .join(judged_queries, on="query_id", how="semi")
         .select(
             *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
@@ -99,9 +100,18 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
 
 
+def _searched(run: Table, *columns: str) -> pl.LazyFrame:
+    """Columns of the run; of a LazyFrame every row is searched for null ids and scores on the way."""
+    rows = run.select(*columns)
+    return rows if run.eager else guard_rows(rows, "score", wrong_run_row(run.keys), BAD_RUN)
+
+
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
-    """What a plan gives, collected before what follows if it goes by steps."""
-    return plan.collect(engine="streaming").lazy() if by_steps else plan
+    """What a plan gives, collected before what follows if it goes by steps, and else kept: it is read several times.
+
+    Left to itself the optimizer does not see that hits are shared, as each of their readers takes other columns.
+    """
+    return plan.collect(engine="streaming").lazy() if by_steps else plan.cache()
 
 
 def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
@@ -110,7 +120,7 @@ def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: b
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
     right side: a string of the left one is a view that keeps its chunk of the run.
     """
-    rows = run.select(*run.keys, "doc_id", "score")
+    rows = _searched(run, *run.keys, "doc_id", "score")
     if sparse:
         wanted = (qrels.select(*DOCUMENT) if documents is None else documents).collect()
         rows = rows.filter(among(wanted.columns, wanted))

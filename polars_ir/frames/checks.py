@@ -13,6 +13,9 @@ import polars as pl
 from polars_ir.errors import SHOWN, Code, DataError, Fix, keeping
 from polars_ir.frames.columns import fold
 
+#: What a plan says that finds a row of a run which can not be evaluated.
+BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
+
 #: The roles whose value says which of several rows of a document is the best.
 VALUES = ("score", "relevance")
 
@@ -115,9 +118,17 @@ def guard(frame: pl.LazyFrame, count: str, wrong: pl.Expr, message: str) -> pl.L
     return frame.with_columns(poisoned.alias(text)).with_columns(pl.col(text).cast(pl.UInt32).alias(count)).drop(text)
 
 
-def wrong_run_row() -> pl.Expr:
-    """Whether a row of a run can not be evaluated."""
-    return wrong_value("query_id") | wrong_value("doc_id") | wrong_value("score")
+def guard_rows(frame: pl.LazyFrame, column: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
+    """The frame as it is, whose plan fails as that of `guard` does, for whoever reads a column, which is no count."""
+    text = f"polars_ir: {message}"
+    poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int8)).otherwise(pl.lit(0, pl.Int8))
+    sound = pl.col(text).cast(pl.UInt8) == 0
+    return frame.with_columns(poisoned.alias(text)).with_columns(pl.when(sound).then(column)).drop(text)
+
+
+def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:
+    """Whether a row of a run can not be evaluated; `keys` are those of its rankings beside the query."""
+    return pl.any_horizontal(map(wrong_value, dict.fromkeys(("query_id", "doc_id", "score", *keys))))
 
 
 def wrong_qrels_row() -> pl.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -51,6 +51,11 @@ class Table:
     def eager(self) -> bool:
         """Whether the rows are in memory."""
         return all(isinstance(frame, pl.DataFrame) for frame, _ in self.sources)
+
+    @property
+    def engine(self) -> Literal["in-memory", "streaming"]:
+        """What collects a few of its rows: the rest of a LazyFrame is not to be kept meanwhile."""
+        return "in-memory" if self.eager else "streaming"
 
     @property
     def rows(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -73,8 +73,7 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
         return
     grade = pl.col("relevance")
     positive = judgments.select("relevance").filter(grade > 0)
-    engine: Literal["in-memory", "streaming"] = "in-memory" if judgments.eager else "streaming"
-    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine=engine).row(0)
+    lowest, highest = positive.select(lowest=grade.min(), highest=grade.max()).collect(engine=judgments.engine).row(0)
     if highest is None:
         return
     for problem, wrong in {
@@ -114,15 +113,15 @@ def _of_systems(pair: Pair, systems: list[Any]) -> Pair:
 
 def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[Any] | None) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
-    judged = qrels.select("query_id", "doc_id").head(1).collect()
-    if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect().is_empty():
+    judged = qrels.select("query_id", "doc_id").head(1).collect(engine=qrels.engine)
+    if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect(engine=qrels.engine).is_empty():
         return  # the qrels say on purpose that nothing is relevant
     run, of_systems = pair.run, ""
     if systems is not None:
         run = _of_systems(pair, systems).run
         of_systems = f" of {_some(systems)}"
     queries = run.select("query_id").join(qrels.select("query_id"), on="query_id", how="semi")
-    role = "doc_id" if queries.head(1).collect().height else "query_id"
+    role = "doc_id" if queries.head(1).collect(engine=run.engine).height else "query_id"
     problem = {
         "doc_id": f"no retrieved document{of_systems or of_file()} is judged for its query",
         "query_id": f"{the('run')}{of_systems} and {the('qrels')} share no query",
@@ -142,9 +141,8 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
     if ANSWERED not in result.columns:
         query = pair.run.names["query_id"]
         answered = pair.run.select(*pair.run.keys).unique().rename({"query_id": query})
-        result = result.join(
-            answered.with_columns(pl.lit(True).alias(ANSWERED)).collect(), on=[*systems, query], how="left"
-        )
+        answers = answered.with_columns(pl.lit(True).alias(ANSWERED)).collect(engine=pair.run.engine)
+        result = result.join(answers, on=[*systems, query], how="left")
     if few := _few(result, ANSWERED, systems):
         fix = Fix(
             "If they are a slice of the queries, leave the others out",
@@ -186,7 +184,8 @@ def of_file() -> str:
 
 
 def _examples(table: Table, role: str) -> str:
-    first = table.select(role).drop_nulls().unique(maintain_order=table.eager).head(3).collect()[role]
+    rows = table.select(role).drop_nulls().unique(maintain_order=table.eager).head(3)
+    first = rows.collect(engine=table.engine)[role]
     return ", ".join(map(repr, first)) or "none at all"
 
 

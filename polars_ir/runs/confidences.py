@@ -6,9 +6,8 @@ from typing import Any, overload
 
 import polars as pl
 
-from polars_ir.engine.planned import BAD_RUN
 from polars_ir.errors import ColumnError, explain_options
-from polars_ir.frames.checks import check_duplicates, guard, wrong_run_row
+from polars_ir.frames.checks import BAD_RUN, check_duplicates, guard, wrong_run_row
 from polars_ir.frames.columns import find
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import run_table

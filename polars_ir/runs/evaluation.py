@@ -89,7 +89,7 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
         warn_of_grades(judgments, measured)
     ranked = relation if needs.kind == "preferences" else reordered(relation, pair.keys, ties)
     # Of a plan its own counts tell what the run answered; of a table in memory the run is asked, if need be.
-    counted = not pair.run.eager and needs.kind != "preferences" and not needs.judged_only
+    counted = not pair.run.eager and needs.kind != "preferences" and needs.counted and not needs.judged_only
     answered = Measured(ANSWERED, (pl.col("n_retrieved").max() > 0).alias(ANSWERED), None)
     result = grouped(ranked, pair, [*measured, answered] if counted else measured, options["undefined"])
     if options["bounds"]:

@@ -15,11 +15,10 @@ from polars_ir.engine import tuning
 from polars_ir.engine.numbers import Rankings, row_numbers
 from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.engine.placing import places
-from polars_ir.engine.planned import BAD_RUN
 from polars_ir.engine.ranking import place, text
 from polars_ir.engine.relation import OUR_MESSAGE
 from polars_ir.errors import DataError, OptionError, nearest, quoted
-from polars_ir.frames.checks import guard, wrong_run_row
+from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import Table, run_table
 
@@ -52,8 +51,7 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
     if not run.eager:
-        wrong = pl.any_horizontal(wrong_run_row(), *(pl.col(key).is_null() for key in run.keys))
-        rows = guard(rows, "rank", wrong, BAD_RUN)
+        rows = guard(rows, "rank", wrong_run_row(run.keys), BAD_RUN)
         # A plan's reader may want no rank: the score depends on it, which guards the data.
         rows = rows.with_columns(score=pl.when(pl.col("rank").is_not_null()).then("score"))
     return rows if whole else rows.with_columns(pl.col("score").cast(pl.Float64))

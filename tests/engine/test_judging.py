@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.engine import planned
+from polars_ir.frames import checks
 
 QRELS = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d2"], "relevance": [1, 2]})
 
@@ -31,6 +31,30 @@ def test_what_the_passes_over_a_scanned_run_share_is_the_scan_and_the_hits(scann
     plan = pl.scan_parquet(tmp_path / "named.parquet").ir.evaluate(QRELS, ["nDCG@10", "AP", "NumRet"]).explain()
     kept = re.findall(r"CACHE\[id: [^\]]*\]\n\s*((?:SELECT|WITH_COLUMNS|FILTER|simple).*)", plan)
     assert all("hit_" in node for node in kept)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_scanned_run_is_read_once_for_hits_for_what_is_above_them_and_for_ties(scanned, shared):
+    plan = scanned.ir.evaluate(QRELS, ["nDCG@10", "AP", "P@10"])
+    assert plan.explain(optimizations=pl.QueryOptFlags(comm_subplan_elim=shared)).count("Parquet SCAN") == 3
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("deep", [0, 10**9])
+@pytest.mark.parametrize("columns", [["rank"], ["n_retrieved"], ["relevance", "n_higher"]], ids=str)
+@pytest.mark.parametrize("wrong", [{"score": float("nan")}, {"doc_id": None}])
+def test_a_wrong_row_of_a_query_that_is_not_judged_fails_unless_it_is_left_out_before(
+    scanned, engine, deep, columns, wrong, tmp_path, monkeypatch
+):
+    tune(monkeypatch, deep=deep)
+    other = pl.DataFrame({"query_id": "other", "doc_id": "d1", "score": 1.0}).with_columns(**wrong)
+    pl.concat([scanned.collect(), other.cast(dict(scanned.collect_schema()))]).write_parquet(tmp_path / "more.parquet")
+    more = pl.scan_parquet(tmp_path / "more.parquet")
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(f"polars_ir: {checks.BAD_RUN}")):
+        ir.judge(more, QRELS).select(columns).collect(engine=engine)
+    sound = more.filter(pl.col("score").is_not_nan() & pl.col("doc_id").is_not_null())
+    found, wanted = (ir.judge(run, QRELS).sort("doc_id").collect(engine=engine) for run in (sound, scanned))
+    assert_frame_equal(found, wanted)
 
 
 @pytest.mark.parametrize("deep", [0, 10**9])
@@ -88,7 +112,7 @@ def test_a_document_judged_for_a_query_of_another_depth_is_no_hole(deep, monkeyp
 def test_a_scanned_run_of_a_system_without_a_name_is_refused(engine, labelled):
     run = pl.LazyFrame({"run": ["s", None], "query_id": ["q", "q"], "doc_id": ["d1", "d2"], "score": [1.0, 2.0]})
     plan = ir.judge(run.with_columns(relevance=1)) if labelled else ir.judge(run, {"q": {"d1": 1}})
-    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(f"polars_ir: {planned.BAD_RUN}")):
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(f"polars_ir: {checks.BAD_RUN}")):
         plan.collect(engine=engine)
 
 
