@@ -109,9 +109,8 @@ def scan_run(
     unpacked (`max_ratio=None` spares that), and JSON is read whole, which takes about five times the size of the file
     in memory.
 
-    An evaluation reads the run several times. Polars keeps a run of text in memory meanwhile; to have it read again,
-    use `.collect(optimizations=pl.QueryOptFlags(comm_subplan_elim=False))`. Parquet, IPC and NDJSON are always read
-    again.
+    An evaluation reads the run two or three times instead of keeping it in memory; of queries with many judgments it
+    ranks every row.
 
     Parameters
     ----------
