@@ -18,7 +18,7 @@ from polars_ir.frames.columns import ROLES, find
 from polars_ir.frames.foreign import is_pandas
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.table import Table
-from polars_ir.runs.norms import with_counts
+from polars_ir.runs.norms import check_over_list, with_counts
 from polars_ir.values import is_number
 
 LIST = ["run", "query_id"]
@@ -33,7 +33,9 @@ def weighted(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None, ru
     if isinstance(weights, pl.Expr):
         # In the order of the ranking, so that a sum is the same whatever the order of the rows.
         value = weights.cast(pl.Float64).over(LIST, order_by="rank")
-        return _guarded(with_counts(rows, weights, LIST).with_columns(weight=value))
+        rows = with_counts(rows, weights, LIST)
+        check_over_list("weights", weights, rows)
+        return _guarded(rows.with_columns(weight=value))
     if is_numbers(weights):
         numbers = by_system(weights, systems)
         return rows.with_columns(weight=pl.col("run").replace_strict(numbers, return_dtype=pl.Float64, default=None))

@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options, nearest
+from polars_ir.errors import OptionError, explain_options, nearest, quoted
+from polars_ir.frames.checks import guard
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
@@ -24,6 +25,10 @@ score, rank = pl.col("score"), pl.col("rank")
 
 #: Documents the list holds; documents that any list of the query holds.
 n_retrieved, n_candidates = pl.col("n_retrieved"), pl.col("n_candidates")
+
+
+#: What comes of infinite scores.
+NOT_A_NUMBER = "a normalised score is no number (NaN), as of infinite scores; leave these out, or normalise by 'rank'"
 
 
 class Norm(NamedTuple):
@@ -191,7 +196,10 @@ def normalized(rows: pl.LazyFrame, norm: Norm, keys: list[str]) -> pl.LazyFrame:
     of_list = keys if norm.per == "query" else [key for key in keys if key == "run"]
     # By `over` even where one list is all: a plain division by a scalar multiplies by its reciprocal, another number.
     value = norm.value.cast(pl.Float64).over(of_list or pl.lit(True))
-    return with_counts(rows, norm.value, keys).with_columns(score=value)
+    rows = with_counts(rows, norm.value, keys)
+    if BY_NAME.get(norm.name) is not norm:
+        check_over_list("norm", norm.value, rows)
+    return rows.with_columns(score=value)
 
 
 def with_counts(rows: pl.LazyFrame, reader: pl.Expr, keys: list[str]) -> pl.LazyFrame:
@@ -200,6 +208,21 @@ def with_counts(rows: pl.LazyFrame, reader: pl.Expr, keys: list[str]) -> pl.Lazy
     counts = {"n_retrieved": pl.len().over(keys), "n_candidates": pl.col("doc_id").n_unique().over("query_id")}
     lacking = set(read) & counts.keys() - set(rows.collect_schema().names())
     return rows.with_columns(counts[name].alias(name) for name in sorted(lacking))
+
+
+def check_over_list(option: str, expression: pl.Expr, rows: pl.LazyFrame) -> None:
+    """Raise an `OptionError` for an expression that does not make numbers of the columns of a list."""
+    columns = [*dict.fromkeys([*rows.collect_schema().names(), "n_retrieved", "n_candidates"])]
+    if unknown := [name for name in expression.meta.root_names() if name not in columns]:
+        says = f"reads the column {unknown[0]!r}, which a list does not have; it has {quoted(columns)}."
+        raise OptionError(says, about=option, near=nearest(unknown[0], columns))
+    try:
+        dtype = rows.select(expression).collect_schema().dtypes()[0]
+    except pl.exceptions.PolarsError as error:
+        problem = str(error).splitlines()[0]
+        raise OptionError(f"can not be computed of a list: {problem}", about=option) from None
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise OptionError(f"must give numbers; the expression gives {dtype}.", about=option)
 
 
 @explain_options
@@ -236,7 +259,8 @@ def normalize(
     Raises
     ------
     IRError
-        For an unknown norm, and a run that `evaluate` would not take.
+        For an unknown norm, one that gives NaN, as of infinite scores, and a run that `evaluate` would not take. What
+        only the data of a LazyFrame can tell raises a Polars error with our message when it is collected.
 
     References
     ----------
@@ -252,4 +276,7 @@ def normalize(
     record = norm_of(norm)
     table = checked_run(run)
     rows = normalized(ranked(table, lower_is_better=lower_is_better), record, table.keys)
+    rows = guard(rows, "rank", score.is_nan(), NOT_A_NUMBER)
+    # A plan's reader may want the scores alone: they depend on the ranks, which guard them.
+    rows = rows.with_columns(score=pl.when(rank.is_not_null()).then(score))
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

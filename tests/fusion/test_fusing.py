@@ -458,3 +458,21 @@ def test_more_runs_than_columns_are_searched_too():
 def test_runs_that_are_collected_are_searched_for_duplicates(call):
     with pytest.raises(ir.IRError, match="repeat the ids of another"):
         call({"a": TWICE.lazy(), "b": ONCE.lazy()}, {"q": {"x": 1}})
+
+
+OVER_A_LIST = [
+    (pl.col("nope"), "reads the column 'nope', which a list does not have"),
+    (pl.col("scores"), "Did you mean 'score'"),
+    (pl.col("doc_id"), "must give numbers; the expression gives String"),
+    (pl.col("score") + "x", "can not be computed of a list"),
+]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("option", ["weights", "norm"])
+@pytest.mark.parametrize(("expression", "says"), OVER_A_LIST, ids=["none", "near", "text", "types"])
+def test_an_expression_over_a_list_makes_numbers_of_its_columns(expression, says, option, lazy):
+    run = pl.DataFrame({"query_id": "q", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
+    runs = dict.fromkeys("ab", run.lazy() if lazy else run)
+    with pytest.raises(ir.IRError, match=f"^{option} .*{says}"):
+        ir.fuse(runs, method="wsum", **{"norm": "max", option: expression})

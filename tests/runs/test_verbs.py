@@ -1,5 +1,6 @@
 """Verbs of runs: each does what its formula says, for every kind of table."""
 
+import math
 import random
 
 import polars as pl
@@ -243,3 +244,13 @@ def test_what_is_left_out_at_the_top_is_what_stood_there(kind):
     assert ir.skip_first(run, n=3).lazy().collect().is_empty()
     with pytest.raises(ir.IRError, match="n must be a whole number from 1 on; got 0"):
         ir.skip_first(run, n=0)
+
+
+@pytest.mark.parametrize("norm", ["min-max", "max", "z"])
+def test_infinite_scores_are_normalised_by_ranks_alone(norm):
+    run = pl.DataFrame({"query_id": "q", "doc_id": ["x", "y"], "score": [math.inf, 1.0]})
+    assert ir.normalize(run, "rank")["score"].to_list() == [1.0, 0.5]
+    with pytest.raises(ir.IRError, match=r"a normalised score is no number \(NaN\)"):
+        ir.normalize(run, norm)
+    with pytest.raises(pl.exceptions.PolarsError, match=r"a normalised score is no number \(NaN\)"):
+        ir.normalize(run.lazy(), norm).select("score").collect()
