@@ -80,7 +80,7 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     hit_keys = [f"hit_{key}" for key in keys]
     hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
     limits = tuning.TUNING
-    by_steps = run.eager and run.rows >= limits.streaming_rows
+    by_steps = run.eager and run.rows >= limits.counted
     # With more judgments the tables of hashes take as long as they save.
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
     hits = _hits(run, qrels, documents, sparse=sparse).pipe(_known, by_steps=by_steps)

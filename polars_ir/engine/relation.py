@@ -21,7 +21,7 @@ from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.labelled import labelled_relation
 from polars_ir.engine.needs import Needs, check_arguments, columns_read
 from polars_ir.engine.numbered import relate_by_number
-from polars_ir.engine.numbers import Judgments
+from polars_ir.engine.numbers import Judgments, starts_of
 from polars_ir.engine.pairing import Pair, pair_up, search_duplicates
 from polars_ir.engine.planned import DUPLICATES, plan_relation
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
@@ -97,9 +97,18 @@ def _numbered(qrels: Table, needs: Needs) -> Judgments:
 
 def _is_sparse(run: Table, judgments: Judgments, needs: Needs) -> bool:
     """Whether a run is so large, and so few of it is judged, that to count is faster than to number its rows."""
-    if needs.unjudged or needs.judged_only or needs.ties == "input" or run.rows < tuning.TUNING.streaming_rows:
+    limits = tuning.TUNING
+    if needs.unjudged or needs.judged_only or needs.ties == "input" or run.rows < limits.counted:
         return False
-    return judgments.rows.height < tuning.TUNING.numbered * len(judgments.queries)
+    if judgments.rows.height >= limits.numbered * len(judgments.queries):
+        return False
+    return run.rows >= limits.streaming_rows or not _in_pieces(run)
+
+
+def _in_pieces(run: Table) -> bool:
+    """Whether the rows of a query mostly stand together, by the first of them."""
+    first = run.select("query_id").head(10_000).collect(engine="in-memory").to_series()
+    return 4 * starts_of(first).len() <= first.len()
 
 
 def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:

@@ -14,14 +14,18 @@ class Tuning:
     deep: int = 24
 
     #: Judgments a query, of those that are read, from which it is faster to put large tables in memory together by
-    #: numbers. With fewer than `streaming_rows` it always is.
+    #: numbers. With fewer rows than `counted` it always is.
     numbered: int = 8
 
     #: Rows of a run in memory that are searched for duplicates whole. Of more, and of a LazyFrame, only the documents
     #: whose judgments are read are, which costs nothing (`validate` searches all).
     searched_rows: int = 1_000_000
 
-    #: Rows in memory from which the streaming engine is faster than the in-memory one, and a run is counted by steps.
+    #: Rows of a run in memory from which, with fewer judgments, it is faster to count by steps if its queries are not
+    #: together. With `streaming_rows` it always is.
+    counted: int = 200_000
+
+    #: Rows in memory from which the streaming engine is faster than the in-memory one.
     streaming_rows: int = 500_000
 
     #: Rows of such a run for each judgment from which most of them are left out before anything is joined; with fewer

@@ -22,7 +22,9 @@ VALUES = {
     "prefiltered": (0, 20, 10**9),
     # Rows up to which a run is searched for duplicates whole.
     "searched_rows": (0, 20, 10**9),
-    # Rows from which on plans are streamed, and runs ranked by steps.
+    # Rows from which on runs are ranked by steps.
+    "counted": (0, 20, 10**9),
+    # Rows from which on plans are streamed.
     "streaming_rows": (0, 20, 10**9),
     # Rows for each judgment from which on rows are left out by their hashes before anything is joined or numbered.
     "sparse": (0, 1, 16, 10**9),
@@ -34,7 +36,7 @@ VALUES = {
 
 
 #: With these a run in memory is taken for a large one with few judgments, which draws of each would seldom make it.
-OF_LARGE_RUNS = {"deep": 10**9, "numbered": 10**9, "searched_rows": 0, "streaming_rows": 0, "sparse": 0}
+OF_LARGE_RUNS = {"deep": 10**9, "numbered": 10**9, "searched_rows": 0, "counted": 0, "streaming_rows": 0, "sparse": 0}
 
 
 def chosen(chance: random.Random) -> dict[str, int]:
