@@ -44,10 +44,11 @@ def grouped_with_bounds(
 def grouped(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], undefined: float | None) -> pl.LazyFrame:
     """A row per system and query, with the measures and whether a judged document was retrieved."""
     expressions = {measure.name: measure.expression for measure in measures}
-    if RANKING in relation.collect_schema():
-        result = _grouped_by_number(relation, pair, measures)
+    keys = _ranking_keys(relation, pair)
+    if RANKING in keys:
+        result = _grouped_by_number(relation, pair, measures, keys)
     else:
-        result = relation.group_by(pair.keys).agg(*expressions.values(), pl.col(HITS).any())
+        result = relation.group_by(keys).agg(*expressions.values(), pl.col(HITS).any())
     for name, dtype in _schema(result, relation, expressions).items():
         if dtype == pl.List:
             raise MeasureError(
@@ -59,21 +60,20 @@ def grouped(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], un
     return result if pair.keys == pair.run.keys else _over_judges(result, pair, expressions)
 
 
-def _grouped_by_number(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured]) -> pl.LazyFrame:
+def _grouped_by_number(
+    relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], keys: list[str]
+) -> pl.LazyFrame:
     """The measures of each ranking, those that read only relevant documents from the rows of these."""
-    keys = _ranking_keys(relation, pair)
     # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
     ids = [pl.col(key).first() for key in pair.run.keys]
-    of_relevant = [measure.expression for measure in measures if reads_only_relevant(measure)]
-    of_all = [measure.expression for measure in measures if not reads_only_relevant(measure)]
-    rows = pair.run.rows + (pair.qrels.rows if pair.qrels else 0)
-    if not (of_relevant and of_all and rows >= tuning.TUNING.apart):
-        every = (measure.expression for measure in measures)
-        return relation.group_by(keys).agg(*ids, *every, pl.col(HITS).any()).drop(RANKING)
-    result = relation.group_by(keys).agg(*ids, *of_all, pl.col(HITS).any())
-    result = result.join(_relevant(relation, pair).group_by(keys).agg(*of_relevant), on=keys)
-    names = (measure.name for measure in measures)
-    return result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *names, HITS)
+    expressions = {measure.name: measure.expression for measure in measures}
+    apart = [measure.name for measure in measures if reads_only_relevant(measure)]
+    if pair.rows < tuning.TUNING.apart or len(apart) in (0, len(measures)):
+        return relation.group_by(keys).agg(*ids, *expressions.values(), pl.col(HITS).any()).drop(RANKING)
+    of_all = (expression for name, expression in expressions.items() if name not in apart)
+    of_relevant = _relevant(relation, pair).group_by(keys).agg(expressions[name] for name in apart)
+    result = relation.group_by(keys).agg(*ids, *of_all, pl.col(HITS).any()).join(of_relevant, on=keys)
+    return result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *expressions, HITS)
 
 
 def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:

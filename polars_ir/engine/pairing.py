@@ -39,6 +39,11 @@ class Pair:
         return self.prepared.kept((*key, self.qrels.per), make)
 
     @property
+    def rows(self) -> int:
+        """The number of rows of both in memory; those of a LazyFrame are not counted."""
+        return self.run.rows + (self.qrels.rows if self.qrels else 0)
+
+    @property
     def extra_columns(self) -> list[str]:
         """Columns of the run that the judged relation lacks."""
         known = {"run", *DOCUMENT, *(self.qrels.columns if self.qrels else ["relevance"])}

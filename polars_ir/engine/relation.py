@@ -114,8 +114,7 @@ def _in_pieces(run: Table) -> bool:
 def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
     """The result of a plan over tables in memory; what the plan finds wrong becomes an error that shows the rows."""
     try:
-        rows = pair.run.rows + (pair.qrels.rows if pair.qrels else 0)
-        return result.collect(engine="streaming" if rows >= tuning.TUNING.streaming_rows else "in-memory")
+        return result.collect(engine="streaming" if pair.rows >= tuning.TUNING.streaming_rows else "in-memory")
     except pl.exceptions.InvalidOperationError as error:
         if DUPLICATES in str(error):
             search_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])

@@ -28,8 +28,8 @@ class Tuning:
     #: Rows in memory from which the streaming engine is faster than the in-memory one.
     streaming_rows: int = 500_000
 
-    #: Rows of such a run for each judgment from which most of them are left out before anything is joined; with fewer
-    #: that costs what it saves.
+    #: Rows for each judgment, of a run that is counted, from which most of them are left out before anything is joined;
+    #: with fewer that costs what it saves.
     sparse: int = 16
 
     #: Rows in memory from which those that match no judgment are left out before they are joined with them.

@@ -90,8 +90,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     ranked = relation if needs.kind == "preferences" else reordered(relation, pair.keys, ties)
     # Of a plan its own counts tell what the run answered; of a table in memory the run is asked, if need be.
     counted = not pair.run.eager and needs.kind != "preferences" and needs.counted and not needs.judged_only
-    answered = Measured(ANSWERED, (pl.col("n_retrieved").max() > 0).alias(ANSWERED), None)
-    result = grouped(ranked, pair, [*measured, answered] if counted else measured, options["undefined"])
+    answered = [Measured(ANSWERED, (pl.col("n_retrieved").max() > 0).alias(ANSWERED), None)] if counted else []
+    result = grouped(ranked, pair, [*measured, *answered], options["undefined"])
     if options["bounds"]:
         result = grouped_with_bounds(result, relation, pair, measured, ties)
     if options["missing"] == "skip":

@@ -21,6 +21,7 @@ from polars_ir.language import names
 from . import thresholds
 from .case import Case
 from .reference.soundness import wrong_rows
+from .tables import is_planned
 
 
 def any_case(_: Case) -> bool:
@@ -36,8 +37,7 @@ def repeated(table: str) -> Callable[[Case], bool]:
 
     def concerns(case: Case) -> bool:
         wrong = wrong_rows(case.collection, case.options)
-        in_a_plan = case.tables.mixed or case.tables.run in ("lazy", "scan")
-        return in_a_plan and wrong is not None and (wrong.table, wrong.role) == (table, None)
+        return is_planned(case.tables) and wrong is not None and (wrong.table, wrong.role) == (table, None)
 
     return concerns
 

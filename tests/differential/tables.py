@@ -141,13 +141,19 @@ def holds(tables: Tables, collection: Collection, column: str) -> bool:
 
 def eager(tables: Tables) -> bool:
     """Whether all rows are in memory, or the judgments will be since the run is."""
-    return not (tables.mixed or tables.run in ("lazy", "scan")) or tables.qrels not in ("lazy", "scan")
+    return not is_planned(tables) or tables.qrels not in ("lazy", "scan")
+
+
+def is_planned(tables: Tables) -> bool:
+    """Whether the run, or one of its systems, is a LazyFrame."""
+    return tables.mixed or tables.run in ("lazy", "scan")
 
 
 def is_searched(collection: Collection, tables: Tables, thresholds: Mapping[str, int]) -> bool:
     """Whether a run is searched for duplicates whole."""
-    in_memory = not tables.mixed and tables.run not in ("lazy", "scan")
-    return in_memory and (collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6))
+    return not is_planned(tables) and (
+        collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6)
+    )
 
 
 def handed_over(collection: Collection, tables: Tables, *, judges: bool = False) -> tuple[Any, Any]:
