@@ -6,6 +6,7 @@ import math
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import (
@@ -22,7 +23,6 @@ from polars_ir.language.words import (
     top,
     total,
 )
-from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.values import one_of
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.gains import Discount, Discounted, Gains, discounted
 from polars_ir.language.parameters import LARGEST, Parameter
 from polars_ir.language.words import gain, hits, n_relevant, n_retrieved, rank, ranked, ratio, relevant, top, total
-from polars_ir.measures import ties
 from polars_ir.measures.sums import over_places
 from polars_ir.values import not_negative, one_of
 

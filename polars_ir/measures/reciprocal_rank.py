@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.gains import discounted
 from polars_ir.language.words import if_relevant, or_zero, rank, relevant, top, total
-from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
 
 
