@@ -12,8 +12,8 @@ from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_pos
 from polars_ir.frames.checks import BAD_RUN, guard, wrong_grade, wrong_run_row
 from polars_ir.frames.table import MADE, Table
 
-#: What a measure of a labelled frame can read beside the rank.
-GUARDED = ("relevance", *(column for column in MADE if column != "rank"))
+#: What a measure of a labelled frame can read.
+GUARDED = ("relevance", *MADE)
 
 
 TIED = (
@@ -86,8 +86,5 @@ def _planned(plan: pl.LazyFrame, keys: list[str], *, by_id: bool) -> pl.LazyFram
 
 def _guarded(relation: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """The relation, which fails where rows are wrong."""
-    wrong = _is_wrong(keys)
-    relation = guard(guard(relation, "rank", wrong, BAD_RUN), "rank", pl.len().over(*keys, "doc_id") > 1, DUPLICATES)
-    # What is read instead of the rank depends on it; condensed lists leave judged documents out, which have none.
-    is_read = pl.col("rank").is_not_null() | (pl.col("relevance") < 0)
-    return relation.with_columns(pl.when(is_read).then(c).alias(c) for c in GUARDED)
+    is_repeated = pl.len().over(*keys, "doc_id") > 1
+    return guard(guard(relation, GUARDED, _is_wrong(keys), BAD_RUN), GUARDED, is_repeated, DUPLICATES)

@@ -106,6 +106,6 @@ def _judgments(qrels: Table, greedy: Iterable[str]) -> pl.LazyFrame:
         return judgments
     repeated = (pl.len().over([*DOCUMENT, *qrels.per]) > 1) & ~nothing_judged()
     wrong = wrong_qrels_row() | pl.any_horizontal(False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per))
-    judgments = guard(guard(judgments, "ideal_rank", wrong, BAD_QRELS), "ideal_rank", repeated, DUPLICATE_JUDGMENTS)
-    # A plan's reader may want the grades alone: they depend on the places, which guard them.
-    return judgments.with_columns(relevance=pl.when(pl.col("ideal_rank").is_not_null()).then("relevance"))
+    # A plan's reader may want the grades alone.
+    read = ("ideal_rank", "relevance")
+    return guard(guard(judgments, read, wrong, BAD_QRELS), read, repeated, DUPLICATE_JUDGMENTS)

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.prefilter import among, reaches
-from polars_ir.frames.checks import BAD_RUN, guard_rows, wrong_run_row
+from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.table import Table
 
 #: What decides among documents with the same score.
@@ -103,7 +103,7 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
 def _searched(run: Table, *columns: str) -> pl.LazyFrame:
     """Columns of the run; of a LazyFrame every row is searched for null ids and scores on the way."""
     rows = run.select(*columns)
-    return rows if run.eager else guard_rows(rows, "score", wrong_run_row(run.keys), BAD_RUN)
+    return rows if run.eager else guard(rows, "score", wrong_run_row(run.keys), BAD_RUN)
 
 
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:

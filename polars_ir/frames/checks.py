@@ -6,7 +6,7 @@ reading a LazyFrame is checked by the plan itself (`guard`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -107,23 +107,19 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     return Fix(words, code, f", as run.ir.deduplicate() does{hint}", without_code=words)
 
 
-def guard(frame: pl.LazyFrame, count: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
-    """The frame, whose plan fails with a message when `wrong` is true of a row; `count` is a column of counts in it.
+def guard(frame: pl.LazyFrame, columns: str | Iterable[str], wrong: pl.Expr, message: str) -> pl.LazyFrame:
+    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, for whoever reads the columns.
 
     A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
     succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
     """
     text = f"polars_ir: {message}"
-    poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int64)).otherwise(pl.col(count).cast(pl.Int64))
-    return frame.with_columns(poisoned.alias(text)).with_columns(pl.col(text).cast(pl.UInt32).alias(count)).drop(text)
-
-
-def guard_rows(frame: pl.LazyFrame, column: str, wrong: pl.Expr, message: str) -> pl.LazyFrame:
-    """The frame as it is, whose plan fails as that of `guard` does, for whoever reads a column, which is no count."""
-    text = f"polars_ir: {message}"
     poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int8)).otherwise(pl.lit(0, pl.Int8))
-    sound = pl.col(text).cast(pl.UInt8) == 0
-    return frame.with_columns(poisoned.alias(text)).with_columns(pl.when(sound).then(column)).drop(text)
+    is_sound = pl.col(text).cast(pl.UInt8) == 0
+    guarded = (
+        pl.when(is_sound).then(name).alias(name) for name in ([columns] if isinstance(columns, str) else columns)
+    )
+    return frame.with_columns(poisoned.alias(text)).with_columns(guarded).drop(text)
 
 
 def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:

@@ -16,7 +16,7 @@ from polars_ir.engine import tuning
 from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import DataError, OptionError, explain_options
-from polars_ir.frames.checks import guard_rows
+from polars_ir.frames.checks import guard
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table
 from polars_ir.fusion.combining import DUPLICATES, LIST, combined, completed
@@ -135,7 +135,7 @@ def fuse(
     if top is not None and fusion.method.falling and missing != "min":
         rows = _pruned(rows, fusion.method, top, table)
     scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
-    scores = guard_rows(scores, "score", pl.col("score").is_nan(), NOT_A_NUMBER)
+    scores = guard(scores, "score", pl.col("score").is_nan(), NOT_A_NUMBER)
     if contributions:
         scores = scores.join(_terms(rows, systems), on=DOCUMENT)
     scores = scores if top is None else first(scores, top)

@@ -122,5 +122,4 @@ def _guarded(rows: pl.LazyFrame) -> pl.LazyFrame:
     """The rows, whose plan fails for weights that can not be used."""
     weight = pl.col("weight")
     wrong = weight.is_null() | ~weight.is_finite() | (weight < 0) | (weight.max().over("query_id") <= 0)
-    rows = guard(rows, "rank", wrong.fill_null(True), BAD_WEIGHTS)
-    return rows.with_columns(weight=pl.when(pl.col("rank").is_not_null()).then("weight"))
+    return guard(rows, ("rank", "weight"), wrong.fill_null(True), BAD_WEIGHTS)

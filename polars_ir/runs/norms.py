@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import polars as pl
 
 from polars_ir.errors import OptionError, explain_options, nearest, quoted
-from polars_ir.frames.checks import guard_rows
+from polars_ir.frames.checks import guard
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
@@ -276,5 +276,5 @@ def normalize(
     record = norm_of(norm)
     table = checked_run(run)
     rows = normalized(ranked(table, lower_is_better=lower_is_better), record, table.keys)
-    rows = guard_rows(rows, "score", score.is_nan(), NOT_A_NUMBER)
+    rows = guard(rows, "score", score.is_nan(), NOT_A_NUMBER)
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

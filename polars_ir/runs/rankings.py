@@ -51,9 +51,7 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
     if not run.eager:
-        rows = guard(rows, "rank", wrong_run_row(run.keys), BAD_RUN)
-        # A plan's reader may want no rank: the score depends on it, which guards the data.
-        rows = rows.with_columns(score=pl.when(pl.col("rank").is_not_null()).then("score"))
+        rows = guard(rows, ("rank", "score"), wrong_run_row(run.keys), BAD_RUN)
     return rows if whole else rows.with_columns(pl.col("score").cast(pl.Float64))
 
 
