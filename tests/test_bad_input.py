@@ -407,14 +407,26 @@ LAZILY_WRONG = {
 }
 
 LAZILY_WRONG_QRELS = {
-    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), planned.BAD_QRELS),
-    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), planned.BAD_QRELS),
-    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), planned.BAD_QRELS),
+    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), checks.BAD_QRELS),
+    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), checks.BAD_QRELS),
+    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), checks.BAD_QRELS),
     "a document twice": (pl.concat([QRELS, QRELS[:1]]), planned.DUPLICATE_JUDGMENTS),
     "an unretrieved document twice": (
         pl.concat([QRELS, *[QRELS[:1].with_columns(doc_id=pl.lit("elsewhere"))] * 2]),
         planned.DUPLICATE_JUDGMENTS,
     ),
+}
+
+OF_LAZY_RUNS = {
+    "top_k": lambda run: ir.top_k(run, 1),
+    "skip_first": ir.skip_first,
+    "normalize": ir.normalize,
+    "deduplicate": ir.deduplicate,
+    "collapse": lambda run: ir.collapse(run, "doc_id", how="sum"),
+    "condense": lambda run: ir.condense(run, QRELS),
+    "pool": lambda run: ir.pool(run, 1),
+    "rerank": lambda run: ir.rerank(run, RUN.lazy()),
+    "the scores of rerank": lambda run: ir.rerank(RUN.lazy(), run),
 }
 
 LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
@@ -445,6 +457,34 @@ def test_collecting_wrong_lazy_qrels_fails_with_our_sentence(qrels, sentence, en
     plan = RUN.lazy().ir.evaluate(qrels.lazy(), measure)
     with pytest.raises(pl.exceptions.PolarsError) as error:
         plan.collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize(("qrels", "sentence"), LAZILY_WRONG_QRELS.values(), ids=LAZILY_WRONG_QRELS)
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_wrong_lazy_qrels_are_seen_where_an_empty_run_leaves_every_query_out(qrels, sentence, engine):
+    nothing = RUN.lazy().filter(pl.col("score") > 1)
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        nothing.ir.evaluate(qrels.lazy(), "nDCG@10", missing="skip").collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize("verb", OF_LAZY_RUNS.values(), ids=OF_LAZY_RUNS)
+@pytest.mark.parametrize("case", [case for case, (_, sentence) in LAZILY_WRONG.items() if sentence == checks.BAD_RUN])
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_verbs_of_a_wrong_lazy_run_fail_with_our_sentence(verb, case, engine):
+    run, sentence = LAZILY_WRONG[case]
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        verb(run.lazy()).collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize("case", ["NaN", "null", "infinite"])
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_list_is_not_condensed_by_wrong_lazy_qrels(case, engine):
+    qrels, sentence = LAZILY_WRONG_QRELS[case]
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        ir.condense(RUN.lazy(), qrels.lazy()).collect(engine=engine)
     assert f"polars_ir: {sentence}" in str(error.value)
 
 
