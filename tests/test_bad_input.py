@@ -98,6 +98,27 @@ WHOLE_MESSAGES = {
             "run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
         ),
     ),
+    "ids that are decimals": (
+        evaluating(RUN.with_columns(doc_id=pl.Series([1, 2, 1], dtype=pl.Decimal(10, 2)))),
+        (
+            "run column 'doc_id' must be strings or integers; it is Decimal(precision=10, scale=2). Cast it to whole "
+            "numbers: run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
+        ),
+    ),
+    "documents in lists beside scores": (
+        evaluating(RUN.with_columns(doc_id=pl.concat_list("doc_id"))),
+        (
+            "run column 'doc_id' must be strings or integers; it is List(String). Give each of them a row: "
+            "run.explode('doc_id', empty_as_null=False)."
+        ),
+    ),
+    "scores with a decimal comma": (
+        evaluating(RUN.with_columns(score=pl.Series(["1", "3,5", "2,5"]))),
+        (
+            "run column 'score' must be numbers; it is String. '3,5' is none: write all with a point and without other "
+            "signs, and then cast them: run.with_columns(pl.col('score').cast(pl.Float64))."
+        ),
+    ),
     "scores that are text": (
         evaluating(RUN.cast({"score": pl.String})),
         (
@@ -329,7 +350,10 @@ PARTS = {
     "NUL in the brackets": (evaluating(measures="nDCG(k=\0)"), [r"nDCG(k=\x00)", "plain values"]),
     "a name that is empty": (evaluating(measures=""), ["''", "not a measure name"]),
     "a document list that is a string": (evaluating({"q": "d1"}, {"q": ["d1"]}), ["run['q']", "str: 'd1'"]),
-    "ids of two types in a dict": (evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}), ["run mixes types"]),
+    "ids of two types in a dict": (
+        evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}),
+        ["run mixes types", "Write ids all as texts, or all as integers."],
+    ),
     "NaN among the grades": (
         evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1.0, NAN]))),
         ["qrels has 1 row whose 'relevance' is null, NaN or infinite", "| 1   | q2"],
@@ -516,6 +540,16 @@ def test_empty_qrels_give_an_empty_frame_and_a_warning():
         found = ir.evaluate(RUN, QRELS.clear(), "nDCG")
     assert found.schema == {"query_id": pl.String, "nDCG": pl.Float64}
     assert found.is_empty()
+
+
+@pytest.mark.parametrize("grade", [0, -1, -0.5])
+@pytest.mark.parametrize("plan", [False, True])
+def test_judgments_that_find_nothing_relevant_give_zeros_and_a_warning(grade, plan):
+    qrels = QRELS.with_columns(relevance=pl.lit(grade))
+    run, qrels = (RUN.lazy(), qrels.lazy()) if plan else (RUN, qrels)
+    with pytest.warns(ir.IRWarning, match="^no grade of the qrels is above 0, so that no document is relevant"):
+        result = run.ir.evaluate(qrels, "RR").lazy().collect()
+    assert result["RR"].to_list() == [0.0, 0.0]
 
 
 def test_no_query_in_common_gives_zeros_and_a_warning_with_queries_of_both_sides():

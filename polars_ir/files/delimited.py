@@ -26,7 +26,7 @@ _AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 #: Names of columns that are expressions to Polars, or of what `Checked` adds.
 _TAKEN = re.compile(r"\*|\^.*\$|polars_ir: .*", re.DOTALL)
 
-#: What separates the columns of a file that is called otherwise, and of those that programs for other countries write.
+#: What may separate columns where a file has another ending, or where commas are decimal points.
 OTHERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
 _KINDS: dict[type[pl.DataType] | None, str] = {pl.Float64: "a number", pl.Int64: "an integer", None: "an id"}
@@ -71,8 +71,8 @@ def _problem_of_header(columns: list[str], wanted: str) -> str | None:
             return problem
     if len(columns) == 1 and (others := [other for other in OTHERS if _names_ids(columns[0].split(other))]):
         return (
-            f"this is one column; {OTHERS[others[0]]} seem to separate the names in it. Write the file with commas as .csv, "
-            "or with tabs as .tsv."
+            f"this is one column; {OTHERS[others[0]]} seem to separate the names in it. Write the file with commas as "
+            ".csv, or with tabs as .tsv."
         )
     # Names that nothing here knows can still be those of columns to rename.
     ids = _names_ids(columns)
@@ -132,6 +132,7 @@ def read_table(file: File, separator: str) -> pl.DataFrame:
     read = partial(pl.read_csv, file, separator=separator, quote_char=dialect.quote)
     try:
         columns = read(n_rows=0).columns
+        _check_header(file, separator, columns, separator.join(("query_id", "nDCG@10")))
         ids = [name for role in ("query_id", "run") if (name := find(str(file), role, columns))]
         return read(schema_overrides=dict.fromkeys(ids, pl.String), infer_schema_length=None)
     except pl.exceptions.NoDataError:

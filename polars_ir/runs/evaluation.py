@@ -95,8 +95,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     if options["bounds"]:
         result = grouped_with_bounds(result, relation, pair, measured, ties)
     if options["missing"] == "skip":
-        # Whether a query was answered is asked of the run itself: a condensed list can be empty. A semi-join (or a filter
-        # that Polars knows to be one) with an empty run does not run the plan that looks at the judgments.
+        # Whether a query was answered is asked of the run itself: a condensed list can be empty. A semi-join with an
+        # empty run, or a filter that Polars makes one of, does not run the plan that looks at the judgments.
         kept = "polars_ir: kept"
         marked = pair.run.select(*pair.run.keys).unique().with_columns(pl.lit(True).alias(kept))
         result = result.join(marked, on=pair.run.keys, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
