@@ -52,8 +52,8 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
         .when(_blank_in_id())
         .then(
             pl.format(
-                "{} fields, of which the fourth, '{}', is no rank, and rank and score seem to follow it. No id can hold "
-                "a blank here; write such ids otherwise, or the run as a table.",
+                "{} fields, of which the fourth, '{}', is no rank, and rank and score seem to follow it. No id can "
+                "hold a blank here; write such ids otherwise, or the run as a table.",
                 COUNT,
                 shown(3),
             )
