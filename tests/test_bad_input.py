@@ -294,6 +294,14 @@ WHOLE_MESSAGES = {
         evaluating(qrels=5),
         "qrels must be a table (Polars, pandas, Arrow) or nested dicts; got int: 5.",
     ),
+    "measures before the qrels": (
+        evaluating(qrels="RR", measures=QRELS),
+        "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures.",
+    ),
+    "measures before qrels that are a dict": (
+        evaluating(qrels="RR", measures={"q1": {"d1": 1}}),
+        "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures.",
+    ),
     "a measure that is a number": (
         evaluating(measures=[5]),
         "a measure is a name such as 'nDCG@10' or a Polars expression; got 5.",
