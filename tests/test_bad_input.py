@@ -15,6 +15,8 @@ from polars_ir.frames import checks
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
 
+WANTED_CUTOFF = "k must be a whole number of documents, from 1 to 2,147,483,648"
+
 INFINITY = float("inf")
 NAN = float("nan")
 
@@ -94,6 +96,27 @@ WHOLE_MESSAGES = {
         (
             "run column 'doc_id' must be strings or integers; it is Float64. Cast it to whole numbers: "
             "run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
+        ),
+    ),
+    "ids that are decimals": (
+        evaluating(RUN.with_columns(doc_id=pl.Series([1, 2, 1], dtype=pl.Decimal(10, 2)))),
+        (
+            "run column 'doc_id' must be strings or integers; it is Decimal(precision=10, scale=2). Cast it to whole "
+            "numbers: run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
+        ),
+    ),
+    "documents in lists beside scores": (
+        evaluating(RUN.with_columns(doc_id=pl.concat_list("doc_id"))),
+        (
+            "run column 'doc_id' must be strings or integers; it is List(String). Give each of them a row: "
+            "run.explode('doc_id', empty_as_null=False)."
+        ),
+    ),
+    "scores with a decimal comma": (
+        evaluating(RUN.with_columns(score=pl.Series(["1", "3,5", "2,5"]))),
+        (
+            "run column 'score' must be numbers; it is String. '3,5' is none: write all with a point and without other "
+            "signs, and then cast them: run.with_columns(pl.col('score').cast(pl.Float64))."
         ),
     ),
     "scores that are text": (
@@ -271,6 +294,14 @@ WHOLE_MESSAGES = {
         evaluating(qrels=5),
         "qrels must be a table (Polars, pandas, Arrow) or nested dicts; got int: 5.",
     ),
+    "measures before the qrels": (
+        evaluating(qrels="RR", measures=QRELS),
+        "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures.",
+    ),
+    "measures before qrels that are a dict": (
+        evaluating(qrels="RR", measures={"q1": {"d1": 1}}),
+        "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures.",
+    ),
     "a measure that is a number": (
         evaluating(measures=[5]),
         "a measure is a name such as 'nDCG@10' or a Polars expression; got 5.",
@@ -327,7 +358,10 @@ PARTS = {
     "NUL in the brackets": (evaluating(measures="nDCG(k=\0)"), [r"nDCG(k=\x00)", "plain values"]),
     "a name that is empty": (evaluating(measures=""), ["''", "not a measure name"]),
     "a document list that is a string": (evaluating({"q": "d1"}, {"q": ["d1"]}), ["run['q']", "str: 'd1'"]),
-    "ids of two types in a dict": (evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}), ["run mixes types"]),
+    "ids of two types in a dict": (
+        evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}),
+        ["run mixes types", "Write ids all as texts, or all as integers."],
+    ),
     "NaN among the grades": (
         evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1.0, NAN]))),
         ["qrels has 1 row whose 'relevance' is null, NaN or infinite", "| 1   | q2"],
@@ -344,18 +378,19 @@ def test_a_message_names_what_is_wrong(call, parts):
     assert [part for part in parts if part not in message] == []
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.5, True, "10"])
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "10", 99_999_999_999])
 @pytest.mark.parametrize(
     "call", [lambda k: ir.ndcg(k=k), lambda k: RUN.ir.ndcg(QRELS, k=k), lambda k: ir.parse(f"nDCG(k={k!r})")]
 )
-def test_a_cutoff_is_a_whole_number_above_0(call, k):
-    wanted = f"nDCG: k must be a whole number of documents, 1 or more; got {k!r}."
-    assert message_of(lambda: call(k)) == wanted
+def test_a_cutoff_is_a_whole_number_of_documents(call, k):
+    assert message_of(lambda: call(k)) == f"nDCG: {WANTED_CUTOFF}; got {k!r}."
 
 
-@pytest.mark.parametrize("name", ["nDCG@0", "nDCG@-1", "nDCG@2.5", "nDCG@True", "nDCG@", "ndcg_cut_0", "ndcg_at_0"])
-def test_a_cutoff_in_a_name_is_a_whole_number_above_0(name):
-    assert message_of(lambda: ir.parse(name)).startswith("nDCG: k must be a whole number of documents, 1 or more; got")
+@pytest.mark.parametrize(
+    "name", ["nDCG@0", "nDCG@-1", "nDCG@2.5", "nDCG@True", "nDCG@", "ndcg_cut_0", "ndcg_at_0", "nDCG@99999999999"]
+)
+def test_a_cutoff_in_a_name_is_a_whole_number_of_documents(name):
+    assert message_of(lambda: ir.parse(name)).startswith(f"nDCG: {WANTED_CUTOFF}; got")
 
 
 def test_a_message_shows_the_first_five_rows():
@@ -404,14 +439,26 @@ LAZILY_WRONG = {
 }
 
 LAZILY_WRONG_QRELS = {
-    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), planned.BAD_QRELS),
-    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), planned.BAD_QRELS),
-    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), planned.BAD_QRELS),
+    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), checks.BAD_QRELS),
+    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), checks.BAD_QRELS),
+    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), checks.BAD_QRELS),
     "a document twice": (pl.concat([QRELS, QRELS[:1]]), planned.DUPLICATE_JUDGMENTS),
     "an unretrieved document twice": (
         pl.concat([QRELS, *[QRELS[:1].with_columns(doc_id=pl.lit("elsewhere"))] * 2]),
         planned.DUPLICATE_JUDGMENTS,
     ),
+}
+
+OF_LAZY_RUNS = {
+    "top_k": lambda run: ir.top_k(run, 1),
+    "skip_first": ir.skip_first,
+    "normalize": ir.normalize,
+    "deduplicate": ir.deduplicate,
+    "collapse": lambda run: ir.collapse(run, "doc_id", how="sum"),
+    "condense": lambda run: ir.condense(run, QRELS),
+    "pool": lambda run: ir.pool(run, 1),
+    "rerank": lambda run: ir.rerank(run, RUN.lazy()),
+    "the scores of rerank": lambda run: ir.rerank(RUN.lazy(), run),
 }
 
 LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
@@ -445,6 +492,34 @@ def test_collecting_wrong_lazy_qrels_fails_with_our_sentence(qrels, sentence, en
     assert f"polars_ir: {sentence}" in str(error.value)
 
 
+@pytest.mark.parametrize(("qrels", "sentence"), LAZILY_WRONG_QRELS.values(), ids=LAZILY_WRONG_QRELS)
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_wrong_lazy_qrels_are_seen_where_an_empty_run_leaves_every_query_out(qrels, sentence, engine):
+    nothing = RUN.lazy().filter(pl.col("score") > 1)
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        nothing.ir.evaluate(qrels.lazy(), "nDCG@10", missing="skip").collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize("verb", OF_LAZY_RUNS.values(), ids=OF_LAZY_RUNS)
+@pytest.mark.parametrize("case", [case for case, (_, sentence) in LAZILY_WRONG.items() if sentence == checks.BAD_RUN])
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_verbs_of_a_wrong_lazy_run_fail_with_our_sentence(verb, case, engine):
+    run, sentence = LAZILY_WRONG[case]
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        verb(run.lazy()).collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
+@pytest.mark.parametrize("case", ["NaN", "null", "infinite"])
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_list_is_not_condensed_by_wrong_lazy_qrels(case, engine):
+    qrels, sentence = LAZILY_WRONG_QRELS[case]
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        ir.condense(RUN.lazy(), qrels.lazy()).collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
 @pytest.mark.parametrize(("frame", "sentence"), LAZILY_WRONG_LABELLED.values(), ids=LAZILY_WRONG_LABELLED)
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("measure", ["nDCG@10", "NumRel", "NumRet"])
@@ -473,6 +548,16 @@ def test_empty_qrels_give_an_empty_frame_and_a_warning():
         found = ir.evaluate(RUN, QRELS.clear(), "nDCG")
     assert found.schema == {"query_id": pl.String, "nDCG": pl.Float64}
     assert found.is_empty()
+
+
+@pytest.mark.parametrize("grade", [0, -1, -0.5])
+@pytest.mark.parametrize("plan", [False, True])
+def test_judgments_that_find_nothing_relevant_give_zeros_and_a_warning(grade, plan):
+    qrels = QRELS.with_columns(relevance=pl.lit(grade))
+    run, qrels = (RUN.lazy(), qrels.lazy()) if plan else (RUN, qrels)
+    with pytest.warns(ir.IRWarning, match="^no grade of the qrels is above 0, so that no document is relevant"):
+        result = run.ir.evaluate(qrels, "RR").lazy().collect()
+    assert result["RR"].to_list() == [0.0, 0.0]
 
 
 def test_no_query_in_common_gives_zeros_and_a_warning_with_queries_of_both_sides():

@@ -6,8 +6,8 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _program(name: str, *arguments: str) -> int:
-    with entered_by(PROGRAM):
+    with entered_by(PROGRAM), _telling_warnings():
         return PROGRAMS[name](arguments)
 
 
@@ -77,13 +77,20 @@ def _command(argv: list[str]) -> int:
     options = whole.parse_args(argv)
     command = next(command for command in COMMANDS if command.name == options.command)
     check_stdin(options)
-    with entered_by(door_of(options)), warnings.catch_warnings(record=True, category=IRWarning) as noticed:
-        warnings.simplefilter("always", IRWarning)
+    with entered_by(door_of(options)), _telling_warnings():
         frame = command.run(options)
-    for notice in dict.fromkeys(str(notice.message) for notice in noticed):
-        print(f"polars-ir: warning: {notice}", file=sys.stderr)
     show(frame, options)
     return command.status(frame)
+
+
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Each warning of what is done is a line on stderr, once."""
+    with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
+        warnings.simplefilter("always", IRWarning)
+        yield
+    for notice in dict.fromkeys(str(notice.message) for notice in noticed):
+        print(f"polars-ir: warning: {notice}", file=sys.stderr)
 
 
 def _message(error: BaseException) -> str:

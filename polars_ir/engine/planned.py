@@ -14,12 +14,11 @@ from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pairing import Pair, is_searched, systems_of
 from polars_ir.engine.ranking import DOCUMENT, by_counting, by_sorting, place, pool, with_position
-from polars_ir.frames.checks import guard, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
+from polars_ir.frames.checks import BAD_QRELS, guard, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
 from polars_ir.frames.table import Table
 
 DUPLICATES = "the run gives a judged document of a query more than once; keep the best score of each"
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
-BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
 
 
 def plan_relation(pair: Pair, qrels: Table, needs: Needs) -> pl.LazyFrame:

@@ -26,6 +26,9 @@ _AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 #: Names of columns that are expressions to Polars, or of what `Checked` adds.
 _TAKEN = re.compile(r"\*|\^.*\$|polars_ir: .*", re.DOTALL)
 
+#: What may separate columns where a file has another ending, or where commas are decimal points.
+OTHERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
+
 _KINDS: dict[type[pl.DataType] | None, str] = {pl.Float64: "a number", pl.Int64: "an integer", None: "an id"}
 
 
@@ -66,8 +69,13 @@ def _problem_of_header(columns: list[str], wanted: str) -> str | None:
     }.items():
         if any(character in name for name in columns):
             return problem
+    if len(columns) == 1 and (others := [other for other in OTHERS if _names_ids(columns[0].split(other))]):
+        return (
+            f"this is one column; {OTHERS[others[0]]} seem to separate the names in it. Write the file with commas as "
+            ".csv, or with tabs as .tsv."
+        )
     # Names that nothing here knows can still be those of columns to rename.
-    ids = named(columns, "query_id") + named(columns, "doc_id")
+    ids = _names_ids(columns)
     numbers = [name for name in columns if NUMERAL.fullmatch(name)]
     if numbers and not ids:
         return (
@@ -80,6 +88,11 @@ def _problem_of_header(columns: list[str], wanted: str) -> str | None:
         if again and again[1] in columns:
             return f"two columns are called {again[1]!r:.80}; rename one of them."
     return None
+
+
+def _names_ids(columns: list[str]) -> list[str]:
+    """The names of a header that are those of ids."""
+    return named(columns, "query_id") + named(columns, "doc_id")
 
 
 def broken_id(name: str) -> pl.Expr:
@@ -119,6 +132,7 @@ def read_table(file: File, separator: str) -> pl.DataFrame:
     read = partial(pl.read_csv, file, separator=separator, quote_char=dialect.quote)
     try:
         columns = read(n_rows=0).columns
+        _check_header(file, separator, columns, separator.join(("query_id", "nDCG@10")))
         ids = [name for role in ("query_id", "run") if (name := find(str(file), role, columns))]
         return read(schema_overrides=dict.fromkeys(ids, pl.String), infer_schema_length=None)
     except pl.exceptions.NoDataError:

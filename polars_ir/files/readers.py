@@ -67,10 +67,10 @@ def read_run(
     FileError
         A file is missing, empty, a directory, no text, not compressed as its name says, or named twice; it unpacks to
         more than `max_ratio` allows, or is a URL and `remote` is False; a line has too few fields, or more than 16 MB,
-        or a score that is no number; a table has no header, or quotes that enclose some fields and stand inside others;
-        JSON repeats a key, or holds what is no score, or the partial result of a search that failed on some shards; one
-        of several parts of a table has other columns, or ids that are null; nothing tells the format. Blank lines and
-        lines that begin with `#` are skipped.
+        or a score that is no number, or an id with a blank; a table has no header, names between other separators, or
+        quotes that enclose some fields and stand inside others; JSON repeats a key, or holds what is no score, or the
+        partial result of a search that failed on some shards; one of several parts of a table has other columns, or ids
+        that are null; nothing tells the format. Blank lines and lines that begin with `#` are skipped.
     InputTypeError
         `source` is no path.
     OptionError

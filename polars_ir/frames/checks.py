@@ -15,6 +15,7 @@ from polars_ir.frames.columns import fold
 
 #: What a plan says that finds a row of a run which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
+BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
 
 #: The roles whose value says which of several rows of a document is the best.
 VALUES = ("score", "relevance")

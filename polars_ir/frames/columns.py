@@ -179,6 +179,16 @@ def grades_in_text(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame, dt
     return DtypeError.of_column(table, name, "numbers", dtype, fix)
 
 
+def scores_in_text(table: str, name: str, frame: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -> DtypeError:
+    """That scores are text, and which of them is no number that a cast can read."""
+    words = "Cast it"
+    if isinstance(frame, pl.DataFrame):
+        texts = frame[name].cast(pl.String).drop_nulls()
+        if (odd := texts.filter(texts.cast(pl.Float64, strict=False).is_null())).len():
+            words = f"{odd[0]!r:.80} is none: write all with a point and without other signs, and then cast them"
+    return DtypeError.of_column(table, name, "numbers", dtype, Fix(words, casting(table, name, pl.Float64)))
+
+
 def _could_be(role: str, dtype: pl.DataType) -> bool:
     """Whether a column of a dtype could play a role under its name."""
     if role in ("score", "relevance"):
@@ -226,11 +236,14 @@ def _fitting_number(table: str, role: str, name: str, dtype: pl.DataType) -> pl.
 def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
     """How to make ids of a column of another type."""
     column = f"pl.col({name!r})"
-    if dtype.is_float():
+    if dtype.is_float() or dtype.is_decimal():
         # As text at once, 1.0 would be "1.0", which is no id of the other table.
         return Fix(
             "Cast it to whole numbers", casting(table, name, pl.Int64), ", and these to text if the other's are text"
         )
+    if isinstance(dtype, (pl.List, pl.Array)):
+        rows = Code(f"{table}.explode({name!r}, empty_as_null=False)", f"{table}.explode({name!r})")
+        return Fix("Give each of them a row", rows)
     if dtype == pl.Binary:
         text = Code(
             f"{table}.with_columns({column}.bin.encode('hex'))",

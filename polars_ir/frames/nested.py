@@ -36,7 +36,7 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
     except UnicodeEncodeError as error:
         raise InputTypeError.no_text(table, error) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise InputTypeError(f"{table} mixes types among its ids or its values: {error}") from None
+        raise _mixed(f"{table} mixes types among its ids or its values", error) from None
 
 
 def from_records(table: str, value: Iterable[Any], column: str) -> pl.DataFrame:
@@ -62,7 +62,7 @@ def from_records(table: str, value: Iterable[Any], column: str) -> pl.DataFrame:
     except UnicodeEncodeError as error:
         raise InputTypeError.no_text(table, error) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise InputTypeError(f"{table} mixes types in one of its fields: {error}") from None
+        raise _mixed(f"{table} mixes types in one of its fields", error) from None
 
 
 def _check_documents(table: str, query: Any, documents: Any, column: str) -> None:
@@ -107,3 +107,8 @@ def _numbers(values: list[Any]) -> pl.Series:
     if all(isinstance(value, Real) for value in numbers):
         return pl.Series([None if value is None else float(value) for value in values], dtype=pl.Float64)
     return pl.Series(values, strict=True)
+
+
+def _mixed(says: str, error: Exception) -> InputTypeError:
+    """That values of several types stand where there should be one, and the first line of what that broke."""
+    return InputTypeError(f"{says}: {str(error).splitlines()[0]}. Write ids all as texts, or all as integers.")

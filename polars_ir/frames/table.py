@@ -21,6 +21,7 @@ from polars_ir.frames.columns import (
     grades_in_text,
     lacking,
     mistaken,
+    scores_in_text,
 )
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
 from polars_ir.frames.scores import score_type, with_guarded_score
@@ -219,6 +220,8 @@ def _table(
     for role, name in names.items():
         if role == "relevance" and isinstance(schema[name], TEXT):
             raise grades_in_text(table, name, frame, schema[name])
+        if role == "score" and isinstance(schema[name], TEXT):
+            raise scores_in_text(table, name, frame, schema[name])
         dtypes[role] = fitting(table, role, name, schema[name])
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
         # With a rank in the place of a score, the first is the highest. Int128 has no negation.

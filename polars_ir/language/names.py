@@ -209,9 +209,20 @@ def average_of(column: str) -> Average:
 
 def _one_by_one(measures: Measures) -> Iterator[tuple[pl.Expr, bool]]:
     """Every measure, and whether it was asked for as one of a set."""
+    if _is_table(measures):
+        raise MeasureError(
+            "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures."
+        )
     for measure in listed(measures):
         of_set = isinstance(measure, str) and fold(measure.strip()) in FOLDED_SETS
         yield from ((member, of_set) for member in members(_expression(measure)))
+
+
+def _is_table(measures: object) -> bool:
+    """Whether judgments were given for the measures: a frame of any library, or a dict of dicts or lists."""
+    if isinstance(measures, Mapping):
+        return any(isinstance(documents, (Mapping, list)) for documents in measures.values())
+    return hasattr(type(measures), "columns")
 
 
 def _expression(measure: object) -> pl.Expr:

@@ -19,6 +19,9 @@ LARGEST = 1e9
 #: Ranks and counts are 32-bit numbers.
 MOST_DOCUMENTS = 2**31
 
+#: No collection has more documents; all numbers up to here are whole as floats, too.
+LARGEST_COLLECTION = 2**53
+
 
 class Parameter(NamedTuple):
     """What a parameter means, in words what it can be, and whether a value is that."""
@@ -49,13 +52,13 @@ def _map_of_gains(value: Any) -> bool:
 PARAMETERS: dict[str, Parameter] = {
     "k": Parameter(
         "Cutoff: only the first k documents of the ranking count; None: all of them.",
-        "a whole number of documents, 1 or more",
+        f"a whole number of documents, from 1 to {MOST_DOCUMENTS:,}",
         lambda v: is_whole(v, 1, MOST_DOCUMENTS),
     ),
     "rel": Parameter(
         "The lowest grade that counts as relevant, 0 for every judged document; None, where grades are gains: any "
         "grade above 0.",
-        "a grade of 0 or more",
+        f"a grade from 0 to {LARGEST:g}",
         not_negative(LARGEST).holds,
     ),
     "beta": Parameter(

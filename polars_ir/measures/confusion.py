@@ -5,14 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter
+from polars_ir.language.parameters import LARGEST_COLLECTION, Parameter
 from polars_ir.language.words import hits, if_relevant, n_relevant, or_zero, ratio, relevance, shown, top
-from polars_ir.values import is_whole
+from polars_ir.values import whole
 
-N_DOCS = Parameter(
+N_DOCS = Parameter.of(
     "How many documents the collection has, so that unjudged documents count as not relevant; None: they do not count.",
-    "a whole number of documents, 1 or more",
-    is_whole,
+    whole(1, LARGEST_COLLECTION),
 )
 
 #: What the engine quotes when there are more documents than n_docs.

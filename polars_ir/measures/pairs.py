@@ -60,7 +60,7 @@ def accuracy(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 #: Not a cutoff of the ranking: documents that are not relevant are counted, and no others.
 NEGATIVES = Parameter(
     "How many documents that are not relevant count, the first of the ranking; None: all that it has.",
-    "a whole number of documents, 1 or more",
+    PARAMETERS["k"].wanted,
     PARAMETERS["k"].holds,
 )
 RECTOOLS = "RecTools, https://github.com/MobileTeleSystems/RecTools"

@@ -34,7 +34,9 @@ MIN_REL = Parameter.of(
 GOAL = Parameter.of("How much the reader wants to gain in all; one document gains at most 1.", positive(LARGEST))
 
 # Below 0.25 the continuation of INST would exceed 1 after a document that gains 1.
-INST_GOAL = Parameter(GOAL.meaning, "a number of 0.25 or more", lambda v: is_number(v) and v >= 0.25)
+INST_GOAL = Parameter(
+    GOAL.meaning, f"a number from 0.25 to {LARGEST:g}", lambda v: is_number(v) and 0.25 <= v <= LARGEST
+)
 CONTINUATION = Parameter(
     "The chance that the reader goes on, a Polars expression of `ir.place`, `ir.gained` and `ir.cumulated`; None: "
     "every reader does. The name of its output stands in the name of the measure, so give it one: `.alias('...')`.",

@@ -9,10 +9,10 @@ import operator
 import polars as pl
 
 from polars_ir.language.catalog import measure
-from polars_ir.language.parameters import Parameter
+from polars_ir.language.parameters import LARGEST_COLLECTION, Parameter
 from polars_ir.language.words import hits, if_relevant, n_relevant, n_retrieved, or_zero, ratio
 from polars_ir.measures.precision_recall import TREC_EVAL, places, precision, recall, relevant_documents
-from polars_ir.values import is_number, is_whole
+from polars_ir.values import is_number, whole
 
 COEFFICIENTS = Parameter(
     "What a document is worth that is relevant and retrieved, retrieved only, relevant only, and neither.",
@@ -20,10 +20,9 @@ COEFFICIENTS = Parameter(
     lambda v: isinstance(v, tuple) and len(v) == 4 and all(map(is_number, v)),
 )
 
-N_DOCS = Parameter(
+N_DOCS = Parameter.of(
     "How many documents the collection has, for the last of the coefficients; None: 0, as trec_eval has it without -N.",
-    "a whole number of documents, 1 or more",
-    is_whole,
+    whole(1, LARGEST_COLLECTION),
 )
 
 

@@ -59,9 +59,21 @@ def warn_of_result(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured
         systems = _without_hits(result, pair)
         if systems != []:
             _warn_of_nothing_shared(pair, pair.qrels, systems)
-        elif missing == "zero":
-            _warn_of_few_answers(result, pair)
+        else:
+            _warn_of_nothing_relevant(result, pair.qrels, measures)
+            if missing == "zero":
+                _warn_of_few_answers(result, pair)
     _warn_of_nan(result)
+
+
+def _warn_of_nothing_relevant(result: pl.DataFrame, qrels: Table, measures: Sequence[Measured]) -> None:
+    """Warn of judgments none of which says that a document is relevant, where a measure is 0 for all queries."""
+    figures = [result[measure.name] for measure in measures if measure.call]
+    if not any(values.dtype.is_numeric() and values.max() == 0 for values in figures):
+        return
+    highest = qrels.select("relevance").select(pl.col("relevance").max()).collect(engine=qrels.engine).item()
+    if highest is not None and highest <= 0:
+        warn(f"no grade of {the('qrels')} is above 0, so that no document is relevant.")
 
 
 def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:

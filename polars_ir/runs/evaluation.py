@@ -95,8 +95,11 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     if options["bounds"]:
         result = grouped_with_bounds(result, relation, pair, measured, ties)
     if options["missing"] == "skip":
-        # Whether a query was answered is asked of the run itself: a condensed list can be empty.
-        result = result.join(pair.run.select(*pair.run.keys).unique(), on=pair.run.keys, how="semi")
+        # Whether a query was answered is asked of the run itself: a condensed list can be empty. A semi-join with an
+        # empty run, or a filter that Polars makes one of, does not run the plan that looks at the judgments.
+        kept = "polars_ir: kept"
+        marked = pair.run.select(*pair.run.keys).unique().with_columns(pl.lit(True).alias(kept))
+        result = result.join(marked, on=pair.run.keys, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
     result = result.sort(pair.run.keys).rename({"query_id": pair.run.names["query_id"]})
     if not pair.run.eager:
         # Whoever collects a plan reads only the columns that are left: what guards its data must be among the reasons.

@@ -10,12 +10,13 @@ import polars as pl
 from polars_ir.engine.pairing import pair_up
 from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
+from polars_ir.frames.checks import BAD_QRELS, guard_rows, wrong_qrels_row
 from polars_ir.frames.columns import fitting
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table, run_table
 from polars_ir.language.words import total
-from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
+from polars_ir.runs.rankings import checked_run, guarded, in_order, of_ranks, ranked, returned
 from polars_ir.values import check, one_of, whole
 
 #: How the scores of the passages of a document make the document's score.
@@ -81,7 +82,7 @@ def deduplicate(run: Any) -> SameKind:
     >>> run.ir.deduplicate().rows()
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
-    table = run_table(run)
+    table = guarded(run_table(run))
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     falling = [*[False] * len(table.keys), True, True, *[False] * len(others)]
     rows = table.all_columns().sort(*table.keys, "score", text("doc_id"), *others, descending=falling)
@@ -130,7 +131,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
     check("how", how, one_of(*get_args(How)))
-    table = checked_run(run)
+    table = guarded(checked_run(run))
     new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
     rows = table.all_columns().with_columns(was_query="query_id", was_doc="doc_id")
     rows = rows.with_columns(_new_id(table, column).alias(role) for role, column in _roles(new).items())
@@ -175,11 +176,13 @@ def condense(run: Any, qrels: Any) -> SameKind:
     [('q', 'a', 3.0), ('q', 'c', 1.0)]
     """
     pair = pair_up(run, qrels)
-    table, judgments = pair.run, pair.qrels
+    table, judgments = guarded(pair.run), pair.qrels
     if judgments is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
-    judged = judgments.select("relevance", *DOCUMENT).filter(pl.col("relevance") >= 0)
-    rows = table.all_columns().join(judged, on=DOCUMENT, how="semi")
+    grades = judgments.select("relevance", *DOCUMENT)
+    if not judgments.eager:
+        grades = guard_rows(grades, "relevance", wrong_qrels_row(), BAD_QRELS)
+    rows = table.all_columns().join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
     return returned(in_order(rows, table.keys), table, run)
 
 
@@ -263,7 +266,7 @@ def rerank(
     on = [*(key for key in table.keys if key in second.dtypes), "doc_id"]
     if "run" in second.dtypes and "run" not in table.dtypes:
         raise ColumnError("has a column 'run', and the run has none.", about="scores")
-    rows = ranked(table).join(second.select(*on, "score").rename({"score": "new"}), on=on, how="left")
+    rows = ranked(table).join(guarded(second).select(*on, "score").rename({"score": "new"}), on=on, how="left")
     new = pl.col("new").cast(pl.Float64)
     new = new if depth is None else pl.when(pl.col("rank") <= check("depth", depth, whole(1))).then(new)
     rows = rows.with_columns(new=new)

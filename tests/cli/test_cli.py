@@ -218,6 +218,11 @@ def test_figures_in_a_text_keep_their_ids(gating, folder, capsys):
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_missing"] == 2
 
 
+def test_figures_between_semicolons_are_told_to_be_so(gating, folder, capsys):
+    NEW.write_csv(folder / "new.csv", separator=";")
+    assert "new.csv, line 1: this is one column; semicolons seem to separate" in failing(gating, capsys)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

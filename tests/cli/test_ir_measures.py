@@ -103,6 +103,13 @@ def test_places_are_of_text(capsys):
 
 
 @pytest.mark.usefixtures("pydocs")
+def test_a_warning_is_a_line(capsys):
+    Path("other.qrels").write_text("nobody 0 d1 1\n")
+    assert main(["ir_measures", "other.qrels", "bm25.run", "RR"]) == 0
+    assert capsys.readouterr().err.startswith("polars-ir: warning: the run and the qrels share no query; ids of")
+
+
+@pytest.mark.usefixtures("pydocs")
 def test_a_call_without_measures_is_an_error(capsys):
     assert main(["ir_measures", "qrels.txt", "bm25.run", " "]) == 2
     assert "measures must name at least one measure" in capsys.readouterr().err

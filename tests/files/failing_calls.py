@@ -32,8 +32,8 @@ from polars_ir.files.formats import FORMATS
 OLD = b"what was there"
 PATIENCE = 60  # seconds
 
-#: So many allocations in a row may fail without a word, as where Python does without what it could not keep.
-SPARED = 20
+#: So many allocations in a row are never such that a writer does without what it could not keep: it has made all.
+SPARED = 1000
 
 #: What a writer asks of the system for its part and the folder, and how it fails.
 ERRORS = {
@@ -108,7 +108,7 @@ class Writing:
         assert [path.name for path in self.path.parent.iterdir()] == [self.path.name], "a part is left"
 
     def with_fault(self, fault: str, act: Callable[[], int]) -> bool:
-        """Write while something fails, and look at what is there; whether the writer met the fault."""
+        """Write while something fails, and look at what is there; whether the writer ended by it."""
         self.path.write_bytes(OLD)
         status = act()
         content, names = self.path.read_bytes(), [file.name for file in self.path.parent.iterdir()]
@@ -166,7 +166,7 @@ def fail_calls(writing: Writing, every: int) -> None:
 
 
 def fail_allocations(writing: Writing, every: int) -> None:
-    """Fail the n-th allocation of Python, for every n up to where many in a row are not made."""
+    """Fail the n-th allocation of Python, for every n up to where none is met any more."""
     from _testcapi import set_nomemory  # CPython's own, not everywhere
 
     def short_of_memory(n: int) -> int:
@@ -176,10 +176,11 @@ def fail_allocations(writing: Writing, every: int) -> None:
         except (Exception, pl.exceptions.PanicException):  # noqa: BLE001  # also on the way to it, and back
             return OTHERWISE
 
-    in_a_row, n = 0, 1
-    while in_a_row < SPARED:
-        met = writing.with_fault(f"allocation {n}", partial(forked, partial(short_of_memory, n)))
-        in_a_row, n = 0 if met else in_a_row + 1, n + every
+    met, n = 0, 1
+    while n <= met + SPARED:
+        if writing.with_fault(f"allocation {n}", partial(forked, partial(short_of_memory, n))):
+            met = n
+        n += every
 
 
 def main(arguments: Sequence[str]) -> None:

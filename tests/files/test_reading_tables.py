@@ -158,6 +158,14 @@ def test_a_header_alone_is_an_empty_table(write: Write, reader: Reader) -> None:
 
 
 @run_readers
+@pytest.mark.parametrize("separator", ["\t", ";", "|"])
+def test_a_csv_with_other_separators_is_an_error_that_names_them(write: Write, reader: Reader, separator: str) -> None:
+    text = "qid,docno,score\nq,d,1\n".replace(",", separator)
+    with pytest.raises(FileError, match=r"a\.csv, line 1: this is one column; (tabs|semicolons|bars) seem to separate"):
+        reader(write(text, "a.csv"))
+
+
+@run_readers
 def test_a_row_with_too_many_fields_is_an_error(write: Write, reader: Reader) -> None:
     with pytest.raises(FileError, match=r"a\.csv, line 3: the header names 3 columns; this row has 4 fields"):
         reader(write("qid,docno,score\nq,d,1\nq,e,f,2\n", "a.csv"))

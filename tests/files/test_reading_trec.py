@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
@@ -147,6 +148,19 @@ def test_a_late_odd_line_is_read_right(write: Write, late: str) -> None:
     frame = both(read_run, scan_run, write(clean + late + "\n"))
     assert frame.height == 20_001
     assert frame.row(-1) == ("q9", "d9", 9, 0.9)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t"])
+@pytest.mark.parametrize("reader", [read_run, scan_run])
+def test_an_id_with_a_blank_is_no_document_whose_score_is_its_rank(write: Write, reader: Any, blank: str) -> None:
+    lines = [blank.join(["q", "Q0", document, "1", "3.5", "tag"]) + "\n" for document in ("d", "my doc")]
+    with pytest.raises(FileError, match="line 2: 7 fields, of which the fourth, 'doc', is no rank"):
+        reader(write("".join(lines), "a.run"))
+
+
+def test_a_tag_may_have_words_and_numbers(write: Write) -> None:
+    lines = "q Q0 a x 3.5 my 2\nq Q0 b 1 2.5 2024 06 01\n"
+    assert run_rows(write(lines)) == [("q", "a", None, 3.5), ("q", "b", 1, 2.5)]
 
 
 def test_a_byte_order_mark_in_the_middle_is_left_out(write: Write) -> None:

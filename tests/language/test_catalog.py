@@ -87,9 +87,9 @@ def test_no_two_measures_share_a_name():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ir.precision(rel=-1), "P: rel must be a grade of 0 or more; got -1."),
-        (lambda: ir.precision(rel=True), "P: rel must be a grade of 0 or more; got True."),
-        (lambda: ir.precision(rel=None), "P: rel must be a grade of 0 or more; got None."),
+        (lambda: ir.precision(rel=-1), "P: rel must be a grade from 0 to 1e+09; got -1."),
+        (lambda: ir.precision(rel=True), "P: rel must be a grade from 0 to 1e+09; got True."),
+        (lambda: ir.precision(rel=None), "P: rel must be a grade from 0 to 1e+09; got None."),
         (lambda: ir.f_measure(beta=-1), "F: beta must be a number from 0 to 1e+09; got -1."),
         (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number from 0 to 1e+09; got nan."),
         (lambda: ir.rank_biased_precision(p=1), "RBP: p must be between 0 and 1, both excluded; got 1."),

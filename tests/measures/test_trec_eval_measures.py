@@ -15,6 +15,8 @@ from polars_ir.measures.cascade import SHARES
 EXACT = {"rel": 1e-14, "abs": 0}
 TOLERANCE = 1e-12
 
+WANTED_COLLECTION = "a whole number from 1 to 9,007,199,254,740,992"
+
 # Collections without a query or a document in common are among those made up.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 
@@ -217,12 +219,19 @@ def test_gains_closer_than_1_are_told_apart():
             lambda: ir.utility(coefficients=(1, -1)),
             "utility: coefficients must be a tuple of four numbers, as in (1, -1, 0, 0); got (1, -1).",
         ),
-        (lambda: ir.utility(n_docs=0), "utility: n_docs must be a whole number of documents, 1 or more; got 0."),
+        (lambda: ir.utility(n_docs=0), f"utility: n_docs must be {WANTED_COLLECTION}; got 0."),
+        (
+            lambda: ir.matthews_correlation(n_docs=10**20),
+            f"MCC: n_docs must be {WANTED_COLLECTION}; got 100000000000000000000.",
+        ),
         (
             lambda: ir.rank_biased_precision(gains={2: 2}),
             f"RBP: gains must be {SHARES.wanted}; got {{2: 2}}.",
         ),
-        (lambda: ir.relevance_string(k=0), "relstring: k must be a whole number of documents, 1 or more; got 0."),
+        (
+            lambda: ir.relevance_string(k=0),
+            "relstring: k must be a whole number of documents, from 1 to 2,147,483,648; got 0.",
+        ),
     ],
 )
 def test_a_parameter_out_of_range_is_an_error(call, message):

@@ -49,11 +49,26 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
         .then(pl.lit(f"4 fields; this looks like qrels; {reading('qrels')}, or {option('format', 'msmarco')}."))
         .when(pl.col(COUNT) < 6)
         .then(pl.format("a run line has 6 fields (query_id Q0 doc_id rank score tag); this one has {}.", COUNT))
+        .when(_blank_in_id())
+        .then(
+            pl.format(
+                "{} fields, of which the fourth, '{}', is no rank, and rank and score seem to follow it. No id can "
+                "hold a blank here; write such ids otherwise, or the run as a table.",
+                COUNT,
+                shown(3),
+            )
+        )
         .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", shown(4)))
     )
-    bad = (pl.col(COUNT) < 6) | not_a_score(pl.col("score"))
+    bad = (pl.col(COUNT) < 6) | not_a_score(pl.col("score")) | _blank_in_id()
     rows = rows_of(path, RUN_FIELDS, {"rank": pl.Int64, "score": score}, bad, problem)
     return Checked(path, rows, list(RUN_FIELDS), "query_id Q0 doc_id rank score tag")
+
+
+def _blank_in_id() -> pl.Expr:
+    """Whether a line has a document with a blank in its id: then a word of the id is where the rank should be."""
+    rank, score, next_one = (field(place).cast(pl.Float64, strict=False).is_null() for place in (3, 4, 5))
+    return pl.when(pl.col(COUNT) > 6).then(rank & ~score & ~next_one).otherwise(False)
 
 
 def qrels(path: File, grade: type[pl.DataType], places: dict[str, int] = _QRELS) -> Checked:
