@@ -18,7 +18,7 @@ from polars_ir.engine.placing import places
 from polars_ir.engine.ranking import place, text
 from polars_ir.engine.relation import OUR_MESSAGE
 from polars_ir.errors import DataError, OptionError, nearest, quoted
-from polars_ir.frames.checks import BAD_RUN, guard, guard_rows, wrong_run_row
+from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import Table, run_table
 
@@ -38,7 +38,7 @@ def guarded(run: Table) -> Table:
     """A run whose rows, where they are a plan's, are searched for null ids and scores by whoever reads the scores."""
     if run.eager:
         return run
-    return run.made_of(guard_rows(run.all_columns(), "score", wrong_run_row(run.keys), BAD_RUN))
+    return run.made_of(guard(run.all_columns(), "score", wrong_run_row(run.keys), BAD_RUN))
 
 
 def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False) -> pl.LazyFrame:

@@ -10,7 +10,7 @@ import polars as pl
 from polars_ir.engine.pairing import pair_up
 from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
-from polars_ir.frames.checks import BAD_QRELS, guard_rows, wrong_qrels_row
+from polars_ir.frames.checks import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.columns import fitting
 from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import SameKind
@@ -181,7 +181,7 @@ def condense(run: Any, qrels: Any) -> SameKind:
         raise OptionError("must be the judgments; got None.", about="qrels")
     grades = judgments.select("relevance", *DOCUMENT)
     if not judgments.eager:
-        grades = guard_rows(grades, "relevance", wrong_qrels_row(), BAD_QRELS)
+        grades = guard(grades, "relevance", wrong_qrels_row(), BAD_QRELS)
     rows = table.all_columns().join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
     return returned(in_order(rows, table.keys), table, run)
 
