@@ -9,13 +9,14 @@ import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import Judging, judgings, with_bounds
-from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.engine.needs import columns_named, reads_only_relevant
 from polars_ir.engine.numbers import RANKING
 from polars_ir.engine.pairing import Pair
 from polars_ir.engine.ranking import Ties, reordered
 from polars_ir.engine.relation import HITS
 from polars_ir.errors import Code, Fix, MeasureError, option
 from polars_ir.language.identity import Measured
+from polars_ir.language.ties import with_weights
 from polars_ir.language.words import average
 
 
@@ -44,6 +45,7 @@ def grouped_with_bounds(
 def grouped(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], undefined: float | None) -> pl.LazyFrame:
     """A row per system and query, with the measures and whether a judged document was retrieved."""
     expressions = {measure.name: measure.expression for measure in measures}
+    relation = with_weights(relation, columns_named(measures))
     keys = _ranking_keys(relation, pair)
     if RANKING in keys:
         result = _grouped_by_number(relation, pair, measures, keys)

@@ -15,6 +15,7 @@ from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.identity import Measured
 from polars_ir.language.spec import Kind, kind_of
+from polars_ir.language.ties import is_weights
 
 #: What the judged relation can always give a measure.
 RELATION = ("run", *DOCUMENT, "relevance", *MADE)
@@ -58,7 +59,7 @@ def needs_of(
 ) -> Needs:
     """What measures need under some options; columns of the run, which only a pair of tables has, add to it."""
     kind = kind_of_all(measures)
-    columns = {column for measure in measures for column in measure.expression.meta.root_names()}
+    columns = columns_named(measures)
     elsewhere = "judged_elsewhere" in columns
     return Needs(
         kind=kind,
@@ -109,7 +110,7 @@ def columns_read(pair: Pair, measures: Sequence[Measured], *, of_relation: Itera
                 fix=Fix("Give it another", Code(f".alias('my_{measure}')")),
             )
         for column in expression.meta.root_names():
-            if is_greedy(column):
+            if is_greedy(column) or is_weights(column):
                 continue
             if column not in there and column in names:
                 raise ColumnError(
@@ -127,6 +128,11 @@ def columns_read(pair: Pair, measures: Sequence[Measured], *, of_relation: Itera
                     f"measure {measure!r} reads {column!r}, which run and qrels both have.",
                     fix=Fix("Drop or rename one of them", dropping("run", [column])),
                 )
+    return columns_named(measures)
+
+
+def columns_named(measures: Sequence[Measured]) -> set[str]:
+    """The columns that the expressions of measures name."""
     return {column for measure in measures for column in measure.expression.meta.root_names()}
 
 

@@ -159,8 +159,11 @@ def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> p
 
 
 def pool(qrels: Table) -> pl.LazyFrame:
-    """The documents judged for any query."""
-    return qrels.select("doc_id").drop_nulls().unique()
+    """The documents judged for any query, and null where nothing was judged for one.
+
+    Null meets no document, but joined with nothing at all the run would not be read, nor its wrong rows be found.
+    """
+    return qrels.select("doc_id").unique()
 
 
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:

@@ -6,6 +6,7 @@ import math
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.parameters import Parameter
 from polars_ir.language.words import (
@@ -22,7 +23,6 @@ from polars_ir.language.words import (
     top,
     total,
 )
-from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
 from polars_ir.values import one_of
 
@@ -51,17 +51,17 @@ def average_precision_under_ties(*, k: int | None = None, rel: float = 1, denomi
 
 def precisions_under_ties(found: pl.Expr, k: int | None) -> pl.Expr:
     """The precisions expected at the places of some relevant documents that are among the first `k`, added up."""
-    before, n, m = (column.filter(found) for column in (ties.higher, ties.tied, ties.places(k)))
+    terms = (ties.higher, ties.tied, ties.places(k), ties.weights(k, "rank"))
+    before, n, m, h = (column.filter(found) for column in terms)
     # Counted from 1: so many relevant documents have no lower a, and no higher one.
     first, last = (before.rank(method).cast(pl.Int64) for method in ("min", "max"))
-    return total((precision_over(first, last - first, before, n, m, ties.weights(found, k, "rank")) / n).sort())
+    return total((precision_over(first, last - first, before, n, m, h) / n).sort())
 
 
 def precision_over(first: pl.Expr, others: pl.Expr, before: pl.Expr, n: pl.Expr, m: pl.Expr, h: pl.Expr) -> pl.Expr:
     """The precision at a place added up over m of n places, for the `first` relevant document with so many others."""
-    # A document alone has no others: 0 / 1 in place of 0 / 0. The sums of 1 / place are costly and named but once.
-    above = others / (n - 1).clip(1)
-    return h * (first - above * (before + 1)) + above * m
+    # Ranks are what takes the time, so that they are named but once. A document alone has no others: 0 / 1, not 0 / 0.
+    return h * first + others * ((m - h * (before + 1)) / (n - 1).clip(1))
 
 
 def average_precision_of_hits(k: int, rel: float) -> pl.Expr:

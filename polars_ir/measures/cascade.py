@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.gains import Gains, aligned, discounted
 from polars_ir.language.parameters import PARAMETERS, Parameter
 from polars_ir.language.words import gain, if_relevant, rank, ranked, relevance, relevant, top, total
-from polars_ir.measures import ties
 
 #: Gains that are shares of what a document can be worth.
 SHARES = Parameter(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.words import hits, n_relevant, n_retrieved, relevance, relevant, top
-from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL
 
 INFINITY = float("inf")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.gains import Discount, Discounted, Gains, discounted
 from polars_ir.language.parameters import LARGEST, Parameter
 from polars_ir.language.words import gain, hits, n_relevant, n_retrieved, rank, ranked, ratio, relevant, top, total
-from polars_ir.measures import ties
 from polars_ir.measures.sums import over_places
 from polars_ir.values import not_negative, one_of
 
@@ -56,7 +56,7 @@ def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: st
 def discounted_gain_under_ties(k: int | None, value: pl.Expr, discount: Discount) -> pl.Expr:
     """The gains of the documents among the first `k`, each divided by the discounts of its places in turn."""
     gaining = (value > 0) & ties.within(k)
-    return total((value.filter(gaining) * ties.weights(gaining, k, discount) / ties.tied.filter(gaining)).sort())
+    return total((value * ties.weights(k, discount) / ties.tied).filter(gaining).sort())
 
 
 def dcg_under_ties(

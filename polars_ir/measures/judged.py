@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.words import judged_elsewhere, length, or_zero, ratio, relevance, shown, top
-from polars_ir.measures import ties
 from polars_ir.measures.precision_recall import TREC_EVAL, places
 
 

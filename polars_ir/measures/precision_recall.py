@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import CATALOG, measure
 from polars_ir.language.parameters import LARGEST, Parameter
 from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant
-from polars_ir.measures import ties
 from polars_ir.values import positive
 
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.gains import discounted
-from polars_ir.language.words import if_relevant, or_zero, rank, relevant, top, total
-from polars_ir.measures import ties
+from polars_ir.language.words import if_relevant, or_zero, rank, relevant, top
 from polars_ir.measures.precision_recall import TREC_EVAL
+
+#: More documents than share a score.
+MOST_TIED = 2**31
 
 
 def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -18,16 +21,17 @@ def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Ex
     j = 1, and (n - r - j + 2) / (n - j + 1) times that of the place above at the others.
     """
     is_hit = relevant(rel) & ties.within(k)
-    first = is_hit & (ties.higher == ties.higher.filter(is_hit).min())
-    before, n, m = (column.filter(first).first().fill_null(0) for column in (ties.higher, ties.tied, ties.places(k)))
-    r = first.sum().cast(pl.Int64)
-    others = n - r
-    # From n falling: the documents of the score that do not stand above the place.
-    left = pl.int_range(n, n - pl.min_horizontal(m, others + 1), -1)
-    # The first of the ratios is (n - r + 1) / n; the factor before the sum puts that right.
-    chances = ((left - r + 1) / left).cum_prod()
-    value = r / (others + 1) * total(chances / (before + n + 1 - left))
-    return if_relevant(value, rel)
+    # The a and the n of a document in one number, so that the lowest has both.
+    level = (ties.higher * MOST_TIED + ties.tied).filter(is_hit)
+    before, n = level.min() // MOST_TIED, level.min() % MOST_TIED
+    r = level.sort().unique_counts().first().cast(pl.Int64)
+    m = n if k is None else pl.min_horizontal(n, k - before)
+    # n - j + 1 at the j-th place, in a list for each query: to make these for all at once is a third of the work.
+    left = pl.int_ranges(n, n - m, -1)
+    # The first of the factors is (n - r + 1) / n; what stands before the sum puts that right.
+    chances = ((left - r + 1) / left).list.eval(pl.element().cum_prod())
+    value = r / (n - r + 1) * (chances / (before + n + 1 - left)).list.sum()
+    return if_relevant(or_zero(value), rel)
 
 
 @measure(

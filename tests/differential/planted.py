@@ -192,7 +192,7 @@ BUGS = (
     ),
     Bug(
         "expected: the places of a tie are one too few",
-        "measures.ties.places",
+        "language.ties.places",
         ".otherwise(k - higher)",
         ".otherwise(k - higher - 1)",
         under_ties,

@@ -39,7 +39,7 @@ def poisoned(seed: int, number: int) -> Case | None:
     for poison in chance.sample(POISONS, len(POISONS)):
         collection = with_poison(chance, case.collection, poison)
         if is_possible(case, poison) and wrong_rows(collection, case.options):
-            return replace(case, collection=collection, tables=able_to_hold(case.tables, poison))
+            return replace(case, collection=collection, tables=able_to_hold(case.tables, poison, collection))
     return None
 
 
@@ -61,10 +61,11 @@ def with_poison(chance: random.Random, collection: Collection, poison: Poison) -
     return collection._replace(**{poison.rows: tuple(rows)})
 
 
-def able_to_hold(tables: Tables, poison: Poison) -> Tables:
+def able_to_hold(tables: Tables, poison: Poison, collection: Collection) -> Tables:
     """The tables, of kinds and dtypes that have such values: dicts have no null ids, and no row twice."""
     numbers = poison.role in ("score", "grade")
-    unable = LISTS[1:] if numbers else LISTS
+    every_id = all(judgment.document is not None for judgment in collection.judgments)
+    unable = LISTS[1:] if numbers and every_id else LISTS
     changes: dict[str, Any] = {side: "polars" for side in ("run", "qrels") if getattr(tables, side) in unable}
     if poison.value is not None:
         types = "run_types" if poison.rows == "run" else "qrels_types"

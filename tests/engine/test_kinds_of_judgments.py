@@ -280,6 +280,18 @@ def test_a_hole_is_a_document_judged_for_no_query():
     assert found.rows() == [("1", 0.0, 1 / 3, 1 / 2), ("2", 1.0, 1.0, 1.0), ("4", 0.0, 0.0, 0.0)]
 
 
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_plan_finds_wrong_rows_also_where_no_document_is_judged_at_all(engine):
+    run = pl.LazyFrame({"query_id": ["q"], "doc_id": ["d"], "score": [None]}, schema_overrides={"score": pl.Float64})
+    nothing = pl.DataFrame(
+        {"query_id": ["q"], "doc_id": [None], "relevance": [None]},
+        schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64},
+    )
+    for qrels in (nothing, nothing.lazy()):
+        with pytest.raises(pl.exceptions.PolarsError, match="scores that are null"):
+            ir.evaluate(run, qrels, "Hole").collect(engine=engine)
+
+
 @pytest.mark.parametrize("k", [1, 3, 10])
 @settings(STEADY, max_examples=100)
 @given(collections(ties=False))

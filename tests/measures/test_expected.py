@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.language.ties import with_weights
 
 ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 
@@ -326,7 +327,12 @@ def test_an_expectation_is_what_many_random_orders_have_on_average():
 def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
     run, qrels = collection(20, queries=50, depth=100)
     run = run.with_columns(pl.col("score") // 30)
-    relation = ir.judge(run, qrels)
+    named = {column for expectation in EXPECTATIONS for column in expectation.meta.root_names()}
+
+    def judged(**options):
+        return with_weights(ir.judge(run, qrels, **options).lazy(), named).collect()
+
+    relation = judged()
     judgments = [e for e in EXPECTATIONS if set(e.meta.root_names()) <= set(relation.columns)]
     assert len(judgments) > 0.9 * len(EXPECTATIONS)
     wanted = relation.group_by("query_id").agg(judgments).sort("query_id")
@@ -335,7 +341,7 @@ def test_an_expectation_has_the_same_bits_in_any_order_of_the_rows():
         chunks = pl.concat([rows[:700], rows[700:1500], rows[1500:]], rechunk=False)
         found = chunks.lazy().group_by("query_id").agg(judgments).sort("query_id").collect(engine=engine)
         assert_frame_equal(found, wanted, check_exact=True)
-    unjudged = ir.judge(run, qrels, unjudged=True).group_by("query_id").agg(judgments).sort("query_id")
+    unjudged = judged(unjudged=True).group_by("query_id").agg(judgments).sort("query_id")
     assert_frame_equal(unjudged, wanted, check_exact=True)
     alone = relation.filter(pl.col("query_id") == "q35").group_by("query_id").agg(judgments)
     assert_frame_equal(alone, wanted.filter(pl.col("query_id") == "q35"), check_exact=True)

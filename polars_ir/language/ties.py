@@ -9,14 +9,23 @@ Conventions
     * An expectation stands beside its measure as `..._under_ties`, with the same parameters, and is given with it:
       `@measure(..., expected=...)`.
     * Fractions are added up sorted by their size, as equal ones may come in any order.
+    * What a discount adds up to over the places of a document is a column of the relation whose *name* says what it is:
+      `weights` names it, `with_weights` adds it.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import cast
 
 import polars as pl
 
 from polars_ir.language.gains import Discount, discounted
 from polars_ir.language.words import n_higher, n_tied, top
+
+#: The name of a column of weights.
+WEIGHTS = re.compile(r"places\(k=(None|\d+), discount=(\w+)\)")
 
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
@@ -66,15 +75,55 @@ def count(documents: pl.Expr, k: int | pl.Expr | None = None) -> pl.Expr:
     return (documents & certain(k)).sum() + expected.fill_null(0.0)
 
 
-def weights(documents: pl.Expr, k: int | None, discount: Discount) -> pl.Expr:
-    """For each of some documents, 1 / discount added up over its m places."""
-    before, m = higher.filter(documents), places(k).filter(documents)
+def weights(k: int | None, discount: Discount) -> pl.Expr:
+    """The column of 1 / discount added up over the m places of each document, which `with_weights` makes.
+
+    >>> weights(10, "log2").meta.output_name()
+    'places(k=10, discount=log2)'
+    """
+    return pl.col(f"places(k={k}, discount={discount})")
+
+
+def is_weights(column: str) -> bool:
+    """Whether a column is one that `weights` names.
+
+    >>> is_weights("places(k=None, discount=rank)"), is_weights("rank")
+    (True, False)
+    """
+    return WEIGHTS.fullmatch(column) is not None
+
+
+def with_weights(relation: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
+    """A judged relation with those of some columns that `weights` names.
+
+    Made for the whole relation and not by a measure's expression: the sums of a query, made again for each of its
+    terms, took longer than all the rest.
+
+    >>> tied = pl.LazyFrame({"n_higher": [0, 1, None], "n_tied": [1, 4, None]})
+    >>> with_weights(tied, ["places(k=3, discount=rank)"]).collect().to_series(2).to_list()
+    [1.0, 0.8333333333333333, None]
+    """
+    named = {column: parts for column in columns if (parts := WEIGHTS.fullmatch(column))}
+    if not named:
+        return relation
+    # As windows, of all rows: without, the streaming engine of Polars 2.1 fails on an empty run. Shifted by nothing,
+    # one n for all is no constant, by which that engine divides as by its reciprocal.
+    return relation.with_columns(
+        n_tied.shift(0).over(pl.lit(1)),
+        *(
+            _over_places(parts[1], cast(Discount, parts[2])).over(pl.lit(1)).alias(column)
+            for column, parts in named.items()
+        ),
+    )
+
+
+def _over_places(k: str, discount: Discount) -> pl.Expr:
+    """1 / discount added up over the m places of each document that can be among the first `k`."""
+    m = pl.when(within(int(k))).then(places(int(k))).otherwise(0) if k != "None" else tied
     if discount == "none":
         return m.cast(pl.Float64)
-    # One table of sums for the query, no longer than down to the last shared place; it is made but once where both
-    # ends of the places are looked up together.
-    last = pl.when(m > 1).then(before + m).max().fill_null(0)
+    # One table of sums for all queries, down to the last place there is.
+    last = (higher + tied).max().fill_null(0)
     sums = (1.0 / discounted(pl.int_range(1, last + 2), discount)).cum_sum().shift(1, fill_value=0.0)
-    ends = before.append(before + m).clip(upper_bound=last)
-    between = sums.gather(ends).diff(m.len()).tail(m.len())
-    return pl.when(m > 1).then(between).otherwise(1 / discounted(before + 1, discount))
+    alone = 1.0 / discounted(higher + 1, discount)
+    return pl.when(m > 1).then(sums.gather(higher + m) - sums.gather(higher)).otherwise(alone)
