@@ -37,11 +37,11 @@ def combined(
     counts = {"n_runs": pl.col("rank").count().cast(pl.UInt32)}
     if searched:
         return _combined(rows, method, systems, counts)
-    documents = _combined(rows, method, systems, {**counts, REPEATED: _repeated(systems)})
+    documents = _combined(rows, method, systems, {**counts, REPEATED: repeated(systems)})
     return guard(documents, "n_runs", pl.col(REPEATED), DUPLICATES).drop(REPEATED)
 
 
-def _repeated(systems: Sequence[str] | None) -> pl.Expr:
+def repeated(systems: Sequence[str] | None) -> pl.Expr:
     """Whether some run returned the document of a group more than once."""
     run, returned = pl.col("run"), pl.col("rank").is_not_null()
     if systems is None or len(systems) > MOST_COLUMNS:

@@ -24,7 +24,7 @@ from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.learners import knowing
 from polars_ir.fusion.methods import Method
-from polars_ir.fusion.pruning import pruned, pruned_in_memory
+from polars_ir.fusion.pruning import pruned, pruned_in_memory, ranked_lists
 from polars_ir.fusion.weights import all_weights, weighted
 from polars_ir.runs.norms import Norm, normalized, with_counts
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked, returned
@@ -71,7 +71,8 @@ def fuse(
     weights
         A number for each run, in the order of a dict or list, or a dict by run; a table (`query_id`, `run`, `weight`);
         or an expression that aggregates a run's list for a query, such as
-        `pl.col("score").max() - pl.col("score").median()`. 0 or more, not all 0.
+        `pl.col("score").max() - pl.col("score").median()`. 0 or more, not all 0, and of these runs alone: another's
+        name is an error (that in a LazyFrame of weights is not seen).
     k
         The constant of RRF: 60, but 2 for Qdrant.
     missing
@@ -81,7 +82,7 @@ def fuse(
         Use only so many documents at the top of each list.
     top
         Return only so many documents a query. For RRF and RBC documents that can not be among them are left out early,
-        which changes nothing but the time.
+        which changes nothing but the time; of LazyFrames if weights are no expression, and best with one for each run.
     dialect
         What a product means by the method or the norm: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
         `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.
@@ -128,12 +129,18 @@ def fuse(
     systems = systems_of(table)
     depth = check("depth", depth, or_none(whole(1)))
     top = check("top", top, or_none(whole(1)))
-    extra = [column for column in table.columns if column in read_by(fusion, weights)]
-    rows = ranked(table, *extra, lower_is_better=lower_is_better)
-    rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
-    rows = termed(rows, fusion, weights, systems, table, missing)
-    if top is not None and fusion.method.falling and missing != "min":
-        rows = _pruned(rows, fusion.method, top, table)
+    # Where a run may have a term for what it lacks, its rank bounds no score.
+    prunes = top if fusion.method.falling and missing != "min" else None
+    if prunes is not None and not table.eager and _by_list(fusion, weights):
+        lists = ranked_lists(table, lower_is_better, depth)
+        rows = pruned(weighted(lists, weights, systems, table), fusion.method, prunes, systems)
+    else:
+        extra = [column for column in table.columns if column in read_by(fusion, weights)]
+        rows = ranked(table, *extra, lower_is_better=lower_is_better)
+        rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+        rows = termed(rows, fusion, weights, systems, table, missing)
+        if prunes is not None and table.rows >= tuning.TUNING.streaming_rows:
+            rows = pruned_in_memory(collected(rows, table.rows), fusion.method, prunes).lazy()
     scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
     scores = guard(scores, "score", pl.col("score").is_nan(), NOT_A_NUMBER)
     if contributions:
@@ -147,13 +154,10 @@ def fuse(
         raise
 
 
-def _pruned(rows: pl.LazyFrame, method: Method, top: int, table: Table) -> pl.LazyFrame:
-    """The rows that can matter to the first documents, where leaving others out saves more than it takes."""
-    if not table.eager:
-        return pruned(rows, method, top)
-    if table.rows < tuning.TUNING.streaming_rows:
-        return rows
-    return pruned_in_memory(collected(rows, table.rows), method, top).lazy()
+def _by_list(fusion: Fusion, weights: Any) -> bool:
+    """Whether terms are known by the rank and the weight of a list, without its scores."""
+    of_ranks = {"rank", "weight"}.issuperset(fusion.method.term.meta.root_names())
+    return of_ranks and fusion.norm is None and not isinstance(weights, pl.Expr)
 
 
 def termed(

@@ -2,19 +2,30 @@
 
 Conventions: exact, not a heuristic. Let a method's terms be w f(r) for the rank r in a run of weight w, f falling and
 not negative, and the score their sum. If `top` documents have a score of `floor` or more, what has less is not among
-the first; and a document whose best rank is r has at most W f(r), W being the sum of the weights. For a plan `floor` is
-the highest term that any run has at rank `top`, since its documents above have at least as much: for RRF
-W / (k + r) >= w / (k + top) is r <= (W / w)(k + top) - k. In memory it is the score at place `top` among the documents
-that some run has so high, which is no less. A query without so many documents keeps all.
+the first; and a document whose best rank is r has at most W f(r), W being the sum of the weights. The score at place
+`top` that counts only some of the terms is a floor, since the others add to it: in a plan the terms of the first
+`HEAD * top` ranks, in memory all terms of documents that some run has among its first `top`. Even one run's term at
+rank `top` would be one: for RRF W / (k + r) >= w / (k + top) is r <= (W / w)(k + top) - k. A query without so many
+documents keeps all.
+
+A plan ranks each list once, as a list of ids in a row for each run and query, so that heads are cut off, and weights
+and bounds joined, by list and not by row; and only the rows of documents that are left are grouped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import polars as pl
 
 from polars_ir.engine.prefilter import among
-from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.ranking import DOCUMENT, text
+from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
+from polars_ir.frames.table import Table
+from polars_ir.fusion.combining import repeated
 from polars_ir.fusion.methods import Method
+from polars_ir.runs.rankings import LowerIsBetter, oriented
 
 #: Rounding must not leave out what is tied with the last: far more than it can be, far less than a rank is worth.
 ROUNDED = 1 - 1e-9
@@ -22,19 +33,75 @@ ROUNDED = 1 - 1e-9
 #: A column with the hash of a row's document.
 HASH = "polars_ir: hash"
 
+#: How many times `top` ranks of each list a plan reads for the floor: more raise it, and take longer.
+HEAD = 4
 
-def pruned(rows: pl.LazyFrame, method: Method, top: int) -> pl.LazyFrame:
-    """The rows of the documents that can be among the first `top` of their query."""
-    first, last = pl.col("rank") == 1, pl.col("rank") == top
-    ends = rows.filter(first | last).group_by("query_id")
-    bounds = ends.agg(weight=pl.col("weight").filter(first).sum(), floor=pl.col("term").filter(last).max() * ROUNDED)
-    return rows.join(_reaching(rows, bounds, method).select(DOCUMENT), on=DOCUMENT, how="semi")
+#: How many ranks a plan knows the terms of; a query whose floor is lower than the last of them keeps all.
+LADDER = 4096
+
+LIST = ["run", "query_id"]
+
+
+def ranked_lists(table: Table, lower_is_better: LowerIsBetter, depth: int | None) -> pl.LazyFrame:
+    """A row for each run and query: the ids of its documents in the order of their ranks, and their number in `rank`.
+
+    Each source is grouped apart, since a run of its own needs no grouping by its name, which takes as long again.
+    """
+    lists = []
+    for frame, make in table.sources:
+        named = make["run"].meta.is_literal()
+        rows = oriented(replace(table, sources=((frame, make),)), lower_is_better=lower_is_better)
+        # By hand where ids are equal: a struct of both takes twice the time.
+        order = pl.col("doc_id").sort_by("score", text("doc_id"), descending=[True, True])
+        keys = ["query_id"] if named else LIST
+        wrong = wrong_run_row(keys).any()
+        found = rows.group_by(keys).agg(order, wrong=wrong, rank=pl.len())
+        lists.append(found.select(make["run"].alias("run") if named else "run", "query_id", "doc_id", "wrong", "rank"))
+    whole = guard(pl.concat(lists), "doc_id", pl.col("wrong"), BAD_RUN).drop("wrong")
+    return whole if depth is None else whole.with_columns(pl.col("doc_id").list.head(depth))
+
+
+def pruned(lists: pl.LazyFrame, method: Method, top: int, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """The rows of the documents that can be among the first `top` of their query, from weighted lists of ids."""
+    lists = lists.cache()
+    heads = _rows(lists, pl.lit(HEAD * top)).with_columns(term=method.term)
+    sums = heads.group_by(DOCUMENT).agg(pl.col("term").sum(), repeated=repeated(systems))
+    # What a run gives twice is no floor: its query keeps all, so that the plan finds it as it adds up.
+    known = (pl.len() >= top) & ~pl.col("repeated").any()
+    floor = pl.when(known).then(pl.col("term").top_k(top).min() * ROUNDED).otherwise(0.0)
+    floors = sums.group_by("query_id").agg(floor=floor)
+    bounds = lists.group_by("query_id").agg(pl.col("weight").sum()).join(floors, on="query_id")
+    bounds = bounds.select("query_id", reach=_reach(method))
+    reaching = _rows(lists.join(bounds, on="query_id"), pl.col("reach")).select(_hash())
+    # A number is looked up in a fraction of the time of two ids; were two documents' the same, both would stay.
+    rows = _rows(lists).with_columns(_hash())
+    return rows.join(reaching, on=HASH, how="semi").drop(HASH).with_columns(term=method.term)
+
+
+def _hash() -> pl.Expr:
+    return (pl.col("query_id").hash(0) ^ pl.col("doc_id").hash(1)).alias(HASH)
+
+
+def _rows(lists: pl.LazyFrame, depth: pl.Expr | None = None) -> pl.LazyFrame:
+    """The rows of lists, or of their first ranks."""
+    lists = lists if depth is None else lists.with_columns(pl.col("doc_id").list.head(depth))
+    lists = lists.with_columns(rank=pl.int_ranges(1, pl.col("doc_id").list.len() + 1, dtype=pl.UInt32))
+    return lists.explode("doc_id", "rank", empty_as_null=False)
+
+
+def _reach(method: Method) -> pl.Expr:
+    """The last rank r with W f(r) >= floor, by the terms of the first ranks; any, if it is not among them."""
+    ranks = pl.select(rank=pl.int_range(LADDER, 0, -1, dtype=pl.UInt32)).with_columns(weight=1.0)
+    terms = ranks.select(method.term.cast(pl.Float64)).to_series()
+    # A floor of 0 is reached by all, be it of runs of weight 0 alone.
+    lower = pl.lit(terms).search_sorted((pl.col("floor") / pl.col("weight") * ROUNDED).fill_nan(0.0))
+    return pl.when(lower > 0).then(LADDER - lower.cast(pl.Int64)).otherwise(2**32)
 
 
 def pruned_in_memory(rows: pl.DataFrame, method: Method, top: int) -> pl.DataFrame:
-    """As `pruned`, without a join of all rows: of other documents only those stay that share a slot with one."""
+    """The rows of such documents without a join of all: of others only those stay that share a slot with one."""
     # What is asked twice of each row is hashed once.
-    rows = rows.with_columns((pl.col("query_id").hash(0) ^ pl.col("doc_id").hash(1)).alias(HASH))
+    rows = rows.with_columns(_hash())
     leading = rows.filter(pl.col("rank") <= top).select(HASH)
     scores = rows.lazy().filter(among([HASH], leading)).group_by(DOCUMENT).agg(pl.col("term").sum())
     floor = pl.col("term").top_k(top).min() * ROUNDED
@@ -43,13 +110,9 @@ def pruned_in_memory(rows: pl.DataFrame, method: Method, top: int) -> pl.DataFra
     bounds = weights.join(floors, on="query_id").collect()
     deepest = _deepest(rows, bounds, method)
     high = rows.lazy() if deepest is None else rows.lazy().filter(pl.col("rank") <= deepest)
-    return rows.filter(among([HASH], _reaching(high, bounds.lazy(), method).select(HASH).collect())).drop(HASH)
-
-
-def _reaching(rows: pl.LazyFrame, bounds: pl.LazyFrame, method: Method) -> pl.LazyFrame:
-    """The rows whose document has the floor of its query, were it in all runs where it is in this one."""
-    most = rows.drop("weight").join(bounds, on="query_id").with_columns(term=method.term)
-    return most.filter(pl.col("floor").is_null() | (pl.col("term") >= pl.col("floor")))
+    most = high.drop("weight").join(bounds.lazy(), on="query_id").with_columns(term=method.term)
+    reaching = most.filter(pl.col("floor").is_null() | (pl.col("term") >= pl.col("floor")))
+    return rows.filter(among([HASH], reaching.select(HASH).collect())).drop(HASH)
 
 
 def _deepest(rows: pl.DataFrame, bounds: pl.DataFrame, method: Method) -> int | None:

@@ -1,13 +1,13 @@
 """The weight of each run, or of each run and query: numbers, a table, or an expression over its lists.
 
-Conventions: weights are 0 or more, and not all of them 0. What all queries have in common is checked at once; a weight
-by query is checked by the plan.
+Conventions: weights are 0 or more, and not all of them 0, and name runs that are fused, all of them. What all queries
+have in common is checked at once; a weight by query is checked by the plan.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -39,7 +39,7 @@ def weighted(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None, ru
     if is_numbers(weights):
         numbers = by_system(weights, systems)
         return rows.with_columns(weight=pl.col("run").replace_strict(numbers, return_dtype=pl.Float64, default=None))
-    return _guarded(rows.join(_by_query(weights, run), on=LIST, how="left"))
+    return _guarded(rows.join(_by_query(weights, run, systems), on=LIST, how="left"))
 
 
 def all_weights(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None) -> pl.Expr | pl.LazyFrame:
@@ -70,9 +70,7 @@ def by_system(weights: Any, systems: Sequence[str] | None) -> dict[str, float]:
         weights = dict(zip(systems, weights, strict=True))
     numbers = {str(system): weight for system, weight in weights.items()}
     if systems is not None:
-        if unknown := [system for system in numbers if system not in systems]:
-            says = f"name {unknown[0]!r}, which is no run; the runs are {quoted(systems)}."
-            raise OptionError(says, about="weights", near=nearest(unknown[0], systems))
+        _check_known(numbers, systems)
         if lacking := [system for system in systems if system not in numbers]:
             says = f"must be as many as runs; there is none for {quoted(lacking)}."
             raise OptionError(says, about="weights")
@@ -84,8 +82,15 @@ def by_system(weights: Any, systems: Sequence[str] | None) -> dict[str, float]:
     return {system: float(weight) for system, weight in numbers.items()}
 
 
-def _by_query(weights: Any, run: Table) -> pl.LazyFrame:
-    """A table of weights with canonical columns, ids of the run's type."""
+def _check_known(named: Iterable[str], systems: Sequence[str]) -> None:
+    """Raise an `OptionError` for weights of what is no run, which is most probably misspelt."""
+    if unknown := [system for system in named if system not in systems]:
+        says = f"name {unknown[0]!r}, which is no run; the runs are {quoted(systems)}."
+        raise OptionError(says, about="weights", near=nearest(unknown[0], systems))
+
+
+def _by_query(weights: Any, run: Table, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """A table of weights with canonical columns, ids of the run's type; one in memory must name runs alone."""
     if not (isinstance(weights, (pl.DataFrame, pl.LazyFrame)) or is_pandas(weights)):
         says = f"must be numbers, a dict by system, a table (query_id, run, weight) or an expression; got {weights!r}."
         raise OptionError(says, about="weights")
@@ -108,6 +113,8 @@ def _by_query(weights: Any, run: Table) -> pl.LazyFrame:
         pl.col(query).cast(run.dtypes["query_id"]).alias("query_id"),
         weight=pl.col("weight").cast(pl.Float64),
     )
+    if systems is not None and not isinstance(weights, pl.LazyFrame):
+        _check_known(table.select(pl.col("run").drop_nulls().unique().sort()).collect()["run"], systems)
     # A run and query with two weights has none, and the plan says so.
     return table.unique(LIST, keep="none")
 

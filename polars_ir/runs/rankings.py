@@ -41,17 +41,23 @@ def guarded(run: Table) -> Table:
     return run.made_of(guard(run.all_columns(), "score", wrong_run_row(run.keys), BAD_RUN))
 
 
-def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False) -> pl.LazyFrame:
-    """The keys, `doc_id`, `score` and `rank` of every row, with other columns of the run.
-
-    The score is Float64, unless it is to be `whole`: a Float64 can not hold every integer.
-    """
+def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:
+    """The keys, `doc_id`, `score` and other columns of a run, distances with a minus: the highest score is the best."""
     needed = dict.fromkeys([*run.keys, "doc_id", "score", *columns])
     rows = run.select(*needed)
     if (distance := _distances(run, lower_is_better)) is not None:
         wide = pl.Int128 if run.dtypes["score"] == pl.UInt64 else run.dtypes["score"]
         score = pl.col("score").cast(wide)
         rows = rows.with_columns(score=pl.when(distance).then(-score).otherwise(score))
+    return rows
+
+
+def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False) -> pl.LazyFrame:
+    """The keys, `doc_id`, `score` and `rank` of every row, with other columns of the run.
+
+    The score is Float64, unless it is to be `whole`: a Float64 can not hold every integer.
+    """
+    rows = oriented(run, *columns, lower_is_better=lower_is_better)
     if run.eager and run.rows >= tuning.TUNING.streaming_rows:
         # In one chunk, in which ids and numbers are looked up in a fraction of the time.
         rows = _placed(rows.collect().rechunk()).lazy()

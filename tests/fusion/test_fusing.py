@@ -211,13 +211,81 @@ def test_pruning_changes_nothing(seed, streaming_rows, monkeypatch):
 
 
 def test_pruning_leaves_most_out():
-    """Two lists of 1000 with nothing in common: only r <= 2 (60 + 10) - 60 = 80 can be among the first ten."""
-    rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
-    rows = rows.with_columns(query_id=pl.lit("q"), doc_id=pl.format("{}{}", "run", "rank"), weight=1.0)
-    method = ir.fusion.rrf()
-    kept = pruned(rows.lazy().with_columns(term=method.term), method, 10).collect()
-    assert kept["rank"].max() == 80
-    assert kept.height == 160
+    """Two lists of 1000 with nothing in common: the tenth has 1 / (60 + 5), so that others need r <= 2 * 65 - 60."""
+    ids = [[f"{run}{rank}" for rank in range(1000)] for run in "ab"]
+    lists = pl.LazyFrame({"run": ["a", "b"], "query_id": "q", "weight": 1.0, "doc_id": ids})
+    kept = pruned(lists, ir.fusion.rrf(), 10, ["a", "b"]).collect()
+    assert kept["rank"].max() == 70
+    assert kept.height == 140
+
+
+def _tied_runs(seed: int) -> dict[str, pl.DataFrame]:
+    """Lists of few scores, so that ties are cut by every bound; some queries have one run, or hardly a document."""
+    chance = random.Random(seed)
+    rows = [
+        (run, f"q{query}", f"d{doc}", float(chance.randint(0, 3)) - (query == 3) * doc)
+        for run in "abc"
+        for query in range(6)
+        if (run, query) != ("c", 0) and (run == "a" or query != 1)
+        for doc in chance.sample(range(200), 2 if query == 2 else 150)
+    ]
+    frame = pl.DataFrame(rows, schema=["run", "query_id", "doc_id", "score"], orient="row")
+    return {run: frame.filter(run=run).drop("run") for run in "abc"}
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize("method", ["rrf", "rbc"])
+def test_a_plan_prunes_nothing_that_is_tied_or_alone(method, stacked, engine):
+    runs = _tied_runs(5)
+    rows = [
+        (f"q{q}", run, weight + q % 2) for q in range(6) for run, weight in zip("abc", (1.0, 3.0, 0.5), strict=True)
+    ]
+    by_query = pl.DataFrame(rows, schema=["query_id", "run", "weight"], orient="row")
+    plans = {name: run.lazy() for name, run in runs.items()}
+    if stacked:
+        plans = pl.concat(plan.with_columns(run=pl.lit(name)) for name, plan in plans.items())
+    for options in (
+        {},
+        {"weights": {"a": 0, "b": 5, "c": 1}},
+        {"weights": by_query},
+        {"weights": pl.col("score").max() + 1000},
+        {"depth": 20},
+        {"norm": "min-max"},
+        {"missing": "zero"},
+        {"lower_is_better": ["b"]},
+    ):
+        whole = ir.fuse(runs, method, **options)
+        for top in (1, 5, 40):
+            first = whole.group_by("query_id", maintain_order=True).head(top)
+            assert ir.fuse(plans, method, **options, top=top).collect(engine=engine).equals(first), (options, top)
+
+
+def test_terms_beyond_those_that_a_plan_knows_leave_nothing_out(monkeypatch):
+    monkeypatch.setattr("polars_ir.fusion.pruning.LADDER", 3)
+    runs = _tied_runs(6)
+    first = ir.fuse(runs).group_by("query_id", maintain_order=True).head(5)
+    assert ir.fuse({name: run.lazy() for name, run in runs.items()}, top=5).collect().equals(first)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("score", None), ("score", math.nan), ("query_id", None), ("doc_id", None)]
+)
+def test_a_pruned_plan_sees_wrong_rows_that_are_low(column, value):
+    """Also of a row that is left out, and of a query whose others are right."""
+    runs = _tied_runs(7)
+    last = pl.int_range(pl.len()) == pl.len() - 1
+    wrong = runs["b"].with_columns(pl.when(last).then(pl.lit(value)).otherwise(column).alias(column))
+    for plans in (
+        {**runs, "b": wrong.lazy()},
+        pl.concat([runs["a"].with_columns(run=pl.lit("a")), wrong.with_columns(run=pl.lit("b"))]).lazy(),
+    ):
+        plan = ir.fuse(plans, top=1)
+        for asked in (plan, plan.select("score"), plan.select("doc_id"), plan.select("n_runs")):
+            with pytest.raises(
+                pl.exceptions.InvalidOperationError, match="scores that are null, or scores that are NaN"
+            ):
+                asked.collect()
 
 
 def test_pruning_in_memory_goes_by_the_scores_of_those_that_are_high():
@@ -364,6 +432,13 @@ def test_a_plan_holds_no_python_function():
         (lambda: ir.fuse([A, B], weights=[1, -1]), "must be numbers of 0 or more; got -1 for '2'"),
         (lambda: ir.fuse([A, B], weights=[0, 0]), "must not all be 0"),
         (lambda: ir.fuse({"bm25": A, "b": B}, weights={"bm52": 1, "b": 1}), "Did you mean 'bm25'"),
+        (
+            lambda: ir.fuse(
+                {"bm25": A, "b": B},
+                weights=pl.DataFrame({"query_id": "q1", "run": ["bm25", "bm52", "b"], "weight": 1.0}),
+            ),
+            "weights name 'bm52', which is no run; the runs are 'bm25', 'b'. Did you mean 'bm25'",
+        ),
         (lambda: ir.fuse([A, B], "rff"), "Did you mean 'rrf'"),
         (lambda: ir.fuse([A, B], "sum", norm="minmax"), "Did you mean 'min-max'"),
         (lambda: ir.fuse([A, B], dialect="qdrantt"), "Did you mean 'qdrant'"),
