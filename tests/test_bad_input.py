@@ -360,7 +360,7 @@ PARTS = {
     "a document list that is a string": (evaluating({"q": "d1"}, {"q": ["d1"]}), ["run['q']", "str: 'd1'"]),
     "ids of two types in a dict": (
         evaluating({"q": {"d1": 0.5, 3: 0.1}}, {"q": ["d1"]}),
-        ["run mixes types", "Write ids all as texts, or all as integers."],
+        ["run mixes types", "Write ids all as texts, or all as integers, and what is no id as numbers."],
     ),
     "NaN among the grades": (
         evaluating(qrels=QRELS.with_columns(relevance=pl.Series([1.0, NAN]))),
@@ -558,6 +558,13 @@ def test_judgments_that_find_nothing_relevant_give_zeros_and_a_warning(grade, pl
     with pytest.warns(ir.IRWarning, match="^no grade of the qrels is above 0, so that no document is relevant"):
         result = run.ir.evaluate(qrels, "RR").lazy().collect()
     assert result["RR"].to_list() == [0.0, 0.0]
+
+
+def test_every_judged_document_is_relevant_from_grade_0_on(recwarn):
+    """So that zeros of such a measure say nothing of the judgments."""
+    found = ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d2": 0}}, ["P(rel=0)@1", "P(rel=0)@2"])
+    assert found.rows() == [("q", 0.0, 0.5)]
+    assert not recwarn.list
 
 
 def test_no_query_in_common_gives_zeros_and_a_warning_with_queries_of_both_sides():

@@ -26,6 +26,7 @@ from polars_ir.fusion.learners import knowing
 from polars_ir.fusion.methods import Method
 from polars_ir.fusion.pruning import pruned, pruned_in_memory, ranked_lists
 from polars_ir.fusion.weights import all_weights, weighted
+from polars_ir.language.parameters import MOST_DOCUMENTS
 from polars_ir.runs.norms import Norm, normalized, with_counts
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked, returned
 from polars_ir.values import check, one_of, or_none, whole
@@ -71,8 +72,8 @@ def fuse(
     weights
         A number for each run, in the order of a dict or list, or a dict by run; a table (`query_id`, `run`, `weight`);
         or an expression that aggregates a run's list for a query, such as
-        `pl.col("score").max() - pl.col("score").median()`. 0 or more, not all 0, and of these runs alone: another's
-        name is an error (that in a LazyFrame of weights is not seen).
+        `pl.col("score").max() - pl.col("score").median()`. 0 or more, not all 0, one for each run, and of these runs
+        alone: another's name is an error (not seen where runs are one LazyFrame, or weights are).
     k
         The constant of RRF: 60, but 2 for Qdrant.
     missing
@@ -129,8 +130,7 @@ def fuse(
     systems = systems_of(table)
     depth = check("depth", depth, or_none(whole(1)))
     top = check("top", top, or_none(whole(1)))
-    # Where a run may have a term for what it lacks, its rank bounds no score.
-    prunes = top if fusion.method.falling and missing != "min" else None
+    prunes = _prunes(fusion.method, missing, top)
     if prunes is not None and not table.eager and _by_list(fusion, weights):
         lists = ranked_lists(table, lower_is_better, depth)
         rows = pruned(weighted(lists, weights, systems, table), fusion.method, prunes, systems)
@@ -140,7 +140,7 @@ def fuse(
         rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
         rows = termed(rows, fusion, weights, systems, table, missing)
         if prunes is not None and table.rows >= tuning.TUNING.streaming_rows:
-            rows = pruned_in_memory(collected(rows, table.rows), fusion.method, prunes).lazy()
+            rows = pruned_in_memory(collected(rows, table.rows), fusion.method, prunes, systems).lazy()
     scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
     scores = guard(scores, "score", pl.col("score").is_nan(), NOT_A_NUMBER)
     if contributions:
@@ -152,6 +152,12 @@ def fuse(
         if DUPLICATES in str(error):
             search_duplicates("run", table, [*table.keys, "doc_id"])
         raise
+
+
+def _prunes(method: Method, missing: Missing, top: int | None) -> int | None:
+    """How many documents to prune for; None where no rank bounds a score, as of a run with a term for what it lacks."""
+    bounds = method.falling and method.absent is None and missing != "min"
+    return min(top, MOST_DOCUMENTS) if top is not None and bounds else None
 
 
 def _by_list(fusion: Fusion, weights: Any) -> bool:

@@ -65,17 +65,21 @@ def pruned(lists: pl.LazyFrame, method: Method, top: int, systems: Sequence[str]
     """The rows of the documents that can be among the first `top` of their query, from weighted lists of ids."""
     lists = lists.cache()
     heads = _rows(lists, pl.lit(HEAD * top)).with_columns(term=method.term)
-    sums = heads.group_by(DOCUMENT).agg(pl.col("term").sum(), repeated=repeated(systems))
-    # What a run gives twice is no floor: its query keeps all, so that the plan finds it as it adds up.
-    known = (pl.len() >= top) & ~pl.col("repeated").any()
-    floor = pl.when(known).then(pl.col("term").top_k(top).min() * ROUNDED).otherwise(0.0)
-    floors = sums.group_by("query_id").agg(floor=floor)
+    floors = _floors(heads, top, systems)
     bounds = lists.group_by("query_id").agg(pl.col("weight").sum()).join(floors, on="query_id")
     bounds = bounds.select("query_id", reach=_reach(method))
     reaching = _rows(lists.join(bounds, on="query_id"), pl.col("reach")).select(_hash())
     # A number is looked up in a fraction of the time of two ids; were two documents' the same, both would stay.
     rows = _rows(lists).with_columns(_hash())
     return rows.join(reaching, on=HASH, how="semi").drop(HASH).with_columns(term=method.term)
+
+
+def _floors(rows: pl.LazyFrame, top: int, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """The score of each query at place `top` by some terms of its documents; null where they tell none."""
+    sums = rows.group_by(DOCUMENT).agg(pl.col("term").sum(), repeated=repeated(systems))
+    # What a run gives twice is no floor: its query keeps all, so that it is found as the terms are added up.
+    known = (pl.len() >= top) & ~pl.col("repeated").any()
+    return sums.group_by("query_id").agg(floor=pl.when(known).then(pl.col("term").top_k(top).min() * ROUNDED))
 
 
 def _hash() -> pl.Expr:
@@ -93,20 +97,22 @@ def _reach(method: Method) -> pl.Expr:
     """The last rank r with W f(r) >= floor, by the terms of the first ranks; any, if it is not among them."""
     ranks = pl.select(rank=pl.int_range(LADDER, 0, -1, dtype=pl.UInt32)).with_columns(weight=1.0)
     terms = ranks.select(method.term.cast(pl.Float64)).to_series()
-    # A floor of 0 is reached by all, be it of runs of weight 0 alone.
-    lower = pl.lit(terms).search_sorted((pl.col("floor") / pl.col("weight") * ROUNDED).fill_nan(0.0))
+    lower = pl.lit(terms).search_sorted(_least_term().fill_null(0.0), side="left")
     return pl.when(lower > 0).then(LADDER - lower.cast(pl.Int64)).otherwise(2**32)
 
 
-def pruned_in_memory(rows: pl.DataFrame, method: Method, top: int) -> pl.DataFrame:
+def _least_term() -> pl.Expr:
+    """The lowest f(r) that reaches the floor of a query; 0, which all do, where its runs are of weight 0 alone."""
+    return (pl.col("floor") / pl.col("weight") * ROUNDED).fill_nan(0.0)
+
+
+def pruned_in_memory(rows: pl.DataFrame, method: Method, top: int, systems: Sequence[str] | None) -> pl.DataFrame:
     """The rows of such documents without a join of all: of others only those stay that share a slot with one."""
     # What is asked twice of each row is hashed once.
     rows = rows.with_columns(_hash())
     leading = rows.filter(pl.col("rank") <= top).select(HASH)
-    scores = rows.lazy().filter(among([HASH], leading)).group_by(DOCUMENT).agg(pl.col("term").sum())
-    floor = pl.col("term").top_k(top).min() * ROUNDED
+    floors = _floors(rows.lazy().filter(among([HASH], leading)), top, systems)
     weights = rows.lazy().filter(pl.col("rank") == 1).group_by("query_id").agg(pl.col("weight").sum())
-    floors = scores.group_by("query_id").agg(floor=pl.when(pl.len() >= top).then(floor))
     bounds = weights.join(floors, on="query_id").collect()
     deepest = _deepest(rows, bounds, method)
     high = rows.lazy() if deepest is None else rows.lazy().filter(pl.col("rank") <= deepest)
@@ -121,5 +127,5 @@ def _deepest(rows: pl.DataFrame, bounds: pl.DataFrame, method: Method) -> int | 
         return None
     deepest: int = rows.select(pl.col("rank").max()).item()
     ranks = pl.select(rank=pl.int_range(1, deepest + 1, dtype=pl.UInt32)).with_columns(weight=1.0)
-    least = bounds.select((pl.col("floor") / pl.col("weight")).min() * ROUNDED).item()
+    least = bounds.select(_least_term().min()).item()
     return ranks.filter(method.term >= least).height

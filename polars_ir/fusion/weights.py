@@ -38,7 +38,9 @@ def weighted(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None, ru
         return _guarded(rows.with_columns(weight=value))
     if is_numbers(weights):
         numbers = by_system(weights, systems)
-        return rows.with_columns(weight=pl.col("run").replace_strict(numbers, return_dtype=pl.Float64, default=None))
+        rows = rows.with_columns(weight=pl.col("run").replace_strict(numbers, return_dtype=pl.Float64, default=None))
+        # Of a LazyFrame of several runs the plan alone knows the names.
+        return rows if systems is not None else guard(rows, ("rank", "weight"), pl.col("weight").is_null(), BAD_WEIGHTS)
     return _guarded(rows.join(_by_query(weights, run, systems), on=LIST, how="left"))
 
 

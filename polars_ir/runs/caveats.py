@@ -67,8 +67,11 @@ def warn_of_result(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured
 
 
 def _warn_of_nothing_relevant(result: pl.DataFrame, qrels: Table, measures: Sequence[Measured]) -> None:
-    """Warn of judgments none of which says that a document is relevant, where a measure is 0 for all queries."""
-    figures = [result[measure.name] for measure in measures if measure.call]
+    """Warn of judgments none of which says that a document is relevant, where a measure is 0 for all queries.
+
+    A measure with `rel=0` does not tell: to it every judged document is relevant.
+    """
+    figures = [result[m.name] for m in measures if m.call and m.call.arguments.get("rel") != 0]
     if not any(values.dtype.is_numeric() and values.max() == 0 for values in figures):
         return
     highest = qrels.select("relevance").select(pl.col("relevance").max()).collect(engine=qrels.engine).item()

@@ -9,6 +9,7 @@ import pytest
 from tuned import tune
 
 import polars_ir as ir
+from polars_ir.errors import DataError
 from polars_ir.fusion.pruning import pruned, pruned_in_memory
 
 A = {"q1": {"x": 9.0, "y": 6.0, "z": 5.0}, "q2": {"x": 1.0}}
@@ -261,6 +262,68 @@ def test_a_plan_prunes_nothing_that_is_tied_or_alone(method, stacked, engine):
             assert ir.fuse(plans, method, **options, top=top).collect(engine=engine).equals(first), (options, top)
 
 
+@pytest.mark.parametrize("plan", [False, True])
+def test_a_document_that_a_run_repeats_raises_no_floor(plan, monkeypatch):
+    """Its terms add up to more than any document can have, which would leave all out, itself too."""
+    tune(monkeypatch, streaming_rows=0, searched_rows=0)
+    scores = [float(-rank) for rank in range(20)]
+    repeating = pl.DataFrame({"query_id": ["q"] * 20, "doc_id": ["x"] * 10 + [*"abcdefghij"], "score": scores})
+    runs = {"a": repeating, "b": repeating[10:]}
+    with pytest.raises((DataError, pl.exceptions.InvalidOperationError), match=r"more than once|repeat the ids"):
+        ir.fuse({name: run.lazy() for name, run in runs.items()} if plan else runs, top=1).lazy().collect()
+
+
+@pytest.mark.parametrize("plan", [False, True])
+def test_a_term_for_what_a_run_lacks_is_not_left_out(plan, monkeypatch):
+    tune(monkeypatch, streaming_rows=0)
+    method = ir.fusion.rrf()._replace(absent=pl.col("weight") / 50)
+    runs = {name: run.lazy() if plan else run for name, run in _tied_runs(8).items()}
+    first = ir.fuse(runs, method).lazy().collect().group_by("query_id", maintain_order=True).head(5)
+    assert ir.fuse(runs, method, top=5).lazy().collect().equals(first)
+
+
+@pytest.mark.parametrize("plan", [False, True])
+def test_more_than_there_can_be_are_all(plan, monkeypatch):
+    tune(monkeypatch, streaming_rows=0)
+    runs = _tied_runs(9)
+    whole = ir.fuse(runs)
+    runs = {name: run.lazy() for name, run in runs.items()} if plan else runs
+    assert ir.fuse(runs, top=10**18).lazy().collect().equals(whole)
+
+
+@pytest.mark.parametrize("plan", [False, True])
+@pytest.mark.parametrize("other_query", ["q1", "q9"])
+def test_a_query_that_only_runs_of_weight_0_answer_keeps_all(other_query, plan, monkeypatch):
+    """Its documents are tied at 0, and ordered by their ids."""
+    tune(monkeypatch, streaming_rows=0)
+    lists = {"a": ("q1", "abcdefgh"), "b": ("q1", "bacdefghijk"), "c": (other_query, "xyz")}
+    runs = {
+        name: pl.LazyFrame({"query_id": query, "doc_id": [*ids], "score": range(0, -len(ids), -1)})
+        for name, (query, ids) in lists.items()
+    }
+    runs["c"] = runs["c"].filter(query_id="q9")
+    found = ir.fuse(runs if plan else pl.collect_all(runs.values()), weights=[0, 0, 1], top=2)
+    rows = found.lazy().collect().filter(query_id="q1")
+    assert rows.select("doc_id", "score").rows() == [("k", 0.0), ("j", 0.0)]
+
+
+def test_equal_terms_of_zero_leave_nothing_out():
+    """From rank 163 on 0.01^(rank - 1) is no number but 0: those documents are ordered by their ids."""
+    ids = [f"d{i:04}" for i in range(5000)]
+    runs = {n: pl.DataFrame({"query_id": "q", "doc_id": ids, "score": range(0, -5000, -1)}) for n in "ab"}
+    method = ir.fusion.rbc(phi=0.01)
+    first = ir.fuse(runs, method).head(200)
+    assert first["doc_id"][-1] == "d4962"
+    assert ir.fuse({name: run.lazy() for name, run in runs.items()}, method, top=200).collect().equals(first)
+
+
+@pytest.mark.parametrize("top", [None, 1])
+def test_a_plan_of_several_runs_finds_one_without_a_weight(top):
+    stacked = _frame({"a": A, "b": B}).lazy()
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"weights must be .* one for each run"):
+        ir.fuse(stacked, weights={"a": 1}, top=top).collect()
+
+
 def test_terms_beyond_those_that_a_plan_knows_leave_nothing_out(monkeypatch):
     monkeypatch.setattr("polars_ir.fusion.pruning.LADDER", 3)
     runs = _tied_runs(6)
@@ -294,7 +357,7 @@ def test_pruning_in_memory_goes_by_the_scores_of_those_that_are_high():
     number = pl.when(pl.col("rank") > 10).then(pl.format("{}{}", "run", "rank")).otherwise("rank")
     rows = rows.with_columns(query_id=pl.lit("q"), doc_id=number, weight=1.0)
     method = ir.fusion.rrf()
-    kept = pruned_in_memory(rows.with_columns(term=method.term), method, 10)
+    kept = pruned_in_memory(rows.with_columns(term=method.term), method, 10, ["a", "b"])
     assert set(map(str, range(1, 11))) <= set(kept["doc_id"])
     # Some others may share a slot of the table of hashes.
     assert kept.height < 2 * 10 + 2000 / 8
