@@ -83,7 +83,7 @@ def fuse(
         Use only so many documents at the top of each list.
     top
         Return only so many documents a query. For RRF and RBC documents that can not be among them are left out early,
-        which changes nothing but the time; of LazyFrames if weights are no expression, and best with one for each run.
+        which changes nothing but the time: of LazyFrames where weights are no expression, fastest if each run is one.
     dialect
         What a product means by the method or the norm: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
         `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.

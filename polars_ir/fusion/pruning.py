@@ -6,7 +6,7 @@ the first; and a document whose best rank is r has at most W f(r), W being the s
 `top` that counts only some of the terms is a floor, since the others add to it: in a plan the terms of the first
 `HEAD * top` ranks, in memory all terms of documents that some run has among its first `top`. Even one run's term at
 rank `top` would be one: for RRF W / (k + r) >= w / (k + top) is r <= (W / w)(k + top) - k. A query without so many
-documents keeps all.
+documents keeps all, and one in which a run repeats a document: its terms are more than a document can have.
 
 A plan ranks each list once, as a list of ids in a row for each run and query, so that heads are cut off, and weights
 and bounds joined, by list and not by row; and only the rows of documents that are left are grouped.

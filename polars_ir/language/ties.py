@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import cast
+from typing import cast, get_args
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from polars_ir.language.gains import Discount, discounted
 from polars_ir.language.words import n_higher, n_tied, top
 
 #: The name of a column of weights.
-WEIGHTS = re.compile(r"places\(k=(None|\d+), discount=(\w+)\)")
+WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Discount))})\)")
 
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
@@ -87,8 +87,8 @@ def weights(k: int | None, discount: Discount) -> pl.Expr:
 def is_weights(column: str) -> bool:
     """Whether a column is one that `weights` names.
 
-    >>> is_weights("places(k=None, discount=rank)"), is_weights("rank")
-    (True, False)
+    >>> is_weights("places(k=None, discount=rank)"), is_weights("places(k=None, discount=other)"), is_weights("rank")
+    (True, False, False)
     """
     return WEIGHTS.fullmatch(column) is not None
 
