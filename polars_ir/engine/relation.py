@@ -100,9 +100,11 @@ def _is_sparse(run: Table, judgments: Judgments, needs: Needs) -> bool:
     limits = tuning.TUNING
     if needs.unjudged or needs.judged_only or needs.ties == "input" or run.rows < limits.counted:
         return False
-    if judgments.rows.height >= limits.numbered * len(judgments.queries):
+    if judgments.rows.height >= limits.deep * len(judgments.queries):
         return False
-    return run.rows >= limits.streaming_rows or not _in_pieces(run)
+    # Rows that stand together by query are numbered without a look at each, and ranked without a sort.
+    few = judgments.rows.height < limits.numbered * len(judgments.queries)
+    return not _in_pieces(run) or (few and run.rows >= limits.streaming_rows)
 
 
 def _in_pieces(run: Table) -> bool:

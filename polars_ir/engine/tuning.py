@@ -13,8 +13,9 @@ class Tuning:
     #: judged one.
     deep: int = 24
 
-    #: Judgments a query, of those that are read, from which it is faster to put large tables in memory together by
-    #: numbers. With fewer rows than `counted` it always is.
+    #: Judgments a query, of those that are read, from which large tables in memory whose queries stand together are
+    #: better put together by numbers; with fewer that saves little time and takes more memory. Those in no order are
+    #: from `deep` on, and all with fewer rows than `counted`.
     numbered: int = 8
 
     #: Rows of a run in memory that are searched for duplicates whole. Of more, and of a LazyFrame, only the documents
@@ -22,7 +23,7 @@ class Tuning:
     searched_rows: int = 1_000_000
 
     #: Rows of a run in memory from which, with fewer judgments, it is faster to count by steps if its queries are not
-    #: together. With `streaming_rows` it always is.
+    #: together. Where they are, it takes less memory with `streaming_rows`.
     counted: int = 200_000
 
     #: Rows in memory from which the streaming engine is faster than the in-memory one.
