@@ -560,10 +560,17 @@ def test_judgments_that_find_nothing_relevant_give_zeros_and_a_warning(grade, pl
     assert result["RR"].to_list() == [0.0, 0.0]
 
 
+def test_judgments_that_find_nothing_relevant_are_warned_of_where_figures_are_null():
+    with pytest.warns(ir.IRWarning, match="^no grade of the qrels is above 0"):
+        assert RUN.ir.evaluate(QRELS.with_columns(relevance=0), "RR", undefined=None)["RR"].to_list() == [None, None]
+
+
 def test_every_judged_document_is_relevant_from_grade_0_on(recwarn):
     """So that zeros of such a measure say nothing of the judgments."""
     found = ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d2": 0}}, ["P(rel=0)@1", "P(rel=0)@2"])
     assert found.rows() == [("q", 0.0, 0.5)]
+    # Nor do those of a measure that asks whether documents are judged.
+    assert ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 0, "d2": 0}}, "Hole@2").rows() == [("q", 0.0)]
     assert not recwarn.list
 
 

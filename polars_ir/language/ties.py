@@ -126,4 +126,4 @@ def _over_places(k: str, discount: Discount) -> pl.Expr:
     last = (higher + tied).max().fill_null(0)
     sums = (1.0 / discounted(pl.int_range(1, last + 2), discount)).cum_sum().shift(1, fill_value=0.0)
     alone = 1.0 / discounted(higher + 1, discount)
-    return pl.when(m > 1).then(sums.gather(higher + m) - sums.gather(higher)).otherwise(alone)
+    return pl.when(m > 1).then(sums.gather(higher + m) - sums.gather(higher)).otherwise(alone * m)

@@ -7,11 +7,9 @@ import polars as pl
 from polars_ir.language import ties
 from polars_ir.language.catalog import measure
 from polars_ir.language.gains import discounted
+from polars_ir.language.parameters import MOST_DOCUMENTS
 from polars_ir.language.words import if_relevant, or_zero, rank, relevant, top
 from polars_ir.measures.precision_recall import TREC_EVAL
-
-#: More documents than share a score.
-MOST_TIED = 2**31
 
 
 def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -22,8 +20,8 @@ def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Ex
     """
     is_hit = relevant(rel) & ties.within(k)
     # The a and the n of a document in one number, so that the lowest has both.
-    level = (ties.higher * MOST_TIED + ties.tied).filter(is_hit)
-    before, n = level.min() // MOST_TIED, level.min() % MOST_TIED
+    level = (ties.higher * MOST_DOCUMENTS + ties.tied).filter(is_hit)
+    before, n = level.min() // MOST_DOCUMENTS, level.min() % MOST_DOCUMENTS
     r = level.sort().unique_counts().first().cast(pl.Int64)
     m = n if k is None else pl.min_horizontal(n, k - before)
     # n - j + 1 at the j-th place, in a list for each query: to make these for all at once is a third of the work.

@@ -67,12 +67,12 @@ def warn_of_result(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured
 
 
 def _warn_of_nothing_relevant(result: pl.DataFrame, qrels: Table, measures: Sequence[Measured]) -> None:
-    """Warn of judgments none of which says that a document is relevant, where a measure is 0 for all queries.
+    """Warn of judgments none of which says that a document is relevant, where a measure has nothing for any query.
 
-    A measure with `rel=0` does not tell: to it every judged document is relevant.
+    Only measures of relevant documents tell, and none with `rel=0`: to it every judged document is relevant.
     """
-    figures = [result[m.name] for m in measures if m.call and m.call.arguments.get("rel") != 0]
-    if not any(values.dtype.is_numeric() and values.max() == 0 for values in figures):
+    figures = [result[m.name] for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]
+    if not any(values.dtype.is_numeric() and not values.max() for values in figures):
         return
     highest = qrels.select("relevance").select(pl.col("relevance").max()).collect(engine=qrels.engine).item()
     if highest is not None and highest <= 0:

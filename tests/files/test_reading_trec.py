@@ -159,8 +159,8 @@ def test_an_id_with_a_blank_is_no_document_whose_score_is_its_rank(write: Write,
 
 
 def test_a_tag_may_have_words_and_numbers(write: Write) -> None:
-    lines = "q Q0 a x 3.5 my 2\nq Q0 b 1 2.5 2024 06 01\n"
-    assert run_rows(write(lines)) == [("q", "a", None, 3.5), ("q", "b", 1, 2.5)]
+    lines = "q Q0 a x 3.5 my 2\nq Q0 b 1 2.5 2024 06 01\nq Q0 c - 1.5 2024 06\n"
+    assert run_rows(write(lines)) == [("q", "a", None, 3.5), ("q", "b", 1, 2.5), ("q", "c", None, 1.5)]
 
 
 def test_a_byte_order_mark_in_the_middle_is_left_out(write: Write) -> None:

@@ -66,9 +66,9 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
 
 
 def _blank_in_id() -> pl.Expr:
-    """Whether a line has a document with a blank in its id: then a word of the id is where the rank should be."""
+    """Whether a line has a document with a blank in its id: a word of it, no number, is where the rank should be."""
     rank, score, next_one = (field(place).cast(pl.Float64, strict=False).is_null() for place in (3, 4, 5))
-    return pl.when(pl.col(COUNT) > 6).then(rank & ~score & ~next_one).otherwise(False)
+    return (pl.col(COUNT) > 6) & rank & ~score & ~next_one & (field(3) != "-")
 
 
 def qrels(path: File, grade: type[pl.DataType], places: dict[str, int] = _QRELS) -> Checked:
