@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from polars_ir.cli.progress import progress
 from polars_ir.errors import ColumnError, FileError, Fix, OptionError, door, known_as, nearest, quoted
-from polars_ir.files import read_qrels, read_run, tables
+from polars_ir.files import read_qrels, read_run, scan_run, tables
 from polars_ir.files.delimited import read_table
 from polars_ir.files.downloads import downloaded
 from polars_ir.files.formats import TABLES, FormatName
@@ -23,6 +23,12 @@ from polars_ir.files.sources import names, resolve
 from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.frames.columns import ROLES, find
 from polars_ir.trec_eval.results import read_trec_eval
+
+#: Parquet files of so many bytes are read by the plan of an evaluation, in parts; in memory they take eight times as
+#: many, which is faster where there is room.
+LARGE = 500_000_000
+
+Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
 def check_stdin(options: argparse.Namespace) -> None:
@@ -56,11 +62,22 @@ def run_of(name: str, format: FormatName | None = None, **limits: Any) -> pl.Dat
         return read_run(file, format=format, **limits)
 
 
-def alike(left: pl.DataFrame, right: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def run_or_plan_of(name: str, format: FormatName | None = None, **limits: Any) -> Any:
+    """A run, from a file or standard input; a plan of Parquet files that are so large that they are read in parts."""
+    if name != STDIN and (format or Path(name).suffix.removeprefix(".")) == "parquet":
+        with known_as(run=shown_name(name)):
+            files = [Path(file) for file in resolve(name, **limits)]
+            if sum(file.stat().st_size for file in files if file.exists()) >= LARGE:
+                return scan_run(name, format=format, **limits)
+    return run_of(name, format, **limits)
+
+
+def alike(left: Table, right: pl.DataFrame) -> tuple[Table, pl.DataFrame]:
     """Two tables with their ids as text, if one of them has them so: a text file knows no other."""
     for role in ("query_id", "doc_id"):
-        ours, theirs = find("run", role, left.columns), find("qrels", role, right.columns)
-        if ours and theirs and left.schema[ours].is_integer() != right.schema[theirs].is_integer():
+        of_left, of_right = left.collect_schema(), right.schema
+        ours, theirs = find("run", role, of_left.names()), find("qrels", role, of_right.names())
+        if ours and theirs and of_left[ours].is_integer() != of_right[theirs].is_integer():
             left, right = left.cast({ours: pl.String}), right.cast({theirs: pl.String})
     return left, right
 

@@ -116,10 +116,11 @@ def returned(result: pl.LazyFrame, run: Table, like: Any) -> Any:
     return result if not run.eager else give_back(collected(result, run.rows), like)
 
 
-def collected(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
-    """What a plan over data in memory gives; what it finds wrong with them becomes an error of ours."""
+def collected(plan: pl.LazyFrame, rows: int | None = None) -> pl.DataFrame:
+    """What a plan over so many rows in memory, or over files, gives; what it finds wrong becomes an error of ours."""
+    small = rows is not None and rows < tuning.TUNING.streaming_rows
     try:
-        return plan.collect(engine="streaming" if rows >= tuning.TUNING.streaming_rows else "in-memory")
+        return plan.collect(engine="in-memory" if small else "streaming")
     except pl.exceptions.InvalidOperationError as error:
         if ours := OUR_MESSAGE.search(str(error)):
             raise DataError(ours[1]) from None

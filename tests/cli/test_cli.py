@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.cli import main
+from polars_ir.cli import inputs, main
 from polars_ir.cli.commands.demo import MEASURES as DEMO_MEASURES
 from polars_ir.files.writers import TABLES as WRITERS
 from polars_ir.per_query.gating import gate
@@ -97,6 +97,33 @@ def failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     assert err.startswith("polars-ir: ")
     assert err.endswith("\n")
     return err.removesuffix("\n")
+
+
+@pytest.mark.parametrize("file", ["first.parquet", "part-*.parquet"])
+@pytest.mark.filterwarnings("ignore:the run answers fewer")
+def test_parquet_files_that_are_large_are_read_in_parts(folder, file, capsys, monkeypatch):
+    run = ir.read_run(folder / "first.run")
+    run.write_parquet(folder / "first.parquet")
+    for part in (0, 1):
+        run[part * 2 : part * 2 + 2].write_parquet(folder / f"part-{part}.parquet")
+    command = ["evaluate", str(folder / "qrels.txt"), str(folder / file), "-m", "RR", "-m", "nDCG@10"]
+    assert main([*command, "--per-query"]) == 0
+    whole = capsys.readouterr()
+    monkeypatch.setattr(inputs, "LARGE", 0)
+    monkeypatch.setattr(inputs, "run_of", None)
+    assert main([*command, "--per-query"]) == 0
+    assert capsys.readouterr() == whole
+
+
+def test_a_large_parquet_file_with_wrong_rows_is_an_error_of_one_line(folder, capsys, monkeypatch):
+    monkeypatch.setattr(inputs, "LARGE", 0)
+    ir.read_run(folder / "first.run").with_columns(score=None).cast({"score": pl.Float64}).write_parquet(
+        folder / "first.parquet"
+    )
+    assert main(["evaluate", str(folder / "qrels.txt"), str(folder / "first.parquet"), "-m", "RR"]) == 2
+    assert capsys.readouterr().err == (
+        "polars-ir: the run has ids or scores that are null, or scores that are NaN; leave those rows out\n"
+    )
 
 
 def test_an_unknown_ending_of_the_output_is_an_error(evaluating, folder, capsys):
