@@ -24,7 +24,7 @@ from polars_ir.files.unpacking import MAX_RATIO
 from polars_ir.frames.columns import ROLES, find
 from polars_ir.trec_eval.results import read_trec_eval
 
-#: Parquet files of so many bytes are read by the plan of an evaluation, in parts; in memory they take eight times as
+#: Parquet files of so many bytes are read by the plan of an evaluation, in parts; in memory they take six times as
 #: many, which is faster where there is room.
 LARGE = 500_000_000
 
