@@ -24,11 +24,11 @@ from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.learners import knowing
 from polars_ir.fusion.methods import Method
-from polars_ir.fusion.pruning import pruned, pruned_in_memory, ranked_lists
+from polars_ir.fusion.pruning import pruned, ranked_lists
 from polars_ir.fusion.weights import all_weights, weighted
 from polars_ir.language.parameters import MOST_DOCUMENTS
 from polars_ir.runs.norms import Norm, normalized, with_counts
-from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked, returned
+from polars_ir.runs.rankings import LowerIsBetter, first, in_order, ranked, returned
 from polars_ir.values import check, one_of, or_none, whole
 
 #: What a run that lacks a document contributes: nothing, 0, or the lowest term of its list.
@@ -131,7 +131,8 @@ def fuse(
     depth = check("depth", depth, or_none(whole(1)))
     top = check("top", top, or_none(whole(1)))
     prunes = _prunes(fusion.method, missing, top)
-    if prunes is not None and not table.eager and _by_list(fusion, weights):
+    is_large = not table.eager or table.rows >= tuning.TUNING.streaming_rows
+    if prunes is not None and is_large and _by_list(fusion, weights):
         lists = ranked_lists(table, lower_is_better, depth)
         rows = pruned(weighted(lists, weights, systems, table), fusion.method, prunes, systems)
     else:
@@ -139,8 +140,6 @@ def fuse(
         rows = ranked(table, *extra, lower_is_better=lower_is_better)
         rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
         rows = termed(rows, fusion, weights, systems, table, missing)
-        if prunes is not None and table.rows >= tuning.TUNING.streaming_rows:
-            rows = pruned_in_memory(collected(rows, table.rows), fusion.method, prunes, systems).lazy()
     scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
     scores = guard(scores, "score", pl.col("score").is_nan(), NOT_A_NUMBER)
     if contributions:

@@ -3,13 +3,13 @@
 Conventions: exact, not a heuristic. Let a method's terms be w f(r) for the rank r in a run of weight w, f falling and
 not negative, and the score their sum. If `top` documents have a score of `floor` or more, what has less is not among
 the first; and a document whose best rank is r has at most W f(r), W being the sum of the weights. The score at place
-`top` that counts only some of the terms is a floor, since the others add to it: in a plan the terms of the first
-`HEAD * top` ranks, in memory all terms of documents that some run has among its first `top`. Even one run's term at
-rank `top` would be one: for RRF W / (k + r) >= w / (k + top) is r <= (W / w)(k + top) - k. A query without so many
-documents keeps all, and one in which a run repeats a document: its terms are more than a document can have.
+`top` that counts only some of the terms, those of the first `HEAD * top` ranks, is a floor, since the others add to it.
+Even one run's term at rank `top` would be one: for RRF W / (k + r) >= w / (k + top) is r <= (W / w)(k + top) - k. A
+query without so many documents keeps all, and one in which a run repeats a document: its terms are more than a document
+can have.
 
-A plan ranks each list once, as a list of ids in a row for each run and query, so that heads are cut off, and weights
-and bounds joined, by list and not by row; and only the rows of documents that are left are grouped.
+Each list is ranked once, as a list of ids in a row for each run and query, so that heads are cut off, and weights and
+bounds joined, by list and not by row; and only the rows of documents that are left are grouped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dataclasses import replace
 
 import polars as pl
 
-from polars_ir.engine.prefilter import among
 from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.table import Table
@@ -33,10 +32,10 @@ ROUNDED = 1 - 1e-9
 #: A column with the hash of a row's document.
 HASH = "polars_ir: hash"
 
-#: How many times `top` ranks of each list a plan reads for the floor: more raise it, and take longer.
+#: How many times `top` ranks of each list are read for the floor: more raise it, and take longer.
 HEAD = 4
 
-#: How many ranks a plan knows the terms of; a query whose floor is lower than the last of them keeps all.
+#: How many ranks the terms are known of; a query whose floor is lower than the last of them keeps all.
 LADDER = 4096
 
 LIST = ["run", "query_id"]
@@ -97,35 +96,7 @@ def _reach(method: Method) -> pl.Expr:
     """The last rank r with W f(r) >= floor, by the terms of the first ranks; any, if it is not among them."""
     ranks = pl.select(rank=pl.int_range(LADDER, 0, -1, dtype=pl.UInt32)).with_columns(weight=1.0)
     terms = ranks.select(method.term.cast(pl.Float64)).to_series()
-    lower = pl.lit(terms).search_sorted(_least_term().fill_null(0.0), side="left")
+    # A floor of 0 / 0, of runs whose weight is 0 alone, is reached by all, as is one that is not known.
+    least = (pl.col("floor") / pl.col("weight") * ROUNDED).fill_nan(0.0).fill_null(0.0)
+    lower = pl.lit(terms).search_sorted(least, side="left")
     return pl.when(lower > 0).then(LADDER - lower.cast(pl.Int64)).otherwise(2**32)
-
-
-def _least_term() -> pl.Expr:
-    """The lowest f(r) that reaches the floor of a query; 0, which all do, where its runs are of weight 0 alone."""
-    return (pl.col("floor") / pl.col("weight") * ROUNDED).fill_nan(0.0)
-
-
-def pruned_in_memory(rows: pl.DataFrame, method: Method, top: int, systems: Sequence[str] | None) -> pl.DataFrame:
-    """The rows of such documents without a join of all: of others only those stay that share a slot with one."""
-    # What is asked twice of each row is hashed once.
-    rows = rows.with_columns(_hash())
-    leading = rows.filter(pl.col("rank") <= top).select(HASH)
-    floors = _floors(rows.lazy().filter(among([HASH], leading)), top, systems)
-    weights = rows.lazy().filter(pl.col("rank") == 1).group_by("query_id").agg(pl.col("weight").sum())
-    bounds = weights.join(floors, on="query_id").collect()
-    deepest = _deepest(rows, bounds, method)
-    high = rows.lazy() if deepest is None else rows.lazy().filter(pl.col("rank") <= deepest)
-    most = high.drop("weight").join(bounds.lazy(), on="query_id").with_columns(term=method.term)
-    reaching = most.filter(pl.col("floor").is_null() | (pl.col("term") >= pl.col("floor")))
-    return rows.filter(among([HASH], reaching.select(HASH).collect())).drop(HASH)
-
-
-def _deepest(rows: pl.DataFrame, bounds: pl.DataFrame, method: Method) -> int | None:
-    """The last rank that reaches any query's floor, the terms falling with it; None where a query has none."""
-    if bounds["floor"].null_count():
-        return None
-    deepest: int = rows.select(pl.col("rank").max()).item()
-    ranks = pl.select(rank=pl.int_range(1, deepest + 1, dtype=pl.UInt32)).with_columns(weight=1.0)
-    least = bounds.select(_least_term().min()).item()
-    return ranks.filter(method.term >= least).height

@@ -10,7 +10,7 @@ from tuned import tune
 
 import polars_ir as ir
 from polars_ir.errors import DataError
-from polars_ir.fusion.pruning import pruned, pruned_in_memory
+from polars_ir.fusion.pruning import pruned
 
 A = {"q1": {"x": 9.0, "y": 6.0, "z": 5.0}, "q2": {"x": 1.0}}
 B = {"q1": {"y": 3.0, "w": 2.0}, "q3": {"x": 1.0}}
@@ -349,18 +349,6 @@ def test_a_pruned_plan_sees_wrong_rows_that_are_low(column, value):
                 pl.exceptions.InvalidOperationError, match="scores that are null, or scores that are NaN"
             ):
                 asked.collect()
-
-
-def test_pruning_in_memory_goes_by_the_scores_of_those_that_are_high():
-    """Two lists of 1000 with the same ten at the head: the tenth has 2 / (60 + 10), so that no others can pass it."""
-    rows = pl.DataFrame({"run": ["a"] * 1000 + ["b"] * 1000, "rank": list(range(1, 1001)) * 2})
-    number = pl.when(pl.col("rank") > 10).then(pl.format("{}{}", "run", "rank")).otherwise("rank")
-    rows = rows.with_columns(query_id=pl.lit("q"), doc_id=number, weight=1.0)
-    method = ir.fusion.rrf()
-    kept = pruned_in_memory(rows.with_columns(term=method.term), method, 10, ["a", "b"])
-    assert set(map(str, range(1, 11))) <= set(kept["doc_id"])
-    # Some others may share a slot of the table of hashes.
-    assert kept.height < 2 * 10 + 2000 / 8
 
 
 def test_the_depth_cuts_the_lists_before_anything_else():

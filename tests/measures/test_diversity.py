@@ -134,6 +134,7 @@ def test_a_ranking_can_be_better_than_the_greedy_one():
     assert value_of(measure, ["l", "r"], judgments) == pytest.approx(wanted, **EXACT)
 
 
+@pytest.mark.filterwarnings("ignore:no grade of the qrels is above 0")
 @pytest.mark.parametrize("measure", ALL)
 def test_edge_cases(measure):
     covers = {("a", "d1"): 1, ("b", "d2"): 1}
@@ -284,6 +285,7 @@ def test_ndeval_has_the_same_figures(alpha, beta, rel):
     assert_ndeval_agrees(without_ties(run), of_subtopics(qrels, 21), alpha=alpha, beta=beta, rel=rel)
 
 
+@pytest.mark.filterwarnings("ignore:no grade of the qrels is above 0")
 @settings(STEADY, max_examples=60)
 @given(st.data())
 def test_ndeval_has_the_same_figures_for_any_judgments(data):
