@@ -83,7 +83,7 @@ def fuse(
         Use only so many documents at the top of each list.
     top
         Return only so many documents a query. For RRF and RBC documents that can not be among them are left out early,
-        which changes nothing but the time: of LazyFrames where weights are no expression, fastest if each run is one.
+        which changes nothing but the time: of LazyFrames and large tables, where weights are no expression.
     dialect
         What a product means by the method or the norm: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
         `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.
@@ -229,10 +229,7 @@ def scored(
             documents = documents.join(whole_weight, how="cross")
         else:
             documents = documents.join(whole_weight, on="query_id")
-    score = method.final.cast(pl.Float64)
-    # A plan's reader may want the scores alone: they depend on the counts, which guard the data.
-    score = score if searched else pl.when(pl.col("n_runs").is_not_null()).then(score)
-    return documents.select(*DOCUMENT, score=score, n_runs="n_runs")
+    return documents.select(*DOCUMENT, score=method.final.cast(pl.Float64), n_runs="n_runs")
 
 
 def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:

@@ -22,7 +22,7 @@ import polars as pl
 from polars_ir.engine.ranking import DOCUMENT, text
 from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.table import Table
-from polars_ir.fusion.combining import repeated
+from polars_ir.fusion.combining import LIST, repeated
 from polars_ir.fusion.methods import Method
 from polars_ir.runs.rankings import LowerIsBetter, oriented
 
@@ -37,8 +37,6 @@ HEAD = 4
 
 #: How many ranks the terms are known of; a query whose floor is lower than the last of them keeps all.
 LADDER = 4096
-
-LIST = ["run", "query_id"]
 
 
 def ranked_lists(table: Table, lower_is_better: LowerIsBetter, depth: int | None) -> pl.LazyFrame:
