@@ -20,11 +20,10 @@ from dataclasses import replace
 import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT, text
-from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.table import Table
 from polars_ir.fusion.combining import LIST, repeated
 from polars_ir.fusion.methods import Method
-from polars_ir.runs.rankings import LowerIsBetter, oriented
+from polars_ir.runs.rankings import LowerIsBetter, guarded, oriented
 
 #: Rounding must not leave out what is tied with the last: far more than it can be, far less than a rank is worth.
 ROUNDED = 1 - 1e-9
@@ -47,14 +46,13 @@ def ranked_lists(table: Table, lower_is_better: LowerIsBetter, depth: int | None
     lists = []
     for frame, make in table.sources:
         named = make["run"].meta.is_literal()
-        rows = oriented(replace(table, sources=((frame, make),)), lower_is_better=lower_is_better)
+        rows = oriented(guarded(replace(table, sources=((frame, make),))), lower_is_better=lower_is_better)
         # By hand where ids are equal: a struct of both takes twice the time.
         order = pl.col("doc_id").sort_by("score", text("doc_id"), descending=[True, True])
         keys = ["query_id"] if named else LIST
-        wrong = wrong_run_row(keys).any()
-        found = rows.group_by(keys).agg(order, wrong=wrong, rank=pl.len())
-        lists.append(found.select(make["run"].alias("run") if named else "run", "query_id", "doc_id", "wrong", "rank"))
-    whole = guard(pl.concat(lists), "doc_id", pl.col("wrong"), BAD_RUN).drop("wrong")
+        found = rows.group_by(keys).agg(order, rank=pl.len())
+        lists.append(found.select(make["run"].alias("run") if named else "run", "query_id", "doc_id", "rank"))
+    whole = pl.concat(lists)
     return whole if depth is None else whole.with_columns(pl.col("doc_id").list.head(depth))
 
 

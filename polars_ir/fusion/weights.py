@@ -18,10 +18,9 @@ from polars_ir.frames.columns import ROLES, find
 from polars_ir.frames.foreign import is_pandas
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.table import Table
+from polars_ir.fusion.combining import LIST
 from polars_ir.runs.norms import check_over_list, with_counts
 from polars_ir.values import is_number
-
-LIST = ["run", "query_id"]
 
 BAD_WEIGHTS = "weights must be 0 or more, not all 0 for a query, and one for each run and query"
 
