@@ -50,9 +50,17 @@ def judgings(call: Call | None) -> list[Judging]:
     the same judgment can do the opposite on the two sides of the cutoff.
     """
     arguments: Mapping[str, Any] = call.arguments if call else {}
-    k = None if call and call.monotone else arguments.get("k")
+    k = None if call and call.monotone and _rise(arguments.get("gains")) else arguments.get("k")
     ranks = [(1, None), *([] if k is None else [(1, k), (k + 1, None)])]
     return [NONE_RELEVANT, *(Judging(first, last, least_relevant(call), _highest(arguments)) for first, last in ranks)]
+
+
+def _rise(gains: object) -> bool:
+    """Whether a higher grade has no lower gain."""
+    if not isinstance(gains, Mapping):
+        return True
+    values = [gains[grade] for grade in sorted(gains)]
+    return values == sorted(values)
 
 
 def least_relevant(call: Call | None) -> float:

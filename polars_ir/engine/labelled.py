@@ -10,11 +10,7 @@ from polars_ir.engine.placing import places
 from polars_ir.engine.planned import DUPLICATES
 from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_position
 from polars_ir.frames.checks import BAD_RUN, guard, wrong_grade, wrong_run_row
-from polars_ir.frames.table import MADE, Table
-
-#: What a measure of a labelled frame can read.
-GUARDED = ("relevance", *MADE)
-
+from polars_ir.frames.table import Table
 
 TIED = (
     "documents with one score have different grades, and no order, as there is no column of document ids; name one: "
@@ -45,7 +41,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     whole = needs.unjudged or needs.elsewhere
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":
-        relation = guard(relation, "rank", _unlike_in_ties(run.keys, ["relevance", *(others if whole else [])]), TIED)
+        relation = guard(relation, _unlike_in_ties(run.keys, ["relevance", *(others if whole else [])]), TIED)
     relation, judged = relation.drop(POSITION, strict=False), pl.col("relevance").is_not_null()
     if whole:
         if needs.judged_only:
@@ -87,4 +83,4 @@ def _planned(plan: pl.LazyFrame, keys: list[str], *, by_id: bool) -> pl.LazyFram
 def _guarded(relation: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """The relation, which fails where rows are wrong."""
     is_repeated = pl.len().over(*keys, "doc_id") > 1
-    return guard(guard(relation, GUARDED, _is_wrong(keys), BAD_RUN), GUARDED, is_repeated, DUPLICATES)
+    return guard(guard(relation, _is_wrong(keys), BAD_RUN), is_repeated, DUPLICATES)

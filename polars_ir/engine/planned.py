@@ -45,14 +45,11 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs) -> pl.LazyFrame:
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(run):
-        relation = guard(relation, "rank", _met_twice(pair.run, qrels), DUPLICATES)
+        relation = guard(relation, _met_twice(pair.run, qrels), DUPLICATES)
     if not needs.counted:
         return relation
     counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
-    count, rank = pl.col("n_retrieved").fill_null(0), pl.col("rank")
-    # True of every row, and a plan's reader who wants the counts alone has the ranks found, too, which guard the data.
-    always = rank.is_null() | (rank > 0)
-    return relation.join(counts, on=run.keys, how="left").with_columns(pl.when(always).then(count))
+    return relation.join(counts, on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
 
 
 def _met_twice(run: Table, qrels: Table) -> pl.Expr:
@@ -81,8 +78,11 @@ def _by_depth(run: Table, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
     if qrels.eager or qrels.per:
         return by_counting(run, qrels, documents)
     rows, deep = qrels.all_columns(), pl.len().over("query_id") >= tuning.TUNING.deep
-    few, many = (qrels.made_of(rows.filter(which)) for which in (~deep, deep))
-    return pl.concat([by_counting(run, few, documents), by_sorting(run, many, [])])
+    # Null meets no document, but joined with nothing at all the run would not be searched for wrong rows.
+    nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
+    few = pl.concat([rows.filter(~deep), nothing])
+    ranks = by_counting(run, qrels.made_of(few), documents)
+    return pl.concat([ranks, by_sorting(run, qrels.made_of(rows.filter(deep)), [], search=False)])
 
 
 def _condensed(run: Table, qrels: Table) -> Table:
@@ -105,6 +105,4 @@ def _judgments(qrels: Table, greedy: Iterable[str]) -> pl.LazyFrame:
         return judgments
     repeated = (pl.len().over([*DOCUMENT, *qrels.per]) > 1) & ~nothing_judged()
     wrong = wrong_qrels_row() | pl.any_horizontal(False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per))
-    # A plan's reader may want the grades alone.
-    read = ("ideal_rank", "relevance")
-    return guard(guard(judgments, read, wrong, BAD_QRELS), read, repeated, DUPLICATE_JUDGMENTS)
+    return guard(guard(judgments, wrong, BAD_QRELS), repeated, DUPLICATE_JUDGMENTS)

@@ -52,18 +52,18 @@ def with_position(run: Table) -> Table:
     return run.made_of(run.all_columns().with_columns((-pl.int_range(pl.len(), dtype=pl.Int64)).alias(POSITION)))
 
 
-def by_sorting(run: Table, qrels: Table, columns: list[str]) -> pl.LazyFrame:
-    """The rank of every retrieved document of the judged queries, found by ranking them all."""
+def by_sorting(run: Table, qrels: Table, columns: list[str], *, search: bool = True) -> pl.LazyFrame:
+    """The rank of every retrieved document of the judged queries, found by ranking them all.
+
+    Without a `search` for wrong rows a plan may leave unread what is no judged query's.
+    """
     keys, judged_queries = run.keys, qrels.select("query_id").unique()
     tie = POSITION if POSITION in run.columns else None
     # In an order that `by_counting`, which may be in the same plan, does not select in.
     needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
-    return (
-        _searched(run, *needed)
-        .join(judged_queries, on="query_id", how="semi")
-        .select(
-            *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
-        )
+    rows = _searched(run, *needed) if search else run.select(*needed)
+    return rows.join(judged_queries, on="query_id", how="semi").select(
+        *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
     )
 
 
@@ -103,7 +103,7 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
 def _searched(run: Table, *columns: str) -> pl.LazyFrame:
     """Columns of the run; of a LazyFrame every row is searched for null ids and scores on the way."""
     rows = run.select(*columns)
-    return rows if run.eager else guard(rows, "score", wrong_run_row(run.keys), BAD_RUN)
+    return rows if run.eager else guard(rows, wrong_run_row(run.keys), BAD_RUN)
 
 
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
@@ -186,6 +186,4 @@ def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFra
     if ties == "worst":
         from_top, from_bottom = n_tied + 1 - from_top, n_tied + 1 - from_bottom
     rank = n_higher + pl.when(pl.col("polars_ir_worth") > 0).then(from_top).otherwise(n_tied + 1 - from_bottom)
-    # Depending on the rank there was, which the checks of a plan's data hang on.
-    rank = pl.when(pl.col("rank").is_not_null()).then(rank).cast(pl.UInt32)
-    return relation.with_columns(rank=rank).drop("polars_ir_worth")
+    return relation.with_columns(rank=rank.cast(pl.UInt32)).drop("polars_ir_worth")

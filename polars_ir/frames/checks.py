@@ -6,7 +6,7 @@ reading a LazyFrame is checked by the plan itself (`guard`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -108,18 +108,19 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     return Fix(words, code, f", as run.ir.deduplicate() does{hint}", without_code=words)
 
 
-def guard(frame: pl.LazyFrame, columns: str | Iterable[str], wrong: pl.Expr, message: str) -> pl.LazyFrame:
-    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, for whoever reads the columns.
+def guard(frame: pl.LazyFrame, wrong: pl.Expr, message: str) -> pl.LazyFrame:
+    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whatever is read of it.
 
     A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
     succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
+
+    Every column hangs on it: one that did not could be read alone, and a filter on it, such as Polars makes of what a
+    join needs, would be moved to the scan and leave wrong rows out unseen.
     """
     text = f"polars_ir: {message}"
     poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int8)).otherwise(pl.lit(0, pl.Int8))
     is_sound = pl.col(text).cast(pl.UInt8) == 0
-    guarded = (
-        pl.when(is_sound).then(name).alias(name) for name in ([columns] if isinstance(columns, str) else columns)
-    )
+    guarded = pl.when(is_sound).then(pl.exclude(text)).name.keep()
     return frame.with_columns(poisoned.alias(text)).with_columns(guarded).drop(text)
 
 

@@ -117,7 +117,7 @@ def from_lists(
         if isinstance(table, pl.DataFrame):
             _check_order(table, own, query, retrieved, values)
         message = f"{values.problem(retrieved)}; {values.ways()}"
-        rows = guard(rows, LENGTH, values.contradicts(), message)
+        rows = guard(rows, values.contradicts(), message)
     score = pl.int_ranges(pl.col(LENGTH).cast(pl.Int64), 0, -1)
     if values and values.ranking:
         score = pl.col(values.column).list.eval(-pl.element() if values.distances else pl.element())

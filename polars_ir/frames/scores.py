@@ -14,9 +14,6 @@ from polars_ir.frames.checks import guard
 if TYPE_CHECKING:
     from polars_ir.frames.table import Table
 
-#: A column of zeros that a plan computes beside the scores, or fails.
-SOUND = "polars_ir: sound"
-
 
 def score_type(tables: Mapping[str, Table]) -> pl.DataType:
     """The type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
@@ -45,8 +42,8 @@ def with_guarded_score(system: str, table: Table, dtype: pl.DataType) -> Table:
         score = make["score"]
         is_rounded = score.cast(pl.Float64).cast(own, strict=False).ne_missing(score)
         message = f"{_rounded(system, table)}; give all systems scores of one type"
-        guarded = guard(frame.lazy().with_columns(pl.lit(0).alias(SOUND)), SOUND, is_rounded, message)
-        sources.append((guarded, {**make, "score": score.cast(pl.Float64) + pl.col(SOUND)}))
+        guarded = guard(frame.lazy(), is_rounded, message)
+        sources.append((guarded, {**make, "score": score.cast(pl.Float64)}))
     return replace(table, sources=tuple(sources))
 
 

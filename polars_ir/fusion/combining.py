@@ -38,8 +38,7 @@ def combined(
     if searched:
         return _combined(rows, method, systems, counts)
     documents = _combined(rows, method, systems, {**counts, REPEATED: repeated(systems)})
-    # A plan's reader may want the scores alone, or the counts.
-    return guard(documents, ("combined", "n_runs"), pl.col(REPEATED), DUPLICATES).drop(REPEATED)
+    return guard(documents, pl.col(REPEATED), DUPLICATES).drop(REPEATED)
 
 
 def repeated(systems: Sequence[str] | None) -> pl.Expr:

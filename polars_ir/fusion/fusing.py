@@ -141,7 +141,7 @@ def fuse(
         rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
         rows = termed(rows, fusion, weights, systems, table, missing)
     scores = scored(rows, fusion.method, weights, systems, searched=is_searched(table))
-    scores = guard(scores, "score", pl.col("score").is_nan(), NOT_A_NUMBER)
+    scores = guard(scores, pl.col("score").is_nan(), NOT_A_NUMBER)
     if contributions:
         scores = scores.join(_terms(rows, systems), on=DOCUMENT)
     scores = scores if top is None else first(scores, top)

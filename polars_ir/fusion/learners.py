@@ -149,7 +149,7 @@ def knowing(rows: pl.LazyFrame, method: Method, systems: Sequence[str] | None) -
     says = f"was trained for the runs {quoted(trained)}"
     if systems is None:
         unknown = ~pl.col("run").cast(pl.String).is_in(trained)
-        return guard(rows, "rank", unknown, f"the method {method.name!r} {says}, and there is another")
+        return guard(rows, unknown, f"the method {method.name!r} {says}, and there is another")
     if others := [system for system in systems if system not in trained]:
         fix = "Train it with the runs that are fused, by the same names"
         says = f"{method.name!r} {says}, and not for {others[0]!r}."

@@ -39,7 +39,7 @@ def weighted(rows: pl.LazyFrame, weights: Any, systems: Sequence[str] | None, ru
         numbers = by_system(weights, systems)
         rows = rows.with_columns(weight=pl.col("run").replace_strict(numbers, return_dtype=pl.Float64, default=None))
         # Of a LazyFrame of several runs the plan alone knows the names.
-        return rows if systems is not None else guard(rows, ("rank", "weight"), pl.col("weight").is_null(), BAD_WEIGHTS)
+        return rows if systems is not None else guard(rows, pl.col("weight").is_null(), BAD_WEIGHTS)
     return _guarded(rows.join(_by_query(weights, run, systems), on=LIST, how="left"))
 
 
@@ -130,4 +130,4 @@ def _guarded(rows: pl.LazyFrame) -> pl.LazyFrame:
     """The rows, whose plan fails for weights that can not be used."""
     weight = pl.col("weight")
     wrong = weight.is_null() | ~weight.is_finite() | (weight < 0) | (weight.max().over("query_id") <= 0)
-    return guard(rows, ("rank", "weight"), wrong.fill_null(True), BAD_WEIGHTS)
+    return guard(rows, wrong.fill_null(True), BAD_WEIGHTS)

@@ -167,7 +167,7 @@ def _checked(table: Table, rows: pl.LazyFrame, names: Sequence[str], option: str
     if not table.eager:
         message = f"a query of per_query has no {option}, several of them, or several rows; give each query one"
         counted = rows.with_columns(pl.len().over(table.keys).alias(ROWS))
-        return guard(counted, ROWS, missing | (pl.col(ROWS) > 1), message).filter(pl.col(ROWS) == 1).drop(ROWS)
+        return guard(counted, missing | (pl.col(ROWS) > 1), message).drop(ROWS)
     frame = rows.collect(engine="in-memory")
     wrong = frame.filter(missing)
     if wrong.height:

@@ -170,7 +170,7 @@ def _checked(table: Table, measures: Sequence[str]) -> pl.LazyFrame:
         message = (
             "per_query has two rows of one query and system, an id that is null, or a value that is NaN or infinite"
         )
-        return guard(counted, ROWS, wrong | (pl.col(ROWS) > 1), message).filter(pl.col(ROWS) == 1).drop(ROWS)
+        return guard(counted, wrong | (pl.col(ROWS) > 1), message).drop(ROWS)
     frame = rows.collect(engine="in-memory")
     check_duplicates("per_query", frame, table.keys, table.names)
     if (bad := frame.filter(wrong)).height:

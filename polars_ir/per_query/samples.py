@@ -67,7 +67,7 @@ def sample_of(table: Table, measures: Sequence[str], by: Any = None, weights: An
     ordered = rows.sort(*map(column_for, slices), *table.keys).with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     if not table.eager:
         wrong = [_is_wrong(measure) for measure in measures if table.dtypes[measure].is_float()]
-        ordered = guard(ordered, ALL, pl.any_horizontal(wrong), "a measure is NaN or infinite") if wrong else ordered
+        ordered = guard(ordered, pl.any_horizontal(wrong), "a measure is NaN or infinite") if wrong else ordered
     return Sample(ordered, slices, [key for key in table.keys if key == "run"], weight)
 
 
@@ -77,8 +77,8 @@ def _each_once(table: Table) -> Table:
         check_duplicates("per_query", table.select(*table.keys).collect(engine="in-memory"), table.keys, table.names)
         return table
     rows = table.all_columns().with_columns(pl.len().over(table.keys).alias(ROWS))
-    checked = guard(rows, ROWS, pl.col(ROWS) > 1, "per_query has several rows for a query; give each query one")
-    return table.made_of(checked.filter(pl.col(ROWS) == 1).drop(ROWS))
+    checked = guard(rows, pl.col(ROWS) > 1, "per_query has several rows for a query; give each query one")
+    return table.made_of(checked.drop(ROWS))
 
 
 def named_in(*options: Any) -> list[str]:
@@ -128,10 +128,7 @@ def _weights(table: Table, weights: Any) -> pl.LazyFrame:
     weighted = rows.select(*table.keys, pl.col(column_for(name)).cast(pl.Float64).alias(WEIGHT))
     wrong = ~pl.col(WEIGHT).is_between(0, LARGEST)
     if not table.eager:
-        flagged = weighted.with_columns(pl.lit(1).alias(ALL))
-        return (
-            guard(flagged, ALL, wrong, f"a weight is below 0 or beyond {LARGEST:g}").filter(pl.col(ALL) == 1).drop(ALL)
-        )
+        return guard(weighted, wrong, f"a weight is below 0 or beyond {LARGEST:g}")
     frame = weighted.collect()
     if (bad := frame.filter(wrong)).height:
         shown = bad.select(*(pl.col(key).alias(table.names[key]) for key in table.keys), pl.col(WEIGHT).alias(name))

@@ -70,9 +70,7 @@ def confidence(run: Any) -> SameKind:
         # The mean of equal scores can differ from them in its last bit.
         std=pl.when(score.min() < score.max()).then((total((falling - mean) ** 2) / pl.len()).sqrt()).otherwise(0.0),
         diff1=(falling.first() - falling.slice(1, 1).first()).fill_null(0.0),
-        n=pl.len(),
         wrong=wrong_run_row().any(),
     )
-    sound = guard(of_query, "n", pl.col("wrong"), BAD_RUN).filter(pl.col("n") > 0)
-    signals = sound.sort(table.keys).select(*table.keys, "max", "std", "diff1")
+    signals = guard(of_query, pl.col("wrong"), BAD_RUN).sort(table.keys).select(*table.keys, "max", "std", "diff1")
     return give_back(signals.rename({"query_id": table.names["query_id"]}), run)

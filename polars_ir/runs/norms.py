@@ -276,5 +276,5 @@ def normalize(
     record = norm_of(norm)
     table = checked_run(run)
     rows = normalized(ranked(table, lower_is_better=lower_is_better), record, table.keys)
-    rows = guard(rows, "score", score.is_nan(), NOT_A_NUMBER)
+    rows = guard(rows, score.is_nan(), NOT_A_NUMBER)
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

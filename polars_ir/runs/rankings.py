@@ -35,10 +35,10 @@ def checked_run(run: Any) -> Table:
 
 
 def guarded(run: Table) -> Table:
-    """A run whose rows, where they are a plan's, are searched for null ids and scores by whoever reads the scores."""
+    """A run whose rows, where they are a plan's, are searched for null ids and scores."""
     if run.eager:
         return run
-    return run.made_of(guard(run.all_columns(), "score", wrong_run_row(run.keys), BAD_RUN))
+    return run.made_of(guard(run.all_columns(), wrong_run_row(run.keys), BAD_RUN))
 
 
 def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:
@@ -64,7 +64,7 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
     if not run.eager:
-        rows = guard(rows, ("rank", "score"), wrong_run_row(run.keys), BAD_RUN)
+        rows = guard(rows, wrong_run_row(run.keys), BAD_RUN)
     return rows if whole else rows.with_columns(pl.col("score").cast(pl.Float64))
 
 

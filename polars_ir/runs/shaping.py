@@ -181,7 +181,7 @@ def condense(run: Any, qrels: Any) -> SameKind:
         raise OptionError("must be the judgments; got None.", about="qrels")
     grades = judgments.select("relevance", *DOCUMENT)
     if not judgments.eager:
-        grades = guard(grades, "relevance", wrong_qrels_row(), BAD_QRELS)
+        grades = guard(grades, wrong_qrels_row(), BAD_QRELS)
     rows = table.all_columns().join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
     return returned(in_order(rows, table.keys), table, run)
 
