@@ -30,6 +30,10 @@ WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Disco
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
 
+#: The chance of each of a document's places. To be multiplied by: where few rows have one n, the streaming engine of
+#: Polars 2.1 takes it for a constant, and divides by it as by its reciprocal, which other engines do not.
+chance = 1.0 / tied
+
 
 def within(k: int | pl.Expr | None) -> pl.Expr:
     """Whether a document can be among the first `k`.
@@ -106,14 +110,10 @@ def with_weights(relation: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame
     named = {column: parts for column in columns if (parts := WEIGHTS.fullmatch(column))}
     if not named:
         return relation
-    # As windows, of all rows: without, the streaming engine of Polars 2.1 fails on an empty run. Shifted by nothing,
-    # one n for all is no constant, by which that engine divides as by its reciprocal.
+    # As windows, of all rows: without, the streaming engine of Polars 2.1 fails on an empty run.
     return relation.with_columns(
-        n_tied.shift(0).over(pl.lit(1)),
-        *(
-            _over_places(parts[1], cast(Discount, parts[2])).over(pl.lit(1)).alias(column)
-            for column, parts in named.items()
-        ),
+        _over_places(parts[1], cast(Discount, parts[2])).over(pl.lit(1)).alias(column)
+        for column, parts in named.items()
     )
 
 

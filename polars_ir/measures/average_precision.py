@@ -55,13 +55,13 @@ def precisions_under_ties(found: pl.Expr, k: int | None) -> pl.Expr:
     before, n, m, h = (column.filter(found) for column in terms)
     # Counted from 1: so many relevant documents have no lower a, and no higher one.
     first, last = (before.rank(method).cast(pl.Int64) for method in ("min", "max"))
-    return total((precision_over(first, last - first, before, n, m, h) / n).sort())
+    return total((precision_over(first, last - first, before, n, m, h) * (1.0 / n)).sort())
 
 
 def precision_over(first: pl.Expr, others: pl.Expr, before: pl.Expr, n: pl.Expr, m: pl.Expr, h: pl.Expr) -> pl.Expr:
     """The precision at a place added up over m of n places, for the `first` relevant document with so many others."""
     # Ranks are what takes the time, so that they are named but once. A document alone has no others: 0 / 1, not 0 / 0.
-    return h * first + others * ((m - h * (before + 1)) / (n - 1).clip(1))
+    return h * first + others * ((m - h * (before + 1)) * (1.0 / (n - 1).clip(1)))
 
 
 def average_precision_of_hits(k: int, rel: float) -> pl.Expr:

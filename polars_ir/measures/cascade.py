@@ -74,10 +74,8 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
 
 def chance_of_stopping(documents: pl.Expr, k: int | None, p: float, worth: pl.Expr) -> pl.Expr:
     """The worth of some documents, each with the chance that the reader stops there: p^a (1 - p^m) / n, added up."""
-    before, n, m = (column.cast(pl.Float64) for column in (ties.higher, ties.tied, ties.places(k)))
-    # The streaming engine may take a column of one value for a constant, whose quotient differs in the last bit;
-    # shifted by nothing, it is none.
-    return total((worth * p**before * (1 - p**m) / n.shift(0)).filter(documents & ties.within(k)).sort())
+    before, m = (column.cast(pl.Float64) for column in (ties.higher, ties.places(k)))
+    return total((worth * p**before * (1 - p**m) * ties.chance).filter(documents & ties.within(k)).sort())
 
 
 def rank_biased_precision_under_ties(

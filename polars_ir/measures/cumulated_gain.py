@@ -56,7 +56,7 @@ def best_gain(k: int | None, value: pl.Expr, discount: Discount, denominator: st
 def discounted_gain_under_ties(k: int | None, value: pl.Expr, discount: Discount) -> pl.Expr:
     """The gains of the documents among the first `k`, each divided by the discounts of its places in turn."""
     gaining = (value > 0) & ties.within(k)
-    return total((value * ties.weights(k, discount) / ties.tied).filter(gaining).sort())
+    return total((value * ties.weights(k, discount) * ties.chance).filter(gaining).sort())
 
 
 def dcg_under_ties(
