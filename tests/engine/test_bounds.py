@@ -198,6 +198,15 @@ def test_the_highest_grade_is_one_that_a_map_of_gains_has():
     assert ir.evaluate(run, qrels, ir.dcg(gains={-1: 3}, discount="none"), bounds=True).row(0) == ("q", 3.0, 3.0, 6.0)
 
 
+def test_where_a_higher_grade_has_a_lower_gain_the_documents_beside_the_cutoff_are_judged_too():
+    # All tied, `a` judged 1 leads at best: were only the unjudged one behind it relevant, it had lost its place.
+    run, qrels = {"q": dict.fromkeys("abcd", 1.0)}, {"q": {"a": 1}}
+    measure = ir.rank_biased_precision(k=2, p=0.5, gains={1: 1, 2: 0.5})
+    everything, above = 0.5 * (0.5 + 0.5 * 0.5), 0.5 * (0.5 + 0.5 * 1)
+    value, low, high = bounds(measure, run, qrels, ties="best")
+    assert (value, low, high) == (0.5, everything, above)
+
+
 def test_a_text_has_no_bounds():
     found = ir.evaluate({"q": ["a", "b"]}, {"q": ["b"]}, [ir.relevance_string(), "P@1"], bounds=True)
     assert found.rows() == [("q", "-1", 0.0, 0.0, 1.0)]
