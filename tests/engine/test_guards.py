@@ -22,14 +22,14 @@ WRONG = {
 }
 
 VERBS = {
-    "top": lambda run, qrels: ir.top_k(run, 3),
+    "top": lambda run, _: ir.top_k(run, 3),
     "condense": ir.condense,
-    "deduplicate": lambda run, qrels: ir.deduplicate(run),
-    "collapse": lambda run, qrels: ir.collapse(run, by=pl.col("doc_id").str.slice(0, 3)),
-    "normalize": lambda run, qrels: ir.normalize(run),
-    "fuse": lambda run, qrels: ir.fuse({"a": run, "b": run}, "rrf"),
-    "fuse top": lambda run, qrels: ir.fuse({"a": run, "b": run}, "rrf", top=3),
-    "confidence": lambda run, qrels: ir.confidence(run),
+    "deduplicate": lambda run, _: ir.deduplicate(run),
+    "collapse": lambda run, _: ir.collapse(run, by=pl.col("doc_id").str.slice(0, 3)),
+    "normalize": lambda run, _: ir.normalize(run),
+    "fuse": lambda run, _: ir.fuse({"a": run, "b": run}, "rrf"),
+    "fuse top": lambda run, _: ir.fuse({"a": run, "b": run}, "rrf", top=3),
+    "confidence": lambda run, _: ir.confidence(run),
 }
 
 

@@ -37,6 +37,11 @@ ODD = [
 ]  # fmt: skip
 
 
+def parted(text: str, tabs: bool) -> str:
+    """The text with its fields between spaces or between tabs, and the other within a field where it was."""
+    return text.translate(str.maketrans(" \t", "\t ")) if tabs else text
+
+
 def refused_or_read(act: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
     """The rows; None where the file is refused."""
     try:
@@ -49,11 +54,12 @@ def refused_or_read(act: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
 @given(
     st.lists(st.sampled_from([LINE, LINE, *ODD]), min_size=1, max_size=6),
     st.sampled_from([0, 0, 0, 999, 1000, 3000]),
+    st.booleans(),
 )
-def test_the_short_way_gives_what_the_long_way_gives_or_nothing(lines: list[str], before: int) -> None:
+def test_the_short_way_gives_what_the_long_way_gives_or_nothing(lines: list[str], before: int, tabs: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.run")
-        path.write_bytes((LINE * before + "".join(lines)).encode())
+        path.write_bytes(parted(LINE * before + "".join(lines), tabs).encode())
         short, read = TREC.reader.quick(path), refused_or_read(lambda: read_run(path, format="trec"))
         scanned = refused_or_read(lambda: scan_run(path, format="trec").collect())
     assert (read is None) == (scanned is None)
@@ -64,10 +70,20 @@ def test_the_short_way_gives_what_the_long_way_gives_or_nothing(lines: list[str]
         assert_frame_equal(short, scanned, check_exact=True)
 
 
-@pytest.mark.parametrize("odd", ODD)
-def test_an_odd_line_at_the_end_of_a_large_file_is_seen_by_both_ways(tmp_path: Path, odd: str) -> None:
+@pytest.mark.parametrize("tabs", [False, True], ids=["spaces", "tabs"])
+def test_clean_files_are_read_the_short_way(tmp_path: Path, tabs: bool) -> None:
     path = tmp_path / "a.run"
-    path.write_bytes((LINE * 100_000 + odd).encode())
+    path.write_bytes(parted("\ufeff" + LINE + "q#1 Q0 d#1 1 0.5 #1\n", tabs).encode())
+    short = TREC.reader.quick(path)
+    assert short is not None
+    assert short["query_id"].to_list() == ["q1", "q#1"]
+
+
+@pytest.mark.parametrize("tabs", [False, True], ids=["spaces", "tabs"])
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_line_at_the_end_of_a_large_file_is_seen_by_both_ways(tmp_path: Path, odd: str, tabs: bool) -> None:
+    path = tmp_path / "a.run"
+    path.write_bytes(parted(LINE * 100_000 + odd, tabs).encode())
     read = refused_or_read(lambda: read_run(path, format="trec"))
     scanned = refused_or_read(lambda: scan_run(path, format="trec").collect(engine="streaming"))
     assert (read is None) == (scanned is None)
