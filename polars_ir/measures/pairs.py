@@ -84,6 +84,7 @@ def area(negatives: int | None, rel: float, most: int | None) -> pl.Expr:
 @measure(
     "pAUC",
     source=f"Dodd and Pepe 2003, https://doi.org/10.1111/1541-0420.00071; {RECTOOLS}",
+    reads_nonrelevant=False,
     also={"RecTools": "PartialAUC"},
     parameters={"negatives": NEGATIVES},
     at="negatives",
@@ -112,6 +113,7 @@ def partial_auc(*, negatives: int | None = None, rel: float = 1) -> pl.Expr:
 @measure(
     "pAp",
     source=f"{PAP}; {RECTOOLS}",
+    reads_nonrelevant=False,
     also={"RecTools": "PAP"},
     parameters={"negatives": NEGATIVES},
     at="negatives",

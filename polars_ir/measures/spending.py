@@ -43,6 +43,7 @@ def cost_of_one(met: Any, read: Any) -> Any:
     "CWL_total",
     bounds=(0.0, math.inf),
     source=CWL,
+    reads_nonrelevant=False,
     parameters={"continuation": CONTINUATION, "min_rel": MIN_REL},
     gain=share,
 )
