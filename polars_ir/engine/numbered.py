@@ -141,7 +141,9 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
         columns = {"run": run.rankings.systems[rows.ranking // n_queries], **columns}
         query = query % n_queries
     columns["query_id"] = judgments.queries[query]
-    return pl.DataFrame({**columns, RANKING: rows.ranking})
+    # Rows known to be in the order of their rankings are grouped without a hash of each.
+    ranking = rows.ranking.set_sorted() if rows.ranking.is_sorted() else rows.ranking
+    return pl.DataFrame({**columns, RANKING: ranking})
 
 
 def _gathered(frame: pl.DataFrame, numbers: pl.Series, needs: Needs) -> dict[str, pl.Series]:
