@@ -56,9 +56,9 @@ def judgings(call: Call | None) -> list[Judging]:
 
 
 def _rise(gains: object) -> bool:
-    """Whether a higher grade has no lower gain."""
+    """Whether a higher grade is known to have no lower gain."""
     if not isinstance(gains, Mapping):
-        return True
+        return gains is None
     values = [gains[grade] for grade in sorted(gains)]
     return values == sorted(values)
 

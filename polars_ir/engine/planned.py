@@ -78,7 +78,7 @@ def _by_depth(run: Table, qrels: Table, *, elsewhere: bool) -> pl.LazyFrame:
     if qrels.eager or qrels.per:
         return by_counting(run, qrels, documents)
     rows, deep = qrels.all_columns(), pl.len().over("query_id") >= tuning.TUNING.deep
-    # Null meets no document, but joined with nothing at all the run would not be searched for wrong rows.
+    # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
     nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
     few = pl.concat([rows.filter(~deep), nothing])
     ranks = by_counting(run, qrels.made_of(few), documents)

@@ -55,7 +55,7 @@ def with_position(run: Table) -> Table:
 def by_sorting(run: Table, qrels: Table, columns: list[str], *, search: bool = True) -> pl.LazyFrame:
     """The rank of every retrieved document of the judged queries, found by ranking them all.
 
-    Without a `search` for wrong rows a plan may leave unread what is no judged query's.
+    Where another part of the plan searches the run for wrong rows, this one need not read what is no judged query's.
     """
     keys, judged_queries = run.keys, qrels.select("query_id").unique()
     tie = POSITION if POSITION in run.columns else None

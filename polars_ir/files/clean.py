@@ -17,7 +17,7 @@ from polars_ir.files.unreadable import FAILURES
 #: The separators that `scan_csv` may be told of. Where one parts the fields, the other is part of an id to it.
 _SEPARATORS = {b" ", b"\t"}
 
-#: What is no blank to `scan_csv`, a carriage return, NUL.
+#: What `trec.run` takes for a blank or refuses, and `scan_csv` for part of an id or of a line's end.
 _UNCLEAN = {b"\v", b"\f", b"\r", b"\0"}
 
 #: How a line begins that is a comment or has a byte-order mark, by the first byte of that.

@@ -109,7 +109,7 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
 
 
 def guard(frame: pl.LazyFrame, wrong: pl.Expr, message: str) -> pl.LazyFrame:
-    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whatever is read of it.
+    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whichever column is read.
 
     A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
     succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
@@ -120,7 +120,7 @@ def guard(frame: pl.LazyFrame, wrong: pl.Expr, message: str) -> pl.LazyFrame:
     text = f"polars_ir: {message}"
     poisoned = pl.when(wrong).then(pl.lit(-1, pl.Int8)).otherwise(pl.lit(0, pl.Int8))
     is_sound = pl.col(text).cast(pl.UInt8) == 0
-    guarded = pl.when(is_sound).then(pl.exclude(text)).name.keep()
+    guarded = pl.when(is_sound).then(pl.exclude(text))
     return frame.with_columns(poisoned.alias(text)).with_columns(guarded).drop(text)
 
 

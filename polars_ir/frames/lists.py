@@ -20,7 +20,7 @@ from polars_ir.frames.kinds import Frame, give_back, to_polars
 #: What a column of distances is called, for which the lowest is the best.
 DISTANCES = ("distance", "distances")
 
-#: How many documents a list has, which the check of a plan hangs on.
+#: How many documents a list has.
 LENGTH = "polars_ir: length"
 
 

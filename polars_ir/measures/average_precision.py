@@ -51,16 +51,17 @@ def average_precision_under_ties(*, k: int | None = None, rel: float = 1, denomi
 
 def precisions_under_ties(found: pl.Expr, k: int | None) -> pl.Expr:
     """The precisions expected at the places of some relevant documents that are among the first `k`, added up."""
-    terms = (ties.higher, ties.tied, ties.places(k), ties.weights(k, "rank"))
-    before, n, m, h = (column.filter(found) for column in terms)
+    terms = (ties.higher, ties.tied, ties.chance, ties.places(k), ties.weights(k, "rank"))
+    before, n, chance, m, h = (column.filter(found) for column in terms)
     # Counted from 1: so many relevant documents have no lower a, and no higher one.
     first, last = (before.rank(method).cast(pl.Int64) for method in ("min", "max"))
-    return total((precision_over(first, last - first, before, n, m, h) * (1.0 / n)).sort())
+    return total((precision_over(first, last - first, before, n, m, h) * chance).sort())
 
 
 def precision_over(first: pl.Expr, others: pl.Expr, before: pl.Expr, n: pl.Expr, m: pl.Expr, h: pl.Expr) -> pl.Expr:
     """The precision at a place added up over m of n places, for the `first` relevant document with so many others."""
     # Ranks are what takes the time, so that they are named but once. A document alone has no others: 0 / 1, not 0 / 0.
+    # Multiplied by, as `ties.chance` is.
     return h * first + others * ((m - h * (before + 1)) * (1.0 / (n - 1).clip(1)))
 
 

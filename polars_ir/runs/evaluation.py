@@ -102,8 +102,7 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
         result = result.join(marked, on=pair.run.keys, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
     result = result.sort(pair.run.keys).rename({"query_id": pair.run.names["query_id"]})
     if not pair.run.eager:
-        # Whoever collects a plan reads only the columns that are left: what guards its data must be among the reasons.
-        return warn_of_plan(result.filter(pl.col(HITS).is_not_null()), pair, measured, missing=options["missing"])
+        return warn_of_plan(result, pair, measured, missing=options["missing"])
     collected = collect_checked(pair, result)
     warn_of_result(collected, pair, measured, missing=options["missing"])
     return give_back(collected.drop(HITS), run)

@@ -201,10 +201,13 @@ def test_the_highest_grade_is_one_that_a_map_of_gains_has():
 def test_where_a_higher_grade_has_a_lower_gain_the_documents_beside_the_cutoff_are_judged_too():
     # All tied, `a` judged 1 leads at best: were only the unjudged one behind it relevant, it had lost its place.
     run, qrels = {"q": dict.fromkeys("abcd", 1.0)}, {"q": {"a": 1}}
-    measure = ir.rank_biased_precision(k=2, p=0.5, gains={1: 1, 2: 0.5})
-    everything, above = 0.5 * (0.5 + 0.5 * 0.5), 0.5 * (0.5 + 0.5 * 1)
-    value, low, high = bounds(measure, run, qrels, ties="best")
-    assert (value, low, high) == (0.5, everything, above)
+    falling = pl.when(ir.relevance == 1).then(1.0).when(ir.relevance == 2).then(0.5).otherwise(0.0).alias("falling")
+    everything, above = 0.5 + 0.5 / log2(3), 0.5 + 1 / log2(3)
+    # The judging of grade 2 is of the map, or of a document that the run did not retrieve.
+    for gains, judged in (({1: 1, 2: 0.5}, qrels), (falling, {"q": {"a": 1, "z": 2}})):
+        value, low, high = bounds(ir.dcg(k=2, gains=gains), run, judged, ties="best")
+        assert (value, low) == (1.0, pytest.approx(everything))
+        assert high == pytest.approx(above)
 
 
 def test_a_text_has_no_bounds():
