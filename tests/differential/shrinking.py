@@ -55,9 +55,13 @@ def smallest(case: Case) -> Case:
 
 
 def way_of_failing(case: Case) -> str | None:
-    """The error that is raised, or that figures differ."""
+    """The error that is raised, that another one or none is told, or that figures differ."""
     found = differences(case)
-    return None if not found else found[0].partition(":")[0] if "raised" in found[0] else "differs"
+    if not found:
+        return None
+    if "raised" in found[0]:
+        return found[0].partition(":")[0]
+    return next((way for way in (" gives ", " says ") if way in found[0]), "differs")
 
 
 def simpler(case: Case) -> Iterator[Case]:
