@@ -23,6 +23,8 @@ _UNCLEAN = {b"\v", b"\f", b"\r", b"\0"}
 #: How a line begins that is a comment or has a byte-order mark, by the first byte of that.
 _NO_QUERY = {b"#": "#", b"\xef": "\ufeff"}
 
+_LOOKED_FOR = (*_SEPARATORS, *_UNCLEAN, *_NO_QUERY)
+
 #: A rank that is no integer is an error here and a null in `trec.run`: to read text and cast it takes twice as long.
 _NUMBERS = {"rank": pl.Int64, "score": pl.Float64}
 
@@ -36,15 +38,13 @@ def read_run(path: Path, places: dict[str, int], count: int) -> pl.DataFrame | N
 
     A line has `count` fields, of which those at some places become columns.
     """
-    found = set() if UNPACKED.match(beginning(path)) else _bytes_of_interest(path)
-    separators = found & _SEPARATORS
-    if len(separators) != 1 or found & _UNCLEAN:
+    if UNPACKED.match(beginning(path)) or (found := _found(path)) is None:
         return None
     names = {place: name for name, place in places.items()}
     schema = {names.get(place, f"field {place}"): pl.String for place in range(count)} | _NUMBERS
     lines = pl.scan_csv(
         path,
-        separator=separators.pop().decode(),
+        separator="\t" if b"\t" in found else " ",
         quote_char=None,
         has_header=False,
         schema=schema,
@@ -64,16 +64,16 @@ def read_run(path: Path, places: dict[str, int], count: int) -> pl.DataFrame | N
     return frame.drop(_UNCLEAR)
 
 
-def _bytes_of_interest(path: Path) -> set[bytes]:
-    """Which of the bytes that decide whether a file is clean are in it; none for a file that can not be read so."""
+def _found(path: Path) -> set[bytes] | None:
+    """Which bytes of those that are looked for are in a file; None if one is that `scan_csv` would read otherwise."""
     found: set[bytes] = set()
     try:
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
-                # A line longer than this may be too long for `trec.run`.
+                found.update(byte for byte in _LOOKED_FOR if byte in chunk)
+                # A line longer than a chunk may be too long for `trec.run`.
                 if b"\n" not in chunk or found & _UNCLEAN or found >= _SEPARATORS:
-                    return set()
-                found.update(byte for byte in {*_SEPARATORS, *_UNCLEAN, *_NO_QUERY} if byte in chunk)
+                    return None
     except OSError:
-        return set()
+        return None
     return found
