@@ -61,7 +61,7 @@ def by_sorting(run: Table, qrels: Table, columns: list[str], *, search: bool = T
     tie = POSITION if POSITION in run.columns else None
     # In an order that `by_counting`, which may be in the same plan, does not select in.
     needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
-    rows = _searched(run, *needed) if search else run.select(*needed)
+    rows = (guarded(run) if search else run).select(*needed)
     return rows.join(judged_queries, on="query_id", how="semi").select(
         *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
     )
@@ -100,10 +100,11 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
 
 
-def _searched(run: Table, *columns: str) -> pl.LazyFrame:
-    """Columns of the run; of a LazyFrame every row is searched for null ids and scores on the way."""
-    rows = run.select(*columns)
-    return rows if run.eager else guard(rows, wrong_run_row(run.keys), BAD_RUN)
+def guarded(run: Table) -> Table:
+    """A run whose rows, where they are a plan's, are searched for null ids and scores."""
+    if run.eager:
+        return run
+    return run.made_of(guard(run.all_columns(), wrong_run_row(run.keys), BAD_RUN))
 
 
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
@@ -120,7 +121,7 @@ def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: b
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
     right side: a string of the left one is a view that keeps its chunk of the run.
     """
-    rows = _searched(run, *run.keys, "doc_id", "score")
+    rows = guarded(run).select(*run.keys, "doc_id", "score")
     if sparse:
         wanted = (qrels.select(*DOCUMENT) if documents is None else documents).collect()
         rows = rows.filter(among(wanted.columns, wanted))

@@ -19,11 +19,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from polars_ir.engine.ranking import DOCUMENT, text
+from polars_ir.engine.ranking import DOCUMENT, guarded, text
 from polars_ir.frames.table import Table
 from polars_ir.fusion.combining import LIST, repeated
 from polars_ir.fusion.methods import Method
-from polars_ir.runs.rankings import LowerIsBetter, guarded, oriented
+from polars_ir.runs.rankings import LowerIsBetter, oriented
 
 #: Rounding must not leave out what is tied with the last: far more than it can be, far less than a rank is worth.
 ROUNDED = 1 - 1e-9

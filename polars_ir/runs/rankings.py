@@ -15,10 +15,9 @@ from polars_ir.engine import tuning
 from polars_ir.engine.numbers import Rankings, row_numbers
 from polars_ir.engine.pairing import is_searched, search_duplicates
 from polars_ir.engine.placing import places
-from polars_ir.engine.ranking import place, text
+from polars_ir.engine.ranking import guarded, place, text
 from polars_ir.engine.relation import OUR_MESSAGE
 from polars_ir.errors import DataError, OptionError, nearest, quoted
-from polars_ir.frames.checks import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import Table, run_table
 
@@ -32,13 +31,6 @@ def checked_run(run: Any) -> Table:
     if is_searched(table):
         search_duplicates("run", table, [*table.keys, "doc_id"])
     return table
-
-
-def guarded(run: Table) -> Table:
-    """A run whose rows, where they are a plan's, are searched for null ids and scores."""
-    if run.eager:
-        return run
-    return run.made_of(guard(run.all_columns(), wrong_run_row(run.keys), BAD_RUN))
 
 
 def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:
@@ -57,14 +49,12 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
 
     The score is Float64, unless it is to be `whole`: a Float64 can not hold every integer.
     """
-    rows = oriented(run, *columns, lower_is_better=lower_is_better)
+    rows = oriented(guarded(run), *columns, lower_is_better=lower_is_better)
     if run.eager and run.rows >= tuning.TUNING.streaming_rows:
         # In one chunk, in which ids and numbers are looked up in a fraction of the time.
         rows = _placed(rows.collect().rechunk()).lazy()
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
-    if not run.eager:
-        rows = guard(rows, wrong_run_row(run.keys), BAD_RUN)
     return rows if whole else rows.with_columns(pl.col("score").cast(pl.Float64))
 
 

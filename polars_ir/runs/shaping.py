@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from polars_ir.engine.pairing import pair_up
-from polars_ir.engine.ranking import DOCUMENT, text
+from polars_ir.engine.ranking import DOCUMENT, guarded, text
 from polars_ir.errors import ColumnError, OptionError, explain_options, nearest, quoted
 from polars_ir.frames.checks import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.columns import fitting
@@ -16,7 +16,7 @@ from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.table import Table, run_table
 from polars_ir.language.words import total
-from polars_ir.runs.rankings import checked_run, guarded, in_order, of_ranks, ranked, returned
+from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
 from polars_ir.values import check, one_of, whole
 
 #: How the scores of the passages of a document make the document's score.
