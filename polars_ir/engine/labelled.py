@@ -23,10 +23,10 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     """The judged relation; without ids, and with ties in the order of the input, equal scores stand as the rows do."""
     by_id = needs.ties != "input" and not run.numbered
     rows = (run if by_id or run.eager else with_position(run)).all_columns()
+    if not run.eager:
+        rows = guard(rows, wrong_run_row(run.keys) | wrong_grade(ungraded=True), BAD_RUN)
     if needs.judged_only:
-        # What is wrong in a plan is for its guard to find.
-        left_out = rows.filter((pl.col("relevance") < 0) & (pl.lit(True) if run.eager else ~_is_wrong(run.keys)))
-        rows = rows.filter((pl.col("relevance") >= 0) | (pl.lit(False) if run.eager else _is_wrong(run.keys)))
+        left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     keys = [RANKING] if run.eager else run.keys
     relation = _placed(rows, by_id=by_id) if run.eager else _planned(rows, run.keys, by_id=by_id)
     relation = relation.with_columns(n_retrieved=pl.len().over(keys))
@@ -37,7 +37,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over("doc_id")).then(True),
     )
     if not run.eager:
-        relation = _guarded(relation, run.keys)
+        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, DUPLICATES)
     whole = needs.unjudged or needs.elsewhere
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":
@@ -48,11 +48,6 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
             relation = relation.with_columns(score=pl.when(pl.col("rank").is_not_null()).then("score"))
         return relation.filter(judged.any().over(keys))
     return relation.drop("score", *others).filter(judged)
-
-
-def _is_wrong(keys: list[str]) -> pl.Expr:
-    """Whether a row can not be evaluated."""
-    return wrong_run_row(keys) | wrong_grade(ungraded=True)
 
 
 def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
@@ -78,9 +73,3 @@ def _planned(plan: pl.LazyFrame, keys: list[str], *, by_id: bool) -> pl.LazyFram
     """The rows of a plan with their places."""
     tie = text("doc_id") if by_id else pl.col(POSITION)
     return plan.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys))
-
-
-def _guarded(relation: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """The relation, which fails where rows are wrong."""
-    is_repeated = pl.len().over(*keys, "doc_id") > 1
-    return guard(guard(relation, _is_wrong(keys), BAD_RUN), is_repeated, DUPLICATES)
