@@ -124,9 +124,9 @@ BUGS = (
     ),
     Bug(
         "a plan guards no rows of the run",
-        "engine.ranking._searched",
-        "rows if run.eager else",
-        "rows if True else",
+        "engine.ranking.guarded",
+        "if run.eager:",
+        "if True:",
         poisoned,
     ),
     Bug(
