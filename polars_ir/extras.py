@@ -1,4 +1,4 @@
-"""Optional dependencies: which there are, and what to install when one is missed.
+"""Optional dependencies, and the extra to install when one is missing.
 
 Conventions: a module that needs an optional dependency imports it at its top, and is itself imported inside the
 functions that use it, after `require`. So the package can be imported with Polars alone.
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from polars_ir.errors import ExtraError
 
-#: What each extra installs, by the names it is imported by.
+#: The packages of each extra, by the names they are imported by.
 EXTRAS = {
     "stats": ("numpy", "scipy", "statsmodels"),
     "plot": ("altair",),
@@ -19,6 +19,6 @@ EXTRAS = {
 
 
 def require(extra: str, what: str) -> None:
-    """Raise an `ExtraError` that names the extra unless what it installs is there; `what` is what needs it."""
+    """Raise an `ExtraError` that names the extra unless its packages are installed; `what` needs them."""
     if any(find_spec(module) is None for module in EXTRAS[extra]):
         raise ExtraError.missing(what, extra)

@@ -1,7 +1,7 @@
 """A plugin of mypy that shows `.ir` on Polars and pandas frames: `plugins = ["polars_ir.mypy"]` in its configuration.
 
-Conventions: every frame class gets an attribute `ir`, which mypy caches with the class. What it is, is told where it is
-used, in modules that import `polars_ir` and so have its stub loaded; in others it is Any.
+Conventions: every frame class gets an attribute `ir`, which mypy caches with the class. Its type is that of the stub in
+modules that import `polars_ir`, which have the stub loaded, and Any in others.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class FramesWithIR(Plugin):
     """Shows `.ir` on frames."""
 
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
-        """What gives a frame class its attribute."""
+        """The hook that gives a frame class its attribute."""
         return _with_attribute if fullname in FRAMES else None
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        """What tells the type of the attribute."""
+        """The hook that tells the type of the attribute."""
         frame, _, attribute = fullname.rpartition(".")
         if attribute != "ir" or frame not in FRAMES:
             return None
@@ -43,7 +43,7 @@ class FramesWithIR(Plugin):
 
 
 def plugin(version: str) -> type[Plugin]:
-    """What mypy calls, with its version."""
+    """The plugin, which mypy asks for with its version."""
     del version
     return FramesWithIR
 
@@ -65,7 +65,7 @@ def _namespace(context: AttributeContext, name: str) -> Type:
 
 
 def _imports_this_package(file: MypyFile) -> bool:
-    """Whether a module imports this package, so that mypy has read its stub before."""
+    """True for a module that imports this package, so that mypy has read its stub before."""
     imported = [name for node in file.imports if isinstance(node, Import) for name, _ in node.ids]
     imported += [node.id for node in file.imports if isinstance(node, ImportFrom)]
     return any(name.partition(".")[0] == "polars_ir" for name in imported)

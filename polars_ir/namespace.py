@@ -11,37 +11,61 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 import polars as pl
 
-from polars_ir import fusion, per_query, runs
-from polars_ir.errors import Code, Fix, alike, did_you_mean, explain_options, nearest, warn
+from polars_ir import fusion, per_query, runs, tables
+from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, warn
 from polars_ir.extras import require
-from polars_ir.language.catalog import CATALOG, RESERVED
-from polars_ir.language.dialects import measure_names
-from polars_ir.language.names import column_of
-from polars_ir.language.spec import Spec
-from polars_ir.options import documented, parameters_of
-from polars_ir.runs import evaluate
+from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure
+from polars_ir.language.options import documented, parameters_of, takes
 from polars_ir.runs.options import Evaluating
-from polars_ir.tables.table import table
 
-#: What of a run and of a per-query frame is a method.
-OF_RUN = {name: getattr(runs, name) for name in runs.__all__}
-OF_RUN |= {function.__name__: function for function in fusion.FUNCTIONS} | {"top": runs.top_k}
-OF_PER_QUERY = {name: getattr(per_query, name) for name in per_query.__all__} | {"table": table}
-
-#: What every measure's method takes besides the measure's parameters.
+#: The docstring of the parameter that a measure's method has besides the measure's.
 QRELS = """qrels : default None
     The judgments, in any form that `evaluate` takes; None where the run has grades itself.
 """
 
-#: What every measure's method gives back.
+#: The docstring of the result of a measure's method.
 RETURNS = """Returns
 -------
 The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
     `run` (if the run has several), the query column, and the measure: what `evaluate` gives for it."""
+
+
+class LazyMethod:
+    """A function of a package as a method, imported when it is first read."""
+
+    def __init__(self, package: ModuleType, name: str) -> None:
+        self.package, self.name = package, name
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function, which takes the frame as its first argument."""
+        function: Callable[..., Any] = getattr(self.package, self.name)
+        return function
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.method = name
+
+    def __get__(self, instance: Any, owner: type) -> Callable[..., Any]:
+        setattr(owner, self.method, bound(self.function))
+        method: Callable[..., Any] = getattr(owner if instance is None else instance, self.method)
+        return method
+
+
+#: The functions of fusion that are public in the package itself, and methods of a run.
+OF_FUSION = ("complementarity", "contribution", "fuse", "tune_fusion")
+
+#: The methods of a run and of a per-query frame.
+OF_RUN = {name: LazyMethod(runs, name) for name in runs.__all__}
+OF_RUN |= {name: LazyMethod(fusion, name) for name in OF_FUSION}
+OF_RUN |= {"side_by_side": LazyMethod(tables, "side_by_side"), "top": LazyMethod(runs, "top")}
+OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in per_query.__all__} | {
+    "table": LazyMethod(tables, "table")
+}
 
 
 def bound(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,7 +79,7 @@ def bound(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Bound:
-    """What holds a frame for methods that read it."""
+    """The holder of a frame, for methods that read it."""
 
     def __init__(self, frame: Any) -> None:
         # Polars keeps a namespace on its frame, so that holding the frame itself would be a cycle of references.
@@ -75,10 +99,11 @@ class IRNamespace(Bound):
         return PlotNamespace(self._frame)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        measures = _measures()
-        if name not in measures:
-            raise AttributeError(f".ir has no method {name!r}.{_meant(name)}")
-        return _measuring(measures[name], self._frame)
+        for spec in list(CATALOG.values()):  # another thread may register a measure meanwhile
+            if spec.function.__name__ == name:
+                method: Callable[..., Any] = measuring(spec.function).__get__(self)
+                return method
+        raise AttributeError(f".ir has no method {name!r}.{_meant(name)}")
 
     def __dir__(self) -> list[str]:
         return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures()})
@@ -140,11 +165,13 @@ class PlotNamespace(Bound):
         return f".ir.plot: charts of this {type(self._frame).__name__}: {', '.join(dir(self))}"
 
 
-for _name, _function in (OF_RUN | OF_PER_QUERY).items():
-    setattr(IRNamespace, _name, bound(_function))
+for _name, _method in (OF_RUN | OF_PER_QUERY).items():
+    setattr(IRNamespace, _name, _method)
+    _method.__set_name__(IRNamespace, _name)
 
 #: No measure of a user's may hide a method.
 RESERVED.update(OF_RUN, OF_PER_QUERY, ["plot"])
+RESERVED_PARAMETERS.update(["qrels"], Evaluating.__annotations__)
 
 
 def register() -> None:
@@ -161,7 +188,7 @@ def register() -> None:
 
 
 def is_ours(namespace: Any) -> bool:
-    """Whether what is called `.ir` is this package's, also before it was loaded anew."""
+    """True for a namespace of this package, also of before it was loaded anew."""
     return getattr(namespace, "__module__", None) == IRNamespace.__module__
 
 
@@ -171,43 +198,48 @@ def warn_of_another(library: str) -> None:
     warn(f".ir on frames of {library} was taken by another package, and stays its own.", fix=fix)
 
 
-def _measures() -> dict[str, Spec]:
-    """The measures by the names of their functions."""
-    return {spec.function.__name__: spec for spec in list(CATALOG.values())}
+@functools.lru_cache(maxsize=256)
+def measuring(measure: Measure) -> Callable[..., Any]:
+    """A measure as a method: of qrels, the measure's parameters and the options of `evaluate`."""
+    from polars_ir.runs import evaluate
+
+    def method(self: Any, qrels: Any = None, **parameters: Any) -> Any:
+        evaluating: Evaluating = {}
+        for name in Evaluating.__annotations__.keys() & parameters.keys():
+            evaluating[name] = parameters.pop(name)  # type: ignore[literal-required]  # its very keys
+        return evaluate(self._frame, qrels, measure(**parameters), **evaluating)
+
+    first = list(inspect.signature(method).parameters.values())[:2]
+    of_measure = inspect.signature(measure).parameters.values()
+    functools.update_wrapper(method, measure)
+    method.__signature__ = inspect.Signature([*first, *of_measure, *parameters_of(Evaluating)])  # type: ignore[attr-defined]  # read by help()
+    method.__doc__ = documented(_described(measure), Evaluating)
+    return takes()(method)
+
+
+def _measures() -> list[str]:
+    """The names of the functions of measures."""
+    return [spec.function.__name__ for spec in list(CATALOG.values())]
 
 
 def _meant(name: str) -> str:
     """A hint at the method that is meant: that of the measure which some tool calls so, or else the nearest ones."""
+    from polars_ir.language.dialects import measure_names
+    from polars_ir.language.names import column_of
+
     close = [name] if column_of(name) else alike(name, [*OF_RUN, *OF_PER_QUERY, *measure_names()])
     known = {each: None if each in OF_RUN | OF_PER_QUERY else column_of(each) for each in close}
     return did_you_mean(column.spec.function.__name__ if column else each for each, column in known.items())
 
 
-def _measuring(spec: Spec, frame: Any) -> Callable[..., Any]:
-    """A function of qrels, the measure's parameters and the options of `evaluate`."""
-    options = parameters_of(Evaluating)
-    names = {option.name for option in options}
-
-    def measuring(qrels: Any = None, **parameters: Any) -> Any:
-        evaluating = {name: parameters.pop(name) for name in names & parameters.keys()}
-        return evaluate(frame, qrels, spec.function(**parameters), **evaluating)
-
-    qrels = inspect.signature(measuring).parameters["qrels"]
-    measure_parameters = inspect.signature(spec.function).parameters.values()
-    functools.update_wrapper(measuring, spec.function)
-    measuring.__signature__ = inspect.Signature([qrels, *measure_parameters, *options])  # type: ignore[attr-defined]  # read by help()
-    measuring.__doc__ = _documentation(spec)
-    return explain_options(measuring)
-
-
-def _documentation(spec: Spec) -> str:
-    """The docstring of a measure's method: the measure's, with what the method takes besides and gives back."""
-    text = inspect.getdoc(spec.function) or ""
+def _described(measure: Measure) -> str:
+    """The docstring of a measure, with the judgments and the result of its method."""
+    text = inspect.getdoc(measure) or ""
     head, _, rest = text.partition("Returns\n-------\n")
     meaning, _, parameters = head.rstrip().partition("Parameters\n----------\n")
     described = f"{meaning.rstrip()}\n\nParameters\n----------\n{QRELS}{parameters}".rstrip()
     _, _, rest = rest.partition("\n\n")
-    return documented(f"{described}\n\n{RETURNS}\n\n{rest}", Evaluating)
+    return f"{described}\n\n{RETURNS}\n\n{rest}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,62 +1,71 @@
 """`.ir` on pandas frames: the same namespace, registered as soon as pandas is there.
 
-pandas is never imported for those who do not use it. Where it is imported later than this package, a finder that
-waits for it registers the accessor then.
+pandas is never imported for those who do not use it. Where it is imported later than this package, the accessor is
+registered while pandas imports its own module of accessors, `pandas.api.extensions`: the one module whose loader is
+wrapped, once. Nothing else tells of an import, and a pandas frame meets none of our functions before `.ir`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from polars_ir.namespace import IRNamespace, is_ours, warn_of_another
 
+#: The module with which pandas registers accessors; its frames are there before it.
+EXTENSIONS = "pandas.api.extensions"
+
 
 def register() -> None:
     """Put `.ir` on pandas frames now, or when pandas is imported."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None:
-        if not any(isinstance(finder, PandasFinder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, PandasFinder())
+    if "pandas" not in sys.modules:
+        if not any(isinstance(finder, ExtensionsFinder) for finder in sys.meta_path):
+            sys.meta_path.insert(0, ExtensionsFinder())
         return
-    frame = getattr(pandas, "DataFrame", None)
-    if frame is None:  # a module of the user's with that name, or one whose import failed
+    frame = getattr(sys.modules["pandas"], "DataFrame", None)
+    if frame is None or EXTENSIONS not in sys.modules:  # a module of the user's with that name, or a failed import
         return
     if not hasattr(frame, "ir"):
-        pandas.api.extensions.register_dataframe_accessor("ir")(IRNamespace)
+        sys.modules[EXTENSIONS].register_dataframe_accessor("ir")(IRNamespace)
     elif not is_ours(frame.ir):
         warn_of_another("pandas")
 
 
-class PandasFinder(MetaPathFinder):
-    """Lets the import of pandas pass, and registers the accessor after it.
-
-    It stays until pandas has been imported: others may only ask whether pandas can be found.
-    """
+class ExtensionsFinder(MetaPathFinder):
+    """A finder of `pandas.api.extensions` alone, by all other finders, which lets its loader register the accessor."""
 
     def find_spec(
-        self,
-        name: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find pandas as it would be found without us; leave every other module to the other finders."""
-        if name != "pandas":
+        """The spec of the other finders, its loader wrapped; None for any other module."""
+        if name != EXTENSIONS:
             return None
         others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
         spec = next((spec for finder in others if (spec := finder.find_spec(name, path, target))), None)
-        if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
-            return spec
-        execute = spec.loader.exec_module
-
-        def execute_and_register(module: ModuleType) -> None:
-            execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            register()
-
-        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]  # this one loader, this one time
+        if spec is not None and spec.loader is not None:
+            spec.loader = RegisteringLoader(spec.loader, self)
         return spec
+
+
+class RegisteringLoader(Loader):
+    """A loader that does what another does, takes itself and its finder away, and registers the accessor."""
+
+    def __init__(self, loader: Loader, finder: MetaPathFinder) -> None:
+        self.loader, self.finder = loader, finder
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """The module of the other loader."""
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module as the other loader does, then register the accessor."""
+        if self.finder in sys.meta_path:
+            sys.meta_path.remove(self.finder)
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.loader
+        module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        register()

@@ -1,6 +1,32 @@
-"""No test of made-up data fails since a machine is slow."""
+"""Two suites: `pytest` leaves out what is marked `whole`, and `pytest --whole` runs everything."""
 
+from collections import defaultdict
+
+import pytest
+import suite  # noqa: F401  # registers the profiles
 from hypothesis import settings
 
-settings.register_profile("without a deadline", deadline=None)
-settings.load_profile("without a deadline")
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="run everything, with all examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "whole(why, quick=0): left out without --whole, but for `quick` of the test's cases, evenly spread"
+    )
+    settings.load_profile("whole" if config.getoption("whole") else "quick")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("whole"):
+        return
+    cases = defaultdict(list)
+    for item in items:
+        if marker := item.get_closest_marker("whole"):
+            cases[item.nodeid.partition("[")[0], marker.kwargs.get("quick", 0)].append(item)
+    left_out = set().union(*cases.values())
+    for (_, quick), of_test in cases.items():
+        left_out -= {of_test[len(of_test) * number // quick] for number in range(quick)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]

@@ -9,8 +9,8 @@ import pytest
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.engine import planned
-from polars_ir.frames import checks
+from polars_ir.engine import as_plan as planned
+from polars_ir.frames import rules
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
@@ -59,22 +59,19 @@ WHOLE_MESSAGES = {
         evaluating(qrels=QRELS.drop("relevance")),
         (
             "qrels has no 'relevance' column (recognised names: relevance, rel, label, rating, grade, gain, score); "
-            "it has 'query_id', 'doc_id'. If every row is relevant, as clicks and purchases are, say so: "
-            "qrels.with_columns(relevance=1); else rename the column of grades to 'relevance'."
+            "it has 'query_id', 'doc_id'. Rename the column of grades to 'relevance', or, if every row is relevant, as "
+            "clicks and purchases are, say so: qrels.with_columns(relevance=1)."
         ),
     ),
     "two candidates for the query": (
         evaluating(RUN.with_columns(qid="query_id")),
-        (
-            "run has 2 columns that could be 'query_id': 'query_id', 'qid'. Keep one: run.drop('qid'), "
-            "or rename the other."
-        ),
+        ("run has 2 columns that could be 'query_id': 'query_id', 'qid'. Rename one, or drop it: run.drop('qid')."),
     ),
     "two candidates for the grade": (
         evaluating(qrels=QRELS.with_columns(label="relevance")),
         (
-            "qrels has 2 columns that could be 'relevance': 'relevance', 'label'. Keep one: qrels.drop('label'), "
-            "or rename the other."
+            "qrels has 2 columns that could be 'relevance': 'relevance', 'label'. Rename one, or drop "
+            "it: qrels.drop('label')."
         ),
     ),
     "integer documents in the run alone": (
@@ -94,15 +91,16 @@ WHOLE_MESSAGES = {
     "ids with a decimal point": (
         evaluating(RUN.with_columns(doc_id=pl.Series([1.0, 2.0, 1.0]))),
         (
-            "run column 'doc_id' must be strings or integers; it is Float64. Cast it to whole numbers: "
-            "run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
+            "run column 'doc_id' must be strings or integers; it is Float64. Cast it to whole numbers, and "
+            "these to text if the other table's ids are text: run.with_columns(pl.col('doc_id').cast(pl.Int64))."
         ),
     ),
     "ids that are decimals": (
         evaluating(RUN.with_columns(doc_id=pl.Series([1, 2, 1], dtype=pl.Decimal(10, 2)))),
         (
             "run column 'doc_id' must be strings or integers; it is Decimal(precision=10, scale=2). Cast it to whole "
-            "numbers: run.with_columns(pl.col('doc_id').cast(pl.Int64)), and these to text if the other's are text."
+            "numbers, and these to text if the other table's ids are text: "
+            "run.with_columns(pl.col('doc_id').cast(pl.Int64))."
         ),
     ),
     "documents in lists beside scores": (
@@ -115,8 +113,8 @@ WHOLE_MESSAGES = {
     "scores with a decimal comma": (
         evaluating(RUN.with_columns(score=pl.Series(["1", "3,5", "2,5"]))),
         (
-            "run column 'score' must be numbers; it is String. '3,5' is none: write all with a point and without other "
-            "signs, and then cast them: run.with_columns(pl.col('score').cast(pl.Float64))."
+            "run column 'score' must be numbers; it is String. '3,5' is not a number. Use a decimal point and no "
+            "separators, then cast: run.with_columns(pl.col('score').cast(pl.Float64))."
         ),
     ),
     "scores that are text": (
@@ -137,8 +135,8 @@ WHOLE_MESSAGES = {
         evaluating(pl.concat([RUN, RUN[:1]])),
         with_rows(
             "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep the best score of each document, "
-            "which is MaxP where rows are passages: run.group_by('query_id', 'doc_id').agg(pl.col('score').max()), "
-            "as run.ir.deduplicate() does. The first:",
+            "which is MaxP where rows are passages, as run.ir.deduplicate() does: "
+            "run.group_by('query_id', 'doc_id').agg(pl.col('score').max()). The first:",
             "| row | query_id | doc_id | score |",
             "| 0   | q1       | d1     | 0.9   |",
             "| 3   | q1       | d1     | 0.9   |",
@@ -148,8 +146,8 @@ WHOLE_MESSAGES = {
         evaluating(pl.concat([RUN, RUN[:1].with_columns(score=0.1)]).rename({"query_id": "qid"})),
         with_rows(
             "run has 2 rows that repeat the ids of another (qid, doc_id). Keep the best score of each document, "
-            "which is MaxP where rows are passages: run.group_by('qid', 'doc_id').agg(pl.col('score').max()), "
-            "as run.ir.deduplicate() does. The first:",
+            "which is MaxP where rows are passages, as run.ir.deduplicate() does: "
+            "run.group_by('qid', 'doc_id').agg(pl.col('score').max()). The first:",
             "| row | qid | doc_id | score |",
             "| 0   | q1  | d1     | 0.9   |",
             "| 3   | q1  | d1     | 0.1   |",
@@ -325,9 +323,9 @@ WHOLE_MESSAGES = {
             "grade, gain); it has 'query_id', 'doc_id', 'score'. Pass the qrels: run.ir.ndcg(qrels, k=10)."
         ),
     ),
-    "a confidence in percent": (
-        lambda: ir.summarize(ir.evaluate(RUN, QRELS, "RR"), confidence=95),
-        "confidence must be between 0 and 1, both excluded; got 95.",
+    "an alpha in percent": (
+        lambda: ir.summarize(ir.evaluate(RUN, QRELS, "RR"), alpha=5),
+        "alpha must be between 0 and 1, both excluded; got 5.",
     ),
     "code in a name": (
         evaluating(measures="nDCG(__import__('os').system('x'))@5"),
@@ -430,18 +428,18 @@ def test_inputs_are_unchanged(run, qrels):
 # A LazyFrame's data are seen when it is collected.
 
 LAZILY_WRONG = {
-    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), checks.BAD_RUN),
-    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), checks.BAD_RUN),
-    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), checks.BAD_RUN),
-    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), checks.BAD_RUN),
+    "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), rules.BAD_RUN),
+    "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), rules.BAD_RUN),
+    "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), rules.BAD_RUN),
+    "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), rules.BAD_RUN),
     "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), planned.DUPLICATES),
     "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), planned.DUPLICATES),
 }
 
 LAZILY_WRONG_QRELS = {
-    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), checks.BAD_QRELS),
-    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), checks.BAD_QRELS),
-    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), checks.BAD_QRELS),
+    "NaN": (QRELS.with_columns(relevance=pl.Series([NAN, *[1.0] * (QRELS.height - 1)])), rules.BAD_QRELS),
+    "null": (QRELS.with_columns(relevance=pl.Series([None, *[1] * (QRELS.height - 1)])), rules.BAD_QRELS),
+    "infinite": (QRELS.with_columns(relevance=pl.Series([INFINITY, *[1.0] * (QRELS.height - 1)])), rules.BAD_QRELS),
     "a document twice": (pl.concat([QRELS, QRELS[:1]]), planned.DUPLICATE_JUDGMENTS),
     "an unretrieved document twice": (
         pl.concat([QRELS, *[QRELS[:1].with_columns(doc_id=pl.lit("elsewhere"))] * 2]),
@@ -456,7 +454,7 @@ OF_LAZY_RUNS = {
     "deduplicate": ir.deduplicate,
     "collapse": lambda run: ir.collapse(run, "doc_id", how="sum"),
     "condense": lambda run: ir.condense(run, QRELS),
-    "pool": lambda run: ir.pool(run, 1),
+    "pool": lambda run: ir.pool(run, depth=1),
     "rerank": lambda run: ir.rerank(run, RUN.lazy()),
     "the scores of rerank": lambda run: ir.rerank(RUN.lazy(), run),
 }
@@ -464,8 +462,8 @@ OF_LAZY_RUNS = {
 LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
 
 LAZILY_WRONG_LABELLED = {
-    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), checks.BAD_RUN),
-    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), checks.BAD_RUN),
+    "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), rules.BAD_RUN),
+    "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), rules.BAD_RUN),
     "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), planned.DUPLICATES),
 }
 
@@ -474,6 +472,7 @@ LAZILY_WRONG_LABELLED = {
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("deep", [0, 10**9])
 @pytest.mark.parametrize("measure", ["nDCG@10", "NumRel", "NumRet"])
+@pytest.mark.whole("many cases", quick=24)
 def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engine, deep, measure, monkeypatch):
     tune(monkeypatch, deep=deep)
     plan = run.lazy().ir.evaluate(QRELS, measure)
@@ -485,6 +484,7 @@ def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engi
 @pytest.mark.parametrize(("qrels", "sentence"), LAZILY_WRONG_QRELS.values(), ids=LAZILY_WRONG_QRELS)
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "NumRel", "P@10"])
+@pytest.mark.whole("many cases", quick=20)
 def test_collecting_wrong_lazy_qrels_fails_with_our_sentence(qrels, sentence, engine, measure):
     plan = RUN.lazy().ir.evaluate(qrels.lazy(), measure)
     with pytest.raises(pl.exceptions.PolarsError) as error:
@@ -502,8 +502,9 @@ def test_wrong_lazy_qrels_are_seen_where_an_empty_run_leaves_every_query_out(qre
 
 
 @pytest.mark.parametrize("verb", OF_LAZY_RUNS.values(), ids=OF_LAZY_RUNS)
-@pytest.mark.parametrize("case", [case for case, (_, sentence) in LAZILY_WRONG.items() if sentence == checks.BAD_RUN])
+@pytest.mark.parametrize("case", [case for case, (_, sentence) in LAZILY_WRONG.items() if sentence == rules.BAD_RUN])
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.whole("many cases", quick=24)
 def test_verbs_of_a_wrong_lazy_run_fail_with_our_sentence(verb, case, engine):
     run, sentence = LAZILY_WRONG[case]
     with pytest.raises(pl.exceptions.PolarsError) as error:
@@ -554,7 +555,7 @@ def test_empty_qrels_give_an_empty_frame_and_a_warning():
 @pytest.mark.parametrize("plan", [False, True])
 def test_judgments_that_find_nothing_relevant_give_zeros_and_a_warning(grade, plan):
     qrels = QRELS.with_columns(relevance=pl.lit(grade))
-    run, qrels = (RUN.lazy(), qrels.lazy()) if plan else (RUN, qrels)
+    run = RUN.lazy() if plan else RUN
     with pytest.warns(ir.IRWarning, match="^no grade of the qrels is above 0, so that no document is relevant"):
         result = run.ir.evaluate(qrels, "RR").lazy().collect()
     assert result["RR"].to_list() == [0.0, 0.0]

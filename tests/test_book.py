@@ -14,7 +14,7 @@ from polars_ir import fusion, plots, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.files.formats import FORMATS
-from polars_ir.options import options_of
+from polars_ir.language.options import options_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURES = [spec for spec in ir.CATALOG.values() if spec.ours]
@@ -77,6 +77,7 @@ def test_there_is_a_formula_for_every_measure_and_for_no_other():
 
 
 @pytest.mark.parametrize("spec", MEASURES, ids=lambda spec: spec.name)
+@pytest.mark.whole("a page a measure", quick=12)
 def test_the_page_of_a_measure_is_whole(spec):
     page = measure_pages.page(spec, frozenset(ir.__all__))
     for part in ("```{math}", "## How it moves", "## Example", "## Parameters", "## Edge cases", "## In other tools"):
@@ -85,11 +86,11 @@ def test_the_page_of_a_measure_is_whole(spec):
     assert page.rpartition("## Source")[2].strip()
 
 
-@pytest.mark.parametrize("spec", MEASURES, ids=lambda spec: spec.name)
-def test_the_docstring_of_a_measure_has_a_formula_and_an_example(spec):
-    written, _, example = spec.function.__doc__.partition("Examples\n--------\n")
-    assert "\n::\n\n    " in written
-    assert "ir.evaluate(" in example
+def test_the_docstring_of_a_measure_has_a_formula_and_an_example():
+    for spec in MEASURES:
+        written, _, example = spec.function.__doc__.partition("Examples\n--------\n")
+        assert "\n::\n\n    " in written, spec.name
+        assert "ir.evaluate(" in example, spec.name
 
 
 def test_the_picture_of_a_measure_shows_what_it_is_at_every_rank():

@@ -5,8 +5,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import polars_ir
 
 SOURCE = Path(polars_ir.__file__).parent
@@ -14,11 +12,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 #: The parts of the package, the lowest line first: a part imports parts of earlier lines only, never of its own.
 LINES = """
-errors
-values extras statistics
-frames language options
-engine measures files
-runs per_query datasets
+errors lazy version
+extras statistics
+language
+frames
+engine files
+inputs runs per_query datasets
 fusion plots tables spark trec_eval
 namespace cli
 pandas __main__ mypy
@@ -74,15 +73,14 @@ def _is_for_type_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-EVERY = pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(SOURCE)) for path in MODULES])
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
 
 
-@EVERY
-def test_a_part_imports_parts_of_earlier_lines_only(path):
-    part = part_of(path)
-    others = {name.split(".")[1] for name in imported(ast.parse(path.read_text("utf-8"))) if is_in("polars_ir", name)}
-    others -= {part, "polars_ir"}
-    assert {other for other in others if HEIGHT[other] >= HEIGHT[part]} == set()
+def test_a_part_imports_parts_of_earlier_lines_only():
+    for path, tree in TREES.items():
+        part = part_of(path)
+        others = {name.split(".")[1] for name in imported(tree) if is_in("polars_ir", name)} - {part, "polars_ir"}
+        assert {other for other in others if HEIGHT[other] >= HEIGHT[part]} == set(), path
 
 
 def test_every_part_has_a_line():
@@ -91,7 +89,7 @@ def test_every_part_has_a_line():
 
 def test_no_imports_go_round_in_a_cycle():
     """Not within a part either."""
-    trees = {name_of(path).removesuffix(".__init__"): ast.parse(path.read_text("utf-8")) for path in MODULES}
+    trees = {name_of(path).removesuffix(".__init__"): tree for path, tree in TREES.items()}
 
     def module_of(name: str) -> str:
         return max((module for module in trees if is_in(f"polars_ir.{module}", name)), key=len, default="__init__")
@@ -105,20 +103,19 @@ def test_no_imports_go_round_in_a_cycle():
     assert needed == {}
 
 
-@EVERY
-def test_polars_is_the_only_other_package_that_is_imported_at_once(path):
-    names = {name.split(".")[0] for name in imported_at_the_top(ast.parse(path.read_text("utf-8")))}
-    extra = next((names for module, names in WITH_EXTRAS.items() if is_in(module, name_of(path))), set())
-    assert names - sys.stdlib_module_names - {"polars", "polars_ir"} <= extra
+def test_polars_is_the_only_other_package_that_is_imported_at_once():
+    for path, tree in TREES.items():
+        names = {name.split(".")[0] for name in imported_at_the_top(tree)}
+        extra = next((names for module, names in WITH_EXTRAS.items() if is_in(module, name_of(path))), set())
+        assert names - sys.stdlib_module_names - {"polars", "polars_ir"} <= extra, path
 
 
-@EVERY
-def test_what_needs_an_extra_is_imported_when_it_is_used(path):
-    names = imported_at_the_top(ast.parse(path.read_text("utf-8")))
-    early = {module for name in names for module in WITH_EXTRAS if is_in(f"polars_ir.{module}", name)}
-    assert not early or any(is_in(module, name_of(path)) for module in WITH_EXTRAS)
+def test_what_needs_an_extra_is_imported_when_it_is_used():
+    for path, tree in TREES.items():
+        names = imported_at_the_top(tree)
+        early = {module for name in names for module in WITH_EXTRAS if is_in(f"polars_ir.{module}", name)}
+        assert not early or any(is_in(module, name_of(path)) for module in WITH_EXTRAS), path
 
 
-@EVERY
-def test_every_module_says_what_it_is_for(path):
-    assert ast.get_docstring(ast.parse(path.read_text("utf-8")))
+def test_every_module_says_what_it_is_for():
+    assert [path for path, tree in TREES.items() if not ast.get_docstring(tree)] == []

@@ -44,7 +44,7 @@ CALLS = {
     "mean": (PER_QUERY, lambda frame: frame.mean()),
     "normalize": (RUN, lambda frame: frame.normalize()),
     "p_mrr": (RUN, lambda frame: frame.p_mrr(OTHER, QRELS)),
-    "pool": (RUNS, lambda frame: frame.pool(10)),
+    "pool": (RUNS, lambda frame: frame.pool(depth=10)),
     "power": (PER_QUERY, lambda frame: frame.power(baseline="bm25", difference=0.05)),
     "rank_correlation": (PER_QUERY, lambda frame: frame.rank_correlation()),
     "ranks": (PER_QUERY, lambda frame: frame.ranks(resamples=99)),
@@ -64,12 +64,12 @@ CALLS = {
 }
 
 #: What is no frame, nor a tuple of frames.
-OTHERS = {"table", "side_by_side"}
+OTHERS = {"table", "side_by_side", "explain_plan"}
 
 
 def given_back(name: str) -> str:
     """What the function of a method says it gives back."""
-    function = (namespace.OF_RUN | namespace.OF_PER_QUERY)[name]
+    function = (namespace.OF_RUN | namespace.OF_PER_QUERY)[name].function
     return str(inspect.unwrap(function).__annotations__["return"])
 
 
@@ -83,6 +83,7 @@ def test_every_method_is_called_here():
     assert CALLS.keys() | OTHERS == namespace.OF_RUN.keys() | namespace.OF_PER_QUERY.keys()
 
 
+@pytest.mark.filterwarnings("ignore:run.ir.top.k. is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("kind", ["DataFrame", "LazyFrame", "pandas"])
 def test_a_method_gives_back_what_its_function_says(name, kind):

@@ -19,6 +19,7 @@ PER_QUERY = ir.evaluate(RUN, QRELS, ["RR", "AP"])
 
 
 @pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
+@pytest.mark.whole("test_invariants calls them all", quick=12)
 def test_every_measure_is_a_method(spec):
     run, judgments = collection_of(spec.kind)
     method = getattr(run.ir, spec.function.__name__)
@@ -31,7 +32,7 @@ def test_every_measure_is_a_method(spec):
         (lambda: RUN.ir.evaluate(QRELS, "AP"), lambda: ir.evaluate(RUN, QRELS, "AP")),
         (lambda: RUN.ir.validate(QRELS), lambda: ir.validate(RUN, QRELS)),
         (PER_QUERY.ir.mean, lambda: ir.mean(PER_QUERY)),
-        (lambda: PER_QUERY.ir.summarize(confidence=0.9), lambda: ir.summarize(PER_QUERY, confidence=0.9)),
+        (lambda: PER_QUERY.ir.summarize(alpha=0.1), lambda: ir.summarize(PER_QUERY, alpha=0.1)),
         (
             lambda: RUN.ir.judge(QRELS, unjudged=True).sort("query_id", "doc_id"),
             lambda: ir.judge(RUN, QRELS, unjudged=True).sort("query_id", "doc_id"),
@@ -65,17 +66,17 @@ def test_the_signature_of_a_measures_method_is_whole():
     assert names == ["qrels", *parameters, "missing", "undefined", "judged_only", "ties", "judges", "bounds"]
 
 
-@pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
-def test_the_docstring_of_a_measures_method_tells_what_the_method_takes_and_gives_back(spec):
-    run, _ = collection_of(spec.kind)
-    method = getattr(run.ir, spec.function.__name__)
-    assert method.__name__ == spec.function.__name__
-    written = inspect.getdoc(method)
-    assert written.startswith(spec.meaning)
-    assert spec.source in written
-    assert [name for name in inspect.signature(method).parameters if f"\n{name} : default " not in written] == []
-    assert "\nReturns\n-------\nThe kind of the run" in written
-    assert "pl.Expr" not in written.partition("Returns\n")[2].partition("Raises\n")[0]
+def test_the_docstring_of_a_measures_method_tells_what_the_method_takes_and_gives_back():
+    run, _ = collection_of("documents")
+    for spec in ir.CATALOG.values():
+        method = getattr(run.ir, spec.function.__name__)
+        assert method.__name__ == spec.function.__name__
+        written = inspect.getdoc(method)
+        assert written.startswith(spec.meaning)
+        assert spec.source in written
+        assert [name for name in inspect.signature(method).parameters if f"\n{name} : default " not in written] == []
+        assert "\nReturns\n-------\nThe kind of the run" in written
+        assert "pl.Expr" not in written.partition("Returns\n")[2].partition("Raises\n")[0]
 
 
 def test_a_namespace_says_what_it_is_and_what_it_can_do():
@@ -102,8 +103,8 @@ def test_charts_are_listed_and_the_nearest_is_named():
 #: What may be given by position besides what a call can not do without.
 TABLES_AND_MEASURES = {"qrels", "per_query", "other", "measure", "measures"}
 
-#: What is asked for first where runs are put together.
-METHODS = {"fuse": "method", "tune_fusion": "method", "contribution": "method", "normalize": "norm"}
+#: What is asked for first.
+METHODS = {"fuse": "method", "tune_fusion": "method", "contribution": "method", "normalize": "norm", "skip_first": "n"}
 
 #: The words that measures are written in, which are no calls on tables.
 WORDS = {"gain", "hits", "if_relevant", "n_relevant", "relevant", "top", "measure"}
@@ -124,7 +125,7 @@ def public_functions():
 def test_tables_measures_and_what_is_needed_may_be_given_by_position_and_options_by_name(function):
     parameters = inspect.signature(function).parameters.values()
     named = {*TABLES_AND_MEASURES, METHODS.get(function.__name__)}
-    wanted = {p.name for p in parameters if p.default is p.empty or p.name in named}
+    wanted = {p.name for p in parameters if (p.default is p.empty and p.name != "depth") or p.name in named}
     assert {p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD} == wanted
 
 

@@ -45,7 +45,7 @@ def execute(notebook, folder):
     nbclient.NotebookClient(
         fresh,
         kernel_name="python3",
-        timeout=120,
+        timeout=900,
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
@@ -75,6 +75,7 @@ def test_there_is_a_notebook():
 
 @pytest.mark.usefixtures("own_jupyter")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=IDS)
+@pytest.mark.whole("seconds a notebook")
 def test_a_notebook_runs_and_shows_what_is_committed(path, tmp_path):
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

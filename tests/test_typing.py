@@ -46,12 +46,14 @@ def test_a_stub_is_what_the_catalogue_and_the_signatures_make_it(path):
 
 
 @WITH_MYPY
+@pytest.mark.whole("a run of mypy")
 def test_mypy_agrees_with_the_sample(cache):
     found = printed("--cache-dir", cache, TYPED / "sample.py")
     assert found == "Success: no issues found in 1 source file\n"
 
 
 @WITH_MYPY
+@pytest.mark.whole("a run of mypy")
 def test_mypy_knows_the_namespace_with_the_plugin_also_from_its_cache(tmp_path):
     config, module = tmp_path / "pyproject.toml", tmp_path / "module.py"
     config.write_text(PLUGIN, "utf-8")
@@ -65,6 +67,7 @@ def test_mypy_knows_the_namespace_with_the_plugin_also_from_its_cache(tmp_path):
 
 
 @WITH_MYPY
+@pytest.mark.whole("a run of mypy")
 def test_the_module_behind_the_stub_is_checked_too(cache):
     found = printed("--cache-dir", cache / "source", "polars_ir/namespace.py")
     assert found == "Success: no issues found in 1 source file\n"

@@ -16,9 +16,8 @@ import polars as pl
 from polars_ir.cli import ir_measures, trec_eval
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.inputs import check_stdin
-from polars_ir.cli.messages import PROGRAM, door_of
 from polars_ir.cli.output import show
-from polars_ir.cli.parser import parser
+from polars_ir.cli.parser import PROGRAM, Command, door_of, parser
 from polars_ir.errors import IRError, IRWarning, entered_by, printable
 
 #: Commands that stand in for another program, and read their arguments as it does.
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001  # nobody at a shell wants a traceback
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001  # a shell shows no traceback
         if isinstance(error, OSError):
             _drop_output()
         if debug:
@@ -70,22 +69,22 @@ def _program(name: str, *arguments: str) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    whole = parser(COMMANDS, PROGRAMS)
+    whole = parser(COMMANDS, PROGRAMS, argv)
     if not argv:
         whole.print_help(sys.stderr)
         return 2
     options = whole.parse_args(argv)
-    command = next(command for command in COMMANDS if command.name == options.command)
+    command: Command = options.record
     check_stdin(options)
     with entered_by(door_of(options)), _telling_warnings():
         frame = command.run(options)
     show(frame, options)
-    return command.status(frame)
+    return command.status(frame) if command.status else 0
 
 
 @contextmanager
 def _telling_warnings() -> Iterator[None]:
-    """Each warning of what is done is a line on stderr, once."""
+    """Print each warning as a line on stderr, once."""
     with warnings.catch_warnings(record=True, category=IRWarning) as noticed:
         warnings.simplefilter("always", IRWarning)
         yield
@@ -94,7 +93,7 @@ def _telling_warnings() -> Iterator[None]:
 
 
 def _message(error: BaseException) -> str:
-    """What is wrong, in a line, and perhaps the rows that are."""
+    """The message of an error, in a line, and the offending rows."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     if isinstance(error, (IRError, pl.exceptions.PolarsError, OSError)):
@@ -104,13 +103,13 @@ def _message(error: BaseException) -> str:
 
 
 def _drop_output() -> None:
-    """Let what is left in a buffer not be written at exit, where it can not be."""
+    """Discard the rest of a buffer, which could not be written at exit."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_streams() -> None:
-    """Let streams escape what their encoding lacks, and swallow what is written where the shell closed them (`>&-`)."""
+    """Escape characters that the encoding of a stream lacks, and discard output where a shell closed them (`>&-`)."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

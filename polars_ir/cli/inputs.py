@@ -1,50 +1,53 @@
-"""The files that commands read."""
+"""The files that commands read, and their evaluation."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_ir.cli.progress import progress
-from polars_ir.errors import ColumnError, FileError, Fix, OptionError, door, known_as, nearest, quoted
-from polars_ir.files import read_qrels, read_run, scan_run, tables
-from polars_ir.files.delimited import read_table
-from polars_ir.files.downloads import downloaded
+from polars_ir.errors import ColumnError, FileError, OptionError, door, known_as, nearest, quoted
+from polars_ir.files import read_qrels, read_run, scan_run
+from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
+from polars_ir.files.finding.file import MAX_RATIO, located
+from polars_ir.files.finding.sources import Limits, names, resolve
 from polars_ir.files.formats import TABLES, FormatName
-from polars_ir.files.formats.separated import SEPARATORS
-from polars_ir.files.incoming import STDIN, as_file, shown_name
-from polars_ir.files.locations import located
-from polars_ir.files.record import Typed
-from polars_ir.files.sources import names, resolve
-from polars_ir.files.unpacking import MAX_RATIO
-from polars_ir.frames.columns import ROLES, find
+from polars_ir.files.formats.record import Typed
+from polars_ir.files.formats.separated import read_table
+from polars_ir.files.readers import read_typed
+from polars_ir.frames.roles import find, required
+from polars_ir.language.names import resolve as measures_of
+from polars_ir.language.options import check, options_of
+from polars_ir.runs.evaluate import evaluate_collected
+from polars_ir.runs.options import Evaluating
 from polars_ir.trec_eval.results import read_trec_eval
 
 #: Parquet files of so many bytes are read by the plan of an evaluation, in parts; in memory they take six times as
 #: many, which is faster where there is room.
 LARGE = 500_000_000
 
+T = TypeVar("T")
 Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
 def check_stdin(options: argparse.Namespace) -> None:
     """Raise an `OptionError` where standard input is named twice: it can be read once."""
-    named = [name for option, value in vars(options).items() if option != "target" for name in _listed(value)]
-    if named.count(STDIN) > 1:
+    values: list[object] = []
+    for name, value in vars(options).items():
+        if name != "target":
+            values += value if isinstance(value, list) else [value]
+    if values.count(STDIN) > 1:
         raise OptionError("standard input (-) can be read once; give files for the others.")
 
 
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
 def limits_of(options: argparse.Namespace) -> dict[str, Any]:
-    """What files may not do, as the readers take it."""
-    return {"remote": options.remote, "max_ratio": options.max_ratio}
+    """The limits of the files that are read."""
+    return {name: check(name, getattr(options, name), limit.value) for name, limit in options_of(Limits).items()}
 
 
 def qrels_of(
@@ -83,39 +86,24 @@ def alike(left: Table, right: pl.DataFrame) -> tuple[Table, pl.DataFrame]:
 
 
 def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.DataFrame:
-    """What is read from files of a system each, told apart by their names; one that holds several brings their names.
+    """The tables of files of a system each, called as the file; one that holds several brings their names.
 
-    The query column is called as in the first.
+    The query column is called as in the first. Files of one name in several folders are called by their paths.
     """
-    frames = [_named(_read(file, read), name) for file, name in progress(list(_names(files).items()), "files")]
-    query = find("run", "query_id", frames[0].columns)
-    return pl.concat([_with_query(frame, query) for frame in frames], how="diagonal_relaxed")
-
-
-def _with_query(frame: pl.DataFrame, name: str | None) -> pl.DataFrame:
-    """A frame whose query column, if there is one, has this name."""
-    query = find("run", "query_id", frame.columns)
-    return frame.rename({query: name}) if query and name else frame
-
-
-def _names(files: Sequence[str]) -> dict[str, str]:
-    """The name of each file's system; files of one name in several folders are told apart by their paths."""
     if len(set(files)) < len(files):
         raise OptionError(f"each file can be given once; got {', '.join(files)}.")
-    places = [Path("stdin") if file == STDIN else located(file) for file in files]
-    return dict(zip(files, names(places), strict=True))
-
-
-def _read(file: str, read: Callable[[str], pl.DataFrame]) -> pl.DataFrame:
-    with known_as(run=shown_name(file)):
-        return read(file)
-
-
-def _named(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """A frame with the name of its system."""
-    if find("run", "run", frame.columns):
-        return frame
-    return frame.select(pl.lit(name).alias("run"), pl.all())
+    systems = names([Path("stdin") if file == STDIN else located(file) for file in files])
+    frames: list[pl.DataFrame] = []
+    query = None
+    for file, system in progress(list(zip(files, systems, strict=True)), "files"):
+        with known_as(run=shown_name(file)):
+            frame = read(file)
+        if not find("run", "run", frame.columns):
+            frame = frame.select(pl.lit(system).alias("run"), pl.all())
+        own = find("run", "query_id", frame.columns)
+        query = query or own
+        frames.append(frame.rename({own: query}) if own and query else frame)
+    return pl.concat(frames, how="diagonal_relaxed")
 
 
 def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
@@ -126,11 +114,11 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
         try:
             return read_trec_eval(file, **limits)
         except FileError as error:
-            error.fix = Fix(
+            fix = (
                 f"Figures of queries come from evaluate --per-query ({', '.join(TABLES)}), or as trec_eval -q prints "
                 "them; runs go with --qrels"
             )
-            raise
+            raise FileError(error.says, about=error.about, near=error.near, fix=fix, examples=error.examples) from None
 
 
 def table_of(name: str, **limits: Any) -> pl.DataFrame:
@@ -144,9 +132,9 @@ def table_of(name: str, **limits: Any) -> pl.DataFrame:
     reader, max_ratio = format.reader, limits.get("max_ratio", MAX_RATIO)
     with downloaded([file], format, max_ratio) as (local,):
         if isinstance(reader, Typed):
-            table = tables.read([local], reader, max_ratio)
+            table = read_typed([local], reader, max_ratio)
         else:
-            table = read_table(local, SEPARATORS[format.name])
+            table = read_table(local, format.separator)
     if table.is_empty():
         raise FileError.empty(file)
     return table
@@ -155,8 +143,7 @@ def table_of(name: str, **limits: Any) -> pl.DataFrame:
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
     """The table of queries that an option names columns of."""
     queries = table_of(options.queries, **limits_of(options))
-    if find("queries", "query_id", queries.columns) is None:
-        raise ColumnError.missing("queries", "query_id", ROLES["query_id"], queries.columns)
+    required("queries", "query_id", queries.columns)
     for name in wanted:
         if name not in queries.columns:
             says = f"has no column {name!r}; it has {quoted(queries.columns)}."
@@ -173,3 +160,25 @@ def slices_of(per_query: pl.DataFrame, options: argparse.Namespace) -> tuple[pl.
     queries = queries_of(options, options.by)
     per_query, queries = alike(per_query, queries)
     return per_query, queries.select(find("queries", "query_id", queries.columns), *options.by)
+
+
+def progress(items: Sequence[T], unit: str) -> Iterable[T]:
+    """The same things, with a bar on stderr as they are taken, if that is a terminal and tqdm is installed."""
+    if len(items) < 2 or not sys.stderr.isatty() or not find_spec("tqdm"):
+        return items
+    from tqdm import tqdm  # type: ignore[import-untyped]  # it brings no types
+
+    bar: Iterable[T] = tqdm(items, unit=f" {unit}", leave=False)
+    return bar
+
+
+def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
+    """The figures of runs, each per query; one run after the other, so that only one is in memory."""
+    measures = [measure.expression for measure in measures_of(options.measure)]
+    evaluating: Any = {name: value for name, value in vars(options).items() if name in options_of(Evaluating)}
+
+    def figures(name: str) -> pl.DataFrame:
+        run, judged = alike(run_or_plan_of(name, options.format, **limits_of(options)), qrels)
+        return evaluate_collected(run, judged, measures, **evaluating)
+
+    return systems_of(runs, figures)

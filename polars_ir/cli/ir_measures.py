@@ -1,9 +1,10 @@
 """`polars-ir ir_measures`: the arguments of ir_measures' command, and its output.
 
-Conventions: a measure sees the ranking of the provider that computes it there: documents are tied in single precision
-for some and ordered otherwise for others, so that RR and RR@10 may differ. Measures are called and mean what they do
-there: IPrec rounds up, the beta of SetF weighs like its square, gdeval has five decimals. Counts are summed. Measures
-of subtopics read the second field of TREC judgments.
+Conventions: figures come in the order in which measures are named, of the queries in that of the run. A measure sees
+the ranking of the provider that computes it there: documents are tied in single precision for some and ordered
+otherwise for others, so that RR and RR@10 may differ. Measures are called and mean what they do there: IPrec rounds up,
+the beta of SetF weighs like its square, gdeval has five decimals. Counts are summed. Measures of subtopics read the
+second field of TREC judgments.
 """
 
 from __future__ import annotations
@@ -13,46 +14,40 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from polars_ir.cli.inputs import alike, check_stdin, qrels_of, run_of
-from polars_ir.cli.ir_measures_order import GDEVAL_DECIMALS, Provider, Reported, Ties, in_order, provider_of
 from polars_ir.cli.output import say
 from polars_ir.cli.parser import Parser
 from polars_ir.errors import MeasureError, OptionError
-from polars_ir.files.detection import one_format
-from polars_ir.files.downloads import downloaded
+from polars_ir.files.finding.copies import as_file, downloaded
+from polars_ir.files.finding.file import MAX_RATIO
+from polars_ir.files.finding.sources import one_format, resolve
 from polars_ir.files.formats import FormatName
-from polars_ir.files.incoming import as_file
-from polars_ir.files.sources import resolve
-from polars_ir.files.unpacking import MAX_RATIO
-from polars_ir.frames.columns import find
-from polars_ir.language.catalog import spec_of
+from polars_ir.frames.roles import find
 from polars_ir.language.dialects import CUTOFFS, parts_of, several
-from polars_ir.language.identity import Call, call_of, members
-from polars_ir.language.names import as_in_ir_measures, parse
-from polars_ir.language.spec import Spec
-from polars_ir.measures.counts import n_relevant_documents, n_relevant_retrieved
-from polars_ir.runs.evaluation import evaluate
+from polars_ir.language.measure import Call, Spec, spec_of
+from polars_ir.language.measures.counts import n_relevant_documents, n_relevant_retrieved
+from polars_ir.language.names import as_in_ir_measures, call_of, members, parse
+from polars_ir.runs.evaluate import evaluate
 
-#: Measures whose sum is told, not their mean.
+#: Measures whose sum is printed, not their mean.
 COUNTS = {"NumRet", "NumRel", "NumRelRet", "NumQ"}
 
-#: How many decimals there are without being asked for.
+#: The decimals that are printed by default.
 PLACES = 4
 
 _JUDGED_ONLY = re.compile(r"(?<=[(,])judged_only=(True|False),?|,judged_only=(True|False)(?=\))")
 
 
-#: What ir_measures writes also with the value that is the default here.
+#: Parameters that ir_measures writes even with the value that is the default here.
 WRITTEN = {"max_rel"}
 
 #: Measures that are another one of a parameter there.
@@ -61,8 +56,40 @@ SPELT: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "NumRelRet": ("NumRet", {"rel": 1}),
 }
 
-#: The column that counts why a query has a value.
-REPORTED = "polars_ir: reported "
+#: The order of tied documents: by falling ids of scores in single or double precision, by rising ids, that of the run.
+Ties = Literal["single", "falling", "rising", "input"]
+
+
+class Provider(NamedTuple):
+    """A part of ir_measures that computes some measures."""
+
+    ties: Ties
+    measures: tuple[str, ...] = ()
+    #: The documents without which a query has no value of the measure.
+    counts: Callable[..., pl.Expr] | None = None
+
+
+#: gdeval computes ERR@k and an nDCG@k, the provider of MS MARCO RR@k.
+GDEVAL = Provider("falling", counts=n_relevant_documents)
+MSMARCO = Provider("rising", counts=n_relevant_documents)
+ACCURACY = Provider("input", ("Accuracy",), n_relevant_retrieved)
+CWL_EVAL = Provider("input", ("RBP", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"))
+PYNDEVAL = Provider(
+    "rising", ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
+)
+BY_ID = Provider("rising", ("Compat", "Judged"))
+
+#: pytrec_eval has all other measures.
+PYTREC_EVAL = Provider("single")
+
+#: The decimals that gdeval prints, whose output ir_measures reads.
+GDEVAL_DECIMALS = 5
+
+#: The prefix of the column that counts the documents without which a query has no value.
+COUNTED = "polars_ir: counted "
+
+#: The column that is true for queries of the run.
+ANSWERED = "polars_ir: answered"
 
 
 @dataclass(frozen=True)
@@ -76,17 +103,25 @@ class Asked:
 
     @property
     def name(self) -> str:
-        """How ir_measures calls it."""
+        """The name that ir_measures prints."""
         return self.expression.meta.output_name()
 
     @property
     def provider(self) -> Provider:
-        """The part of ir_measures that computes it."""
-        return provider_of(self.call, judged_only=self.judged_only)
+        """The part of ir_measures that computes the measure."""
+        name, arguments = (self.call.measure, self.call.arguments) if self.call else ("", {})
+        cutoff = arguments.get("k")
+        if name == "nDCG" and arguments["dcg"] != "log2":
+            is_gdeval = cutoff is not None and arguments["gains"] is None and not self.judged_only
+            return GDEVAL if is_gdeval else PYTREC_EVAL
+        if cutoff is not None and name in ("RR", "ERR"):
+            return MSMARCO if name == "RR" else GDEVAL
+        providers = ACCURACY, CWL_EVAL, PYNDEVAL, BY_ID
+        return next((provider for provider in providers if name in provider.measures), PYTREC_EVAL)
 
     @property
     def way(self) -> tuple[bool, bool, Ties]:
-        """What measures of one evaluation share."""
+        """The properties that measures of one evaluation share."""
         return self.of_subtopics, self.judged_only, self.provider.ties
 
 
@@ -140,7 +175,7 @@ def _asked(text: str) -> Iterator[Asked]:
 
 
 def _label(text: str, spec: Spec) -> str:
-    """The name that ir_measures prints: its own word, and the parameters as they were given, but for its defaults."""
+    """The name that ir_measures prints: its own word, and the parameters as written, but for its defaults."""
     theirs = spec.also.get("ir_measures", "").split()
     name, arguments, at = parts_of(text)
     if not theirs or (name != spec.name and name not in theirs):
@@ -162,8 +197,8 @@ def _written(value: object) -> str:
     return repr(value)
 
 
-def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> tuple[pl.DataFrame, list[Any]]:
-    """The figures of each query, and the queries of the run; measures of one way are evaluated together."""
+def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> pl.DataFrame:
+    """The figures of each query, those of the run first; measures of one way are evaluated together."""
     run = run_of(options.run)
     if find("run", "run", run.columns):
         raise OptionError(f"{options.run} holds several systems, and ir_measures evaluates one; use evaluate.")
@@ -175,23 +210,24 @@ def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> tuple[
         for (of_subtopics, judged_only, ties), group in groupby(sorted(measures, key=way), key=way):
             format: FormatName | None = "subtopics" if of_subtopics and is_trec else None
             ours, judged = alike(_ranked(run, ties), qrels_of(qrels, format))
-            expressions = [expression for measure in group for expression in (measure.expression, *_reported(measure))]
+            expressions = [expression for measure in group for expression in (measure.expression, *_counted(measure))]
             of_input: Literal["input", "doc_id"] = "input" if ties == "input" else "doc_id"
             frames.append(evaluate(ours, judged, expressions, judged_only=judged_only, ties=of_input))
     query = frames[0].columns[0]
     together = reduce(lambda left, right: left.join(right, on=query, how="left", maintain_order="left"), frames)
-    answered = ours.select(pl.col(find("run", "query_id", ours.columns) or query).unique(maintain_order=True))
-    return together, answered.to_series().to_list()
+    id = find("run", "query_id", ours.columns) or query
+    answered = ours.select(pl.col(id).unique(maintain_order=True).alias(query), pl.lit(True).alias(ANSWERED))
+    others = together.join(answered, on=query, how="anti", maintain_order="left")
+    return pl.concat([answered.join(together, on=query, maintain_order="left"), others], how="diagonal")
 
 
-def _reported(measure: Asked) -> Iterator[pl.Expr]:
-    """What tells of a query, by not being 0, that the provider of ir_measures reports the measure."""
-    counts = {"accuracy": n_relevant_retrieved, "msmarco": n_relevant_documents, "gdeval": n_relevant_documents}
-    count = counts.get(measure.provider.name)
+def _counted(measure: Asked) -> Iterator[pl.Expr]:
+    """The count of the documents without which a query has no value, if the provider has such a condition."""
+    count = measure.provider.counts
     if count and measure.call:
         arguments = measure.call.arguments
         cutoff = {"k": arguments["k"]} if count is n_relevant_retrieved else {}
-        yield count(rel=arguments.get("rel") or 1, **cutoff).alias(REPORTED + measure.name)
+        yield count(rel=arguments.get("rel") or 1, **cutoff).alias(COUNTED + measure.name)
 
 
 def _ranked(run: pl.DataFrame, ties: Ties) -> pl.DataFrame:
@@ -206,34 +242,29 @@ def _ranked(run: pl.DataFrame, ties: Ties) -> pl.DataFrame:
 
 
 def _figures(measures: Sequence[Asked], options: argparse.Namespace) -> Iterator[tuple[str, str, float]]:
-    """The figures of each query, if they are asked for, and the summary, of the query `all`."""
-    per_query, answered = _evaluated(options, measures)
-    judged = per_query[per_query.columns[0]].to_list()
-    judged_queries = set(judged)
-    reported = [_values(measure, per_query, set(answered)) for measure in measures]
-    values: dict[str, list[float]] = {measure.name: [] for measure in measures}
-    for query, label, value in in_order(reported, [query for query in answered if query in judged_queries], judged):
-        values[label].append(value)
-        if options.by_query:
-            yield query, label, value
-    for measure in [] if options.no_summary else measures:
-        summed = sum(values[measure.name], 0.0)
+    """The figures of each query with `--by_query`, and the summary, of the query `all`."""
+    per_query = _evaluated(options, measures)
+    # Beside other measures, Accuracy is 0 where it has no value.
+    missing = None if all(measure.provider is ACCURACY for measure in measures) else 0.0
+    columns = [_values(measure, per_query, missing) for measure in measures]
+    names = [measure.name for measure in measures]
+    for query, *row in zip(per_query.to_series(), *columns, strict=True) if options.by_query else ():
+        yield from ((query, name, value) for name, value in zip(names, row, strict=True) if value is not None)
+    for measure, column in () if options.no_summary else zip(measures, columns, strict=True):
+        values = [value for value in column if value is not None]
         is_count = measure.call is not None and measure.call.measure in COUNTS
-        n_values = len(values[measure.name])
-        yield "all", measure.name, summed if is_count else summed / n_values if n_values else math.nan
+        summed = sum(values, 0.0)
+        yield "all", measure.name, summed if is_count else summed / len(values) if values else math.nan
 
 
-def _values(measure: Asked, per_query: pl.DataFrame, answered: AbstractSet[Any]) -> Reported:
-    """The values of the queries that a measure is reported of."""
-    columns = [per_query[name].to_list() for name in (per_query.columns[0], measure.name)]
-    count = per_query[REPORTED + measure.name].to_list() if REPORTED + measure.name in per_query.columns else None
-    is_rounded = measure.provider.name == "gdeval"
-    values = {
-        query: float(f"{value:.{GDEVAL_DECIMALS}f}") if is_rounded else float(value)
-        for place, (query, value) in enumerate(zip(*columns, strict=True))
-        if query in answered and (count is None or count[place])
-    }
-    return Reported(measure.name, measure.call, measure.judged_only, values)
+def _values(measure: Asked, per_query: pl.DataFrame, missing: float | None) -> list[float | None]:
+    """The values of a measure, with another for queries that the run lacks, or without the documents it needs."""
+    count = pl.col(COUNTED + measure.name) if COUNTED + measure.name in per_query.columns else pl.lit(1)
+    value = pl.when(pl.col(ANSWERED), count > 0).then(pl.col(measure.name).cast(pl.Float64)).otherwise(missing)
+    values: list[float | None] = per_query.select(value).to_series().to_list()
+    if measure.provider is not GDEVAL:
+        return values
+    return [None if value is None else float(f"{value:.{GDEVAL_DECIMALS}f}") for value in values]
 
 
 def _line(query: str, measure: str, value: float, options: argparse.Namespace) -> str:

@@ -1,6 +1,6 @@
-"""How a result is shown: as a table in a terminal, tab-separated where it is piped, or as it was asked for.
+"""The display of a result: a table in a terminal, tab-separated values in a pipe, or another form by option.
 
-Conventions: what goes to a terminal does nothing to it, whatever ids and names hold; pipes and files get their bytes.
+Conventions: a terminal gets no control characters, whatever ids and names hold; pipes and files get their bytes.
 """
 
 from __future__ import annotations
@@ -17,22 +17,26 @@ from shutil import copyfileobj, get_terminal_size
 from tempfile import TemporaryDirectory
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.errors import printable
 from polars_ir.files.writers import write_table
-from polars_ir.per_query import verdicts
+from polars_ir.per_query.gate import as_json, as_markdown, as_text
 from polars_ir.tables.beside import p_text
 
-#: How standard output is called where a file is wanted.
+#: The name of standard output where a file is wanted.
 STDOUT = "-"
 
-#: How a formula begins, or what a spreadsheet leaves out before one.
+#: Characters that make a spreadsheet treat a cell as a formula.
 FORMULA = r"^[=+\-@\t\r]"
+
+#: The ends of lines, which no cell of Markdown holds.
+LINE_ENDS = r"\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
 
 #: A width that a column of numbers fits into, and one that holds any table whole.
 NUMBER, WHOLE = 12, 1000
 
-#: However narrow a terminal is, so many columns are shown.
+#: The fewest columns that are shown, however narrow a terminal is.
 FEWEST = 2
 
 #: The columns that hold a p.
@@ -57,7 +61,7 @@ def say(text: str, end: str = "\n") -> None:
 
 @contextmanager
 def as_target(name: str) -> Iterator[str]:
-    """A file's own name; for `-` that of a file which goes to standard output once it is written."""
+    """The name of a file; for `-`, of a temporary one that is copied to standard output."""
     if name != STDOUT:
         yield name
         return
@@ -72,7 +76,8 @@ def as_target(name: str) -> Iterator[str]:
 
 
 def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame of which a spreadsheet computes nothing: `'` stands before what begins as its formulas do."""
+    """A frame without formulas of a spreadsheet: `'` stands before texts that begin like one."""
+    frame = frame.with_columns((cs.categorical() | cs.enum()).cast(pl.String))
     texts = pl.col(pl.String)
     frame = frame.with_columns(pl.when(texts.str.contains(FORMULA)).then("'" + texts).otherwise(texts).name.keep())
     return frame.rename(lambda name: re.sub(FORMULA, r"'\g<0>", name))
@@ -100,7 +105,7 @@ def _as_table(frame: pl.DataFrame, columns: int = -1) -> str:
 
 
 def _fitting(frame: pl.DataFrame) -> str:
-    """As many of the first and last columns as there is room for, where what matters is, and how many are left out."""
+    """As many of the first and last columns as there is room for, and the number of those left out."""
     room = get_terminal_size().columns
 
     def width(columns: int) -> int:
@@ -115,13 +120,15 @@ def _fitting(frame: pl.DataFrame) -> str:
 
 
 def _width(frame: pl.DataFrame) -> int:
-    """How wide a table may be: in a terminal texts are broken, unless it is so narrow that numbers would be."""
+    """The width of a table: in a terminal texts are broken, unless it is so narrow that numbers would be."""
     columns = get_terminal_size().columns if sys.stdout.isatty() else 0
     return columns if columns >= NUMBER * frame.width else WHOLE
 
 
 def _as_markdown(frame: pl.DataFrame) -> str:
-    escaped = frame.with_columns(pl.col(pl.String).str.replace_all("|", r"\|", literal=True))
+    texts = (cs.string() | cs.categorical() | cs.enum()).cast(pl.String)
+    escaped = _flat(frame).with_columns(texts.str.replace_all("|", r"\|", literal=True).str.replace_all(LINE_ENDS, " "))
+    escaped = escaped.rename(lambda name: re.sub(LINE_ENDS, " ", name.replace("|", r"\|")))
     return _drawn(escaped, "ASCII_MARKDOWN", WHOLE)
 
 
@@ -154,5 +161,5 @@ RENDERERS: dict[str, Callable[[pl.DataFrame], str]] = {
     "markdown": _as_markdown,
 }
 
-#: How the gate says what it decided.
-VERDICTS = {None: verdicts.as_text, "json": verdicts.as_json, "markdown": verdicts.as_markdown}
+#: The renderings of the verdict of the gate.
+VERDICTS = {None: as_text, "json": as_json, "markdown": as_markdown}

@@ -2,36 +2,60 @@
 
 Conventions: options are called as the functions' parameters, and read from the same records. `-` is standard input.
 Where `argcomplete` is installed (the extra `cli`), the shell completes them, after
-`eval "$(register-python-argcomplete polars-ir)"`.
+`eval "$(register-python-argcomplete polars-ir)"`. Errors and warnings call parameters and tables by these options and
+files: that is the door of a command.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from polars_ir.cli.command import Command
-from polars_ir.errors import OptionError, nearest
-from polars_ir.files.formats import TABLES, readable
-from polars_ir.files.unpacking import MAX_RATIO
-from polars_ir.language.catalog import CATALOG
-from polars_ir.options import options_of
+import polars as pl
+
+from polars_ir.errors import Door, OptionError, nearest
+from polars_ir.files.finding.copies import shown_name
+from polars_ir.files.finding.file import MAX_RATIO
+from polars_ir.files.formats import READABLE, TABLES
+from polars_ir.language.measure import CATALOG
+from polars_ir.language.options import options_of
+from polars_ir.runs.options import Evaluating
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
 QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
 
-#: How a result is printed.
+#: The forms in which a result is printed.
 RENDERS = {
     "table": "a table, with all columns (in a terminal, with those that fit)",
     "tsv": "tab-separated values (in a pipe)",
     "json": "JSON",
     "markdown": "a Markdown table",
 }
+
+#: The names of tables that come from no file of their own, and the list of measures.
+ELSEWHERE = {"per_query": "the table of figures", "`ir.catalog()`": "`polars-ir measures`"}
+
+#: Parameters of several values, each with the option that is repeated for them.
+SEVERAL = {"measures": "measure", "ranges": "range"}
+
+#: The door of a stand-in for another program, which has no option for the format as `convert` has.
+PROGRAM = Door("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
+
+
+class Command(NamedTuple):
+    """A command of the shell: `run` gives the frame to show, and `status` the exit status that tells what was found."""
+
+    name: str
+    help: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], pl.DataFrame]
+    status: Callable[[pl.DataFrame], int] | None = None
 
 
 class Parser(argparse.ArgumentParser):
@@ -45,32 +69,31 @@ class Parser(argparse.ArgumentParser):
         raise OptionError(f"{command}{': ' if command else ''}{message}.{near} {self.prog} --help tells more.")
 
 
-def parser(commands: Iterable[Command], programs: Iterable[str]) -> Parser:
-    """The parser of all commands; of the programs it only knows the names."""
+def parser(commands: Iterable[Command], programs: Iterable[str], argv: Sequence[str] | None = None) -> Parser:
+    """The parser of the commands, with the arguments of all or of the one that is run; of programs it has the names."""
     shared = Parser(add_help=False)
     shared.add_argument("--debug", action="store_true", help="show where an error comes from")
     description = "Evaluate the results of information retrieval."
     whole = Parser(prog="polars-ir", description=description, parents=[shared])
     whole.add_argument("--version", action="version", version=f"polars-ir {version('polars_ir')}")
     parsers = whole.add_subparsers(dest="command", required=True)
+    # argcomplete leaves the command line to be completed in the environment, and not in the arguments.
+    is_completed = "_ARGCOMPLETE" in os.environ
     for command in commands:
         sentence = f"{command.help[0].upper()}{command.help[1:]}."
         its_own = parsers.add_parser(command.name, help=command.help, description=sentence, parents=[shared])
-        command.arguments(its_own)
-        its_own.set_defaults(flags=_flags(its_own))
+        if argv is None or is_completed or command.name in argv:
+            command.arguments(its_own)
+            actions = its_own._actions  # noqa: SLF001  # argparse has no other list of them
+            flags = {action.dest: action.option_strings[-1] for action in actions if action.option_strings}
+            its_own.set_defaults(record=command, flags=flags)
     for program in programs:
         parsers.add_parser(program, add_help=False, help=f"what {program} does, with its options and its output")
-    if find_spec("argcomplete"):
+    if is_completed and find_spec("argcomplete"):
         import argcomplete
 
         argcomplete.autocomplete(whole)
     return whole
-
-
-def _flags(command: argparse.ArgumentParser) -> dict[str, str]:
-    """The option that sets each parameter."""
-    actions = command._actions  # noqa: SLF001  # argparse has no other list of them
-    return {action.dest: action.option_strings[-1] for action in actions if action.option_strings}
 
 
 def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collection[str] = ()) -> None:
@@ -83,13 +106,14 @@ def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collec
         flag = flag_of(name)
         if value.choices == (True, False):
             command.add_argument(flag, action="store_true", help=help)
-        elif value.choices:
-            default_text = "" if default is None else " (%(default)s)"
-            command.add_argument(flag, choices=value.choices, default=default, help=f"{help}{default_text}")
+            continue
+        if default is not None:
+            help += " (%(default)s)"
+        if value.choices:
+            command.add_argument(flag, choices=value.choices, default=default, help=help)
         else:
-            default_text = "" if default is None else " (%(default)s)"
             metavar = name.rpartition("_")[2].upper()
-            command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=f"{help}{default_text}")
+            command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=help)
 
 
 def flag_of(parameter: str) -> str:
@@ -111,21 +135,21 @@ def add_runs_instead(command: argparse.ArgumentParser) -> None:
 
 
 def add_per_query(command: argparse.ArgumentParser) -> None:
-    """Whether the figures of queries are shown, or their means."""
+    """The choice between the figures of queries and their means."""
     command.add_argument("-q", "--per-query", action="store_true", help="a row per query instead of the means")
 
 
 def add_formats(command: argparse.ArgumentParser) -> None:
     """The formats of runs and judgments."""
-    of_runs = f"the format of the runs, if the files do not tell: {', '.join(readable('run'))}"
-    command.add_argument("--format", choices=readable("run"), metavar="FORMAT", help=of_runs)
-    also = [name for name in readable("qrels") if name not in readable("run")]
+    of_runs = f"the format of the runs, if the files do not tell: {', '.join(READABLE['run'])}"
+    command.add_argument("--format", choices=READABLE["run"], metavar="FORMAT", help=of_runs)
+    also = [name for name in READABLE["qrels"] if name not in READABLE["run"]]
     of_qrels = f"that of the judgments, also {', '.join(also)}"
-    command.add_argument("--qrels-format", choices=readable("qrels"), metavar="FORMAT", help=of_qrels)
+    command.add_argument("--qrels-format", choices=READABLE["qrels"], metavar="FORMAT", help=of_qrels)
 
 
 def add_limits(command: argparse.ArgumentParser) -> None:
-    """What files from somebody else may not do."""
+    """The limits of files from untrusted sources."""
     local = "read local files only: a URL is an error"
     command.add_argument("--local-only", dest="remote", action="store_false", help=local)
     ratio = "how many times its size a compressed file may unpack to (%(default)g)"
@@ -154,7 +178,7 @@ def by_measure(option: str, values: Sequence[Any]) -> Any:
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
-    """How the result is shown: as a table in a terminal, tab-separated where it is piped, or as asked for."""
+    """The form of the result: a table in a terminal, tab-separated values in a pipe, or another by option."""
     rendering = command.add_mutually_exclusive_group()
     to_a_file = f"write to a file ({', '.join(TABLES)})"
     rendering.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
@@ -172,3 +196,19 @@ def _table(name: str) -> Path:
     if path.suffix not in TABLES:
         raise argparse.ArgumentTypeError(f"{name}: unknown ending; a result can be written as {', '.join(TABLES)}")
     return path
+
+
+#: Options of `evaluate` that other commands lack: their figures can be made by it.
+OF_EVALUATE = {name: f"evaluate {flag_of(name)}" for name in (*options_of(Evaluating), "by", "weights")}
+
+
+def door_of(options: argparse.Namespace) -> Door:
+    """The door of a command: a parameter is its option there, and a table the file that was named."""
+    values, flags = vars(options), dict(options.flags)
+    flags.update({several: flags[one] for several, one in SEVERAL.items() if one in flags})
+    tables = ("qrels", "queries", "new", "old")
+    # `convert --qrels` is no file.
+    files = {name: shown_name(value) for name in tables if isinstance(value := values.get(name), str)}
+    if not files and len(of_figures := values.get("files") or []) == 1:
+        files["per_query"] = shown_name(of_figures[0])
+    return Door("shell", {**ELSEWHERE, **OF_EVALUATE, **flags, **files})

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from polars_ir.cli.messages import PROGRAM
+from polars_ir.cli.parser import PROGRAM
 from polars_ir.errors import FileError, IRError, entered_by, printable
 from polars_ir.trec_eval.options import NOT_COMPUTED, WRONG_FILE, TrecEvalError, options_of
-from polars_ir.trec_eval.output import lines
+from polars_ir.trec_eval.output import output
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run trec_eval; returns its exit status."""
     try:
         with entered_by(PROGRAM):
-            for line in lines(options_of(arguments)):
-                print(line)
+            for text in filter(None, output(options_of(arguments))):
+                print(text)
     except TrecEvalError as end:
         message = f"trec_eval: {end}" if end.status else end.message
         print(message if end.shown else printable(message), file=sys.stdout if end.shown else sys.stderr)

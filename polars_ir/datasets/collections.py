@@ -12,8 +12,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import polars as pl
 
-from polars_ir.errors import ExtraError, FileError, OptionError, explain_options, nearest
+from polars_ir.errors import ExtraError, FileError, OptionError, nearest
 from polars_ir.files import read_qrels
+from polars_ir.language.options import takes
 
 NAMES = ("pydocs",)
 
@@ -21,7 +22,7 @@ NAMES = ("pydocs",)
 NO_QUERIES = {"query_id": pl.String, "text": pl.String}
 NO_RUNS = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
-#: What a field of a record of `ir_datasets` becomes; a field of another type (a list, a dict) is left out.
+#: Dtypes of the fields of records of `ir_datasets`; a field of another type (a list, a dict) is left out.
 _DTYPES: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
 
 #: Records of `ir_datasets` become a frame this many at a time, since as Python objects they take ten times the memory.
@@ -31,17 +32,17 @@ _Part = Literal["queries", "qrels", "scoreddocs"]
 
 
 class Dataset:
-    """A test collection, each part of which is read when it is first asked for.
+    """A test collection, each part of which is read on first access.
 
     Attributes
     ----------
     queries
-        `query_id` (String), `text` (String) and whatever else is known of the queries.
+        `query_id` (String), `text` (String) and other columns of the queries.
     qrels
-        `query_id`, `doc_id` (String), `relevance` (Int64) and whatever else is known of the judgments.
+        `query_id`, `doc_id` (String), `relevance` (Int64) and other columns of the judgments.
     runs
-        `query_id`, `doc_id` (String), `score` (Float64): what a system retrieved, or, with a column `run` (String),
-        several systems.
+        `query_id`, `doc_id` (String), `score` (Float64): the run of a system, or, with a column `run` (String), of
+        several.
     """
 
     def __init__(
@@ -64,17 +65,17 @@ class Dataset:
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """What was retrieved."""
+        """The runs."""
         return self._runs()
 
 
-@explain_options
+@takes()
 def load(name: str) -> Dataset:
     """A bundled test collection.
 
     `pydocs`: questions a programmer asks, graded 0 to 3 against entries of the Python standard library, with the runs
-    of three systems (`bm25`, `tfidf`, `chargrams`) of 100 documents a query. `polars_ir/pydocs/README.md` tells how it
-    was made and judged, and what it is not good for.
+    of three systems (`bm25`, `tfidf`, `chargrams`) of 100 documents a query. `polars_ir/pydocs/README.md` describes how
+    it was made and judged, and its limits.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def load(name: str) -> Dataset:
     Raises
     ------
     IRError
-        For a name there is not.
+        For an unknown name.
 
     Examples
     --------
@@ -114,9 +115,9 @@ def load(name: str) -> Dataset:
     )
 
 
-@explain_options
+@takes()
 def from_ir_datasets(name: str) -> Dataset:
-    """A test collection of the package `ir_datasets`, which downloads a part when it is first asked for.
+    """A test collection of the package `ir_datasets`, which downloads a part on first access.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def from_ir_datasets(name: str) -> Dataset:
     OptionError
         There is no such dataset, or it has no judgments; the message names others.
     FileError
-        When a part is asked for: it can not be downloaded or read; the message has the reason.
+        On access to a part that can not be downloaded or read; the message has the reason.
 
     Examples
     --------

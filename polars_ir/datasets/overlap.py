@@ -1,8 +1,8 @@
-"""Queries of a test set that are in a training set, too: what was learnt by heart is no test.
+"""`overlap`: queries of a test set that are in a training set, too.
 
 Conventions: ids are the same as they stand; texts are the same after Unicode compatibility composition (NFKC), case
-folding, and the removal of invisible characters, punctuation and surplus blanks. Signs that are no punctuation stay, so
-that `C++` is not `C`. A text of which nothing is left is the same as no other.
+folding, and the removal of invisible characters, punctuation and surplus blanks. Signs that are not punctuation stay,
+so that `C++` is not `C`. A text of which nothing is left is the same as no other.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DtypeError, Fix, InputTypeError, casting, explain_options
-from polars_ir.frames.columns import ROLES, TEXT, WIDE, find
+from polars_ir.errors import ColumnError, DtypeError, Fix, InputTypeError, casting
 from polars_ir.frames.kinds import Frame, give_back, to_polars
+from polars_ir.frames.roles import ROLES, TEXT, WIDE, find
+from polars_ir.language.options import takes
 
 #: The names a column of query texts is recognised by; case, `-` and `_` do not matter.
 TEXTS = ("text", "query", "query_text", "question")
 
 
-@explain_options
+@takes()
 def overlap(train: Any, test: Any) -> Any:
     """The queries that a test set shares with a training set, by id or by text: a row per pair of such queries.
 
@@ -95,7 +96,7 @@ def normalised(text: pl.Expr) -> pl.Expr:
 
 
 def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:
-    """Ids and texts of a set, of type Null where there are none; and what the ids are called."""
+    """Ids and texts of a set, of type Null where there are none; and the name of the column of ids."""
     frame = _frame(side, source)
     schema = frame.collect_schema()
     query_id = find(side, "query_id", schema.names())
@@ -103,7 +104,7 @@ def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:
     if len(texts) > 1:
         raise ColumnError.ambiguous(side, "text", texts)
     if query_id is None and not texts:
-        raise ColumnError.missing(side, "query_id", (*ROLES["query_id"], *TEXTS), schema.names())
+        raise ColumnError.missing(side, "query_id", (*ROLES["query_id"].names, *TEXTS), schema.names())
     if query_id is not None and not schema[query_id].is_integer():
         _check_strings(side, query_id, schema[query_id], "strings or integers")
     for text in texts:
@@ -114,7 +115,7 @@ def _queries(side: str, source: Any) -> tuple[pl.LazyFrame, str]:
 
 
 def _frame(side: str, source: Any) -> Frame:
-    """The queries of a set as a frame, however they are given."""
+    """The queries of a set, in any form, as a frame."""
     if isinstance(source, Mapping):
         columns = {"query_id": list(source), "text": list(source.values())}
     elif isinstance(source, (list, tuple, set, frozenset)):
@@ -133,12 +134,13 @@ def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> Non
 
 
 def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
-    """The type of ids that both sets' can be cast to; an error where the sets have nothing that can be compared."""
+    """The type that the ids of both sets can be cast to; an error where the sets can not be compared."""
     if all(pl.Null in (train[column], test[column]) for column in ("query_id", "text")):
+        names = ", ".join((*ROLES["query_id"].names, *TEXTS))
         has = [" and ".join(column for column in side if side[column] != pl.Null) for side in (train, test)]
         raise ColumnError(
             f"train and test must both have ids, or both texts; train has {has[0] or 'neither'}, test "
-            f"{has[1] or 'neither'}. Columns are recognised by the names {', '.join((*ROLES['query_id'], *TEXTS))}."
+            f"{has[1] or 'neither'}. Columns are recognised by the names {names}."
         )
     known = [side["query_id"] for side in (train, test) if side["query_id"] != pl.Null]
     numbers = [dtype for dtype in known if dtype.is_integer()]

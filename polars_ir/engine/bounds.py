@@ -1,4 +1,4 @@
-"""What unjudged documents hide: the relation as it would be, had they been judged."""
+"""Bounds of a measure: the judged relation under judgments that could be made of the unjudged documents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.language.identity import Call
+from polars_ir.language.measure import Call, measure_of, of_part
 
 
 class Judging(NamedTuple):
@@ -39,7 +39,7 @@ class Judging(NamedTuple):
         return pl.when(highest > 0).then(highest).otherwise(1)
 
 
-#: Of unjudged documents none is relevant.
+#: No unjudged document is relevant.
 NONE_RELEVANT = Judging(1, 0)
 
 
@@ -56,7 +56,7 @@ def judgings(call: Call | None) -> list[Judging]:
 
 
 def _rise(gains: object) -> bool:
-    """Whether a higher grade is known to have no lower gain."""
+    """True where a higher grade is known to have no lower gain."""
     if not isinstance(gains, Mapping):
         return gains is None
     values = [gains[grade] for grade in sorted(gains)]
@@ -69,7 +69,7 @@ def least_relevant(call: Call | None) -> float:
 
 
 def _highest(arguments: Mapping[str, Any]) -> float | None:
-    """The highest grade that gains are given for; no other has a gain."""
+    """The highest grade in a map of gains; no other has a gain."""
     gains = arguments.get("gains")
     return max(gains) if isinstance(gains, Mapping) else None
 
@@ -80,8 +80,9 @@ def with_bounds(result: pl.LazyFrame, values: list[pl.LazyFrame], keys: list[str
     A measure that tells judged documents from unjudged ones can be outside of what judging these leads to.
     """
     schema = {name: dtype for frame in values for name, dtype in frame.collect_schema().items()}
-    numbers = [name for name, dtype in schema.items() if name not in keys and dtype != pl.String]
-    low, high = ({name: f"{name} {side}" for name in numbers} for side in ("low", "high"))
+    measured = [name for name, dtype in schema.items() if name not in keys and dtype != pl.String]
+    numbers = [name for name in measured if measure_of(name) == name]
+    low, high = ({name: of_part(name, part) for name in numbers} for part in ("low", "high"))
     lowest = [pl.col(name).min().alias(low[name]) for name in numbers]
     highest = [pl.col(name).max().alias(high[name]) for name in numbers]
     extremes = pl.concat(values, how="diagonal").group_by(keys).agg(*lowest, *highest)

@@ -29,13 +29,13 @@ DEEPEST = 100
 
 
 def with_greedy_rank(
-    judgments: pl.LazyFrame, *columns: str, keys: Sequence[str] = ("query_id",), eager: bool = False
+    judgments: pl.DataFrame | pl.LazyFrame, *columns: str, keys: Sequence[str] = ("query_id",)
 ) -> pl.LazyFrame:
     """Judgments of subtopics with columns of greedy ranks, the same in all rows of a document.
 
-    A document has no place where it adds nothing to those above it, nor beyond the cutoff. `eager` says that the
-    judgments are in memory: then the search ends when no document is left that adds something, and needs no cutoff; a
-    plan has to know before how many places it fills.
+    A document has no place where it adds nothing to those above it, nor beyond the cutoff. Of judgments in memory the
+    search ends when no document is left that adds something, and needs no cutoff; the plan of a LazyFrame has to know
+    before how many places it fills.
 
     >>> judgments = pl.LazyFrame({"query_id": 1, "subtopic": ["a", "b", "a"], "doc_id": [7, 7, 8], "relevance": 1})
     >>> from polars_ir.language.cover import greedy_rank
@@ -43,10 +43,10 @@ def with_greedy_rank(
     >>> with_greedy_rank(judgments, name).sort("doc_id").collect()[name].to_list()
     [1, 1, 2]
     """
-    ranked = judgments
+    ranked, eager = judgments.lazy(), isinstance(judgments, pl.DataFrame)
     for column in columns:
         # Each from the judgments themselves: a plan that held the columns before would double with every one.
-        places = _places(judgments, column, list(keys), eager=eager)
+        places = _places(judgments.lazy(), column, list(keys), eager=eager)
         ranked = ranked.join(places, on=[*keys, "doc_id"], how="left")
     return ranked
 
@@ -61,7 +61,7 @@ def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: boo
         raise IRError(
             f"of a greedy ideal ranking at most {DEEPEST} places can be filled where qrels is a LazyFrame; needed are "
             f"{k or 'all'}.",
-            fix=Fix("Collect the qrels first", collecting("qrels"), "; or give a lower cutoff, as in 'alpha_nDCG@20'"),
+            fix=Fix("Give a lower cutoff, as in 'alpha_nDCG@20', or collect the qrels first", collecting("qrels")),
         )
     else:
         for place in range(1, k + 1):

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import polars as pl
-import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import Judging, judgings, with_bounds
-from polars_ir.engine.needs import columns_named, reads_only_relevant
-from polars_ir.engine.numbers import RANKING
-from polars_ir.engine.pairing import Pair
-from polars_ir.engine.ranking import Ties, reordered
-from polars_ir.engine.relation import HITS
+from polars_ir.engine.in_memory import RANKING
+from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.engine.pair import Pair
+from polars_ir.engine.ranking import reordered
 from polars_ir.errors import Code, Fix, MeasureError, option
-from polars_ir.language.identity import Measured
-from polars_ir.language.ties import with_weights
-from polars_ir.language.words import average
+from polars_ir.language.names import Measured
+from polars_ir.language.words import Ties, average
 
 
 def grouped_with_bounds(
@@ -38,44 +35,60 @@ def grouped_with_bounds(
         if RANKING in keys and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.
-        values.append(grouped(frame, pair, of_judging, 0.0).drop(HITS))
+        values.append(grouped(frame, pair, of_judging, 0.0))
     return with_bounds(result, values, pair.run.keys)
 
 
-def grouped(relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], undefined: float | None) -> pl.LazyFrame:
-    """A row per system and query, with the measures and whether a judged document was retrieved."""
+def grouped(
+    relation: pl.LazyFrame,
+    pair: Pair,
+    measures: Sequence[Measured],
+    undefined: float | None,
+    marks: Mapping[str, pl.Expr] | None = None,
+) -> pl.LazyFrame:
+    """A row per system and query, with the measures and, as marks, whether something is true of any of its rows."""
     expressions = {measure.name: measure.expression for measure in measures}
-    relation = with_weights(relation, columns_named(measures))
+    others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
     keys = _ranking_keys(relation, pair)
     if RANKING in keys:
-        result = _grouped_by_number(relation, pair, measures, keys)
+        # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
+        others.append(pl.col(pair.run.keys).first())
+    if (
+        RANKING in keys
+        and pair.rows >= tuning.TUNING.apart
+        and 0 < len(apart := [each.name for each in measures if reads_only_relevant(each)]) < len(measures)
+    ):
+        # Measures that read only relevant documents have all they need in the rows of these.
+        of_all = (expression for name, expression in expressions.items() if name not in apart)
+        of_relevant = _relevant(relation, pair).group_by(keys).agg(expressions[name] for name in apart)
+        result = relation.group_by(keys).agg(*others, *of_all).join(of_relevant, on=keys)
     else:
-        result = relation.group_by(keys).agg(*expressions.values(), pl.col(HITS).any())
-    for name, dtype in _schema(result, relation, expressions).items():
-        if dtype == pl.List:
+        result = relation.group_by(keys).agg(*others, *expressions.values())
+    schema = _schema(result, relation, expressions)
+    result = result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *expressions, *(marks or ()))
+    fractions = []
+    for name in expressions:
+        if schema[name] == pl.List:
             raise MeasureError(
                 f"the measure {name!r} gives a list per query, not a value.",
-                fix=Fix("Aggregate it", Code(".mean()"), ", .min() or .sum()"),
+                fix=Fix("Aggregate it, as in", Code(".mean()")),
             )
-    if undefined is not None:
-        result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
-    return result if pair.keys == pair.run.keys else _over_judges(result, pair, expressions)
-
-
-def _grouped_by_number(
-    relation: pl.LazyFrame, pair: Pair, measures: Sequence[Measured], keys: list[str]
-) -> pl.LazyFrame:
-    """The measures of each ranking, those that read only relevant documents from the rows of these."""
-    # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
-    ids = [pl.col(key).first() for key in pair.run.keys]
-    expressions = {measure.name: measure.expression for measure in measures}
-    apart = [measure.name for measure in measures if reads_only_relevant(measure)]
-    if pair.rows < tuning.TUNING.apart or len(apart) in (0, len(measures)):
-        return relation.group_by(keys).agg(*ids, *expressions.values(), pl.col(HITS).any()).drop(RANKING)
-    of_all = (expression for name, expression in expressions.items() if name not in apart)
-    of_relevant = _relevant(relation, pair).group_by(keys).agg(expressions[name] for name in apart)
-    result = relation.group_by(keys).agg(*ids, *of_all, pl.col(HITS).any()).join(of_relevant, on=keys)
-    return result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *expressions, HITS)
+        if schema[name].is_float():
+            fractions.append(name)
+    if undefined is not None and fractions:
+        result = result.with_columns(pl.col(fractions).fill_null(undefined))
+    if not pair.splits:
+        return result
+    # The mean over the judges of a query, added up in their order.
+    for name in expressions:
+        if not (schema[name].is_numeric() or schema[name] == pl.Boolean):
+            raise MeasureError(
+                f"the measure {name!r} is a text, and {option('judges')} makes means of numbers. Evaluate it in "
+                "another call."
+            )
+    means = (average(pl.col(name).cast(pl.Float64)).alias(name) for name in expressions)
+    of_query = result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True)
+    return of_query.agg(*means, *(pl.col(name).any() for name in marks or ()))
 
 
 def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
@@ -86,22 +99,8 @@ def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
 
 
 def _ranking_keys(relation: pl.LazyFrame, pair: Pair) -> list[str]:
-    """What tells apart the rankings of a relation: by number where there is one."""
-    if RANKING not in relation.collect_schema():
-        return pair.keys
-    return [RANKING, *(key for key in pair.keys if key not in pair.run.keys)]
-
-
-def _over_judges(result: pl.LazyFrame, pair: Pair, expressions: Mapping[str, pl.Expr]) -> pl.LazyFrame:
-    """The mean of every measure over the judges of a query, added up in the order of the judges."""
-    for name, dtype in result.collect_schema().items():
-        if name in expressions and not (dtype.is_numeric() or dtype == pl.Boolean):
-            raise MeasureError(
-                f"the measure {name!r} is a text, and {option('judges')} makes means of numbers. Evaluate it in "
-                "another call."
-            )
-    means = (average(pl.col(name).cast(pl.Float64)).alias(name) for name in expressions)
-    return result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True).agg(*means, pl.col(HITS).any())
+    """The columns that distinguish the rankings of a relation: their number where there is one."""
+    return [RANKING, *pair.splits] if RANKING in relation.collect_schema() else pair.keys
 
 
 def _schema(result: pl.LazyFrame, relation: pl.LazyFrame, expressions: Mapping[str, pl.Expr]) -> pl.Schema:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_ir.engine.as_plan import DUPLICATES
+from polars_ir.engine.in_memory import RANKING, Rankings, places, row_numbers
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.numbers import RANKING, Rankings, row_numbers
-from polars_ir.engine.placing import places
-from polars_ir.engine.planned import DUPLICATES
 from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_position
-from polars_ir.frames.checks import BAD_RUN, guard, wrong_grade, wrong_run_row
+from polars_ir.frames.rules import BAD_RUN, guard, wrong_grade, wrong_run_row
 from polars_ir.frames.table import Table
 
 TIED = (
-    "documents with one score have different grades, and no order, as there is no column of document ids; name one: "
+    "tied documents differ in grade, and there are no document ids to break the tie; choose an order: "
     "ties='input' for the order of the rows, ties='best' or ties='worst' for the ends of what it can be (measures with "
     "a mean over all orders, such as P, R, RR, AP and nDCG, need none)"
 )
@@ -38,7 +37,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     )
     if not run.eager:
         relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, DUPLICATES)
-    whole = needs.unjudged or needs.elsewhere
+    whole = needs.unjudged or "judged_elsewhere" in needs.columns
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":
         relation = guard(relation, _unlike_in_ties(run.keys, ["relevance", *(others if whole else [])]), TIED)
@@ -51,7 +50,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
 
 
 def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
-    """Whether documents that share their score differ in what a measure can read: true of all of them."""
+    """True of documents that share their score and differ in a column that a measure can read."""
     return pl.any_horizontal(pl.col(column).n_unique().over(*keys, "score") > 1 for column in columns)
 
 

@@ -1,52 +1,72 @@
-"""What the measures of a call need of the judged relation, told by the columns that their expressions name."""
+"""The needs of the measures of a call: the columns of the judged relation that their expressions name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.engine.pairing import Pair
-from polars_ir.engine.ranking import DOCUMENT, Ties
+from polars_ir.engine.greedy import with_greedy_rank
+from polars_ir.engine.pair import Pair
+from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, dropping, nearest, quoted
 from polars_ir.frames.table import MADE, Table
-from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import is_greedy
-from polars_ir.language.identity import Measured
-from polars_ir.language.spec import Kind, kind_of
-from polars_ir.language.ties import is_weights
+from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
+from polars_ir.language.measure import CATALOG
+from polars_ir.language.names import Measured
+from polars_ir.language.ties import is_weights, with_weights
+from polars_ir.language.words import Ties
 
-#: What the judged relation can always give a measure.
+#: The columns that the judged relation can always give a measure.
 RELATION = ("run", *DOCUMENT, "relevance", *MADE)
 
 #: The columns that are read whatever the measures are.
 ALWAYS = frozenset({"run", *DOCUMENT, "relevance", "rank", "n_higher", "n_tied"})
 
 
-class Needs(NamedTuple):
-    """What is needed of the judged relation.
+class Derived(NamedTuple):
+    """A column that is made where a measure names it, by a name that holds its parameters.
 
-    `kind` of judgments, `per` which column they are told apart; the documents that are not judged; `counted` what was
-    retrieved for each query, a pass over the run of its own; what is judged for any query (`elsewhere`); the places in
-    `greedy` ideal rankings; and which ranking it is of. `relevant_only` says that a document judged not relevant counts
-    as an unjudged one, `columns` which of them are read, where that is known.
+    `is_named` recognises the name. `add` gives the judgments, or the whole relation, with columns of such names.
     """
 
-    kind: Kind = "documents"
+    is_named: Callable[[str], bool]
+    of: Literal["judgments", "relation"]
+    add: Callable[..., pl.LazyFrame]
+
+
+DERIVED = (Derived(is_greedy, "judgments", with_greedy_rank), Derived(is_weights, "relation", with_weights))
+
+
+class Needs(NamedTuple):
+    """The needs of a call.
+
+    `columns` are those that measures name; of these some are made only for them. `whole` says that all others are kept
+    too. `per` is the column of the judgments that distinguishes several of one document. `unjudged` adds the documents
+    that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one.
+    """
+
+    kind: Kind = DOCUMENTS
     per: str | None = None
     unjudged: bool = False
-    counted: bool = True
-    elsewhere: bool = False
-    greedy: tuple[str, ...] = ()
     ties: Ties = "doc_id"
     judged_only: bool = False
     relevant_only: bool = False
-    columns: frozenset[str] | None = None
+    columns: frozenset[str] = frozenset({"n_retrieved"})
+    whole: bool = True
 
-    def reads(self, column: str) -> bool:
-        """Whether a column of the relation may be read."""
-        return self.columns is None or column in self.columns
+    def read_of(self, columns: list[str]) -> list[str]:
+        """Those of some columns that may be read."""
+        return columns if self.whole else list(filter(self.columns.__contains__, columns))
+
+    def with_derived(self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation"]) -> pl.LazyFrame:
+        """The judgments, or the relation, with the columns that are made of them for the measures."""
+        for record in DERIVED:
+            if record.of == of and (named := sorted(filter(record.is_named, self.columns))):
+                frame = record.add(frame, *named)
+        return frame.lazy()
 
 
 def needs_of(
@@ -57,27 +77,24 @@ def needs_of(
     judged_only: bool = False,
     unjudged: bool = False,
 ) -> Needs:
-    """What measures need under some options; columns of the run, which only a pair of tables has, add to it."""
-    kind = kind_of_all(measures)
-    columns = columns_named(measures)
-    elsewhere = "judged_elsewhere" in columns
+    """The needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
+    columns = {column for measure in measures for column in measure.expression.meta.root_names()}
+    kind = DOCUMENTS if TELLING.isdisjoint(columns) else _one_kind(measures)
     return Needs(
         kind=kind,
-        per="subtopic" if kind == "subtopics" else judges,
+        per=kind.part or judges,
         # At best and at worst the unjudged documents of a tie stand between those that were: all are needed.
-        unjudged=unjudged or (elsewhere and ties in ("best", "worst")),
-        counted="n_retrieved" in columns,
-        elsewhere=elsewhere,
-        greedy=tuple(column for column in columns if is_greedy(column)),
+        unjudged=unjudged or ("judged_elsewhere" in columns and ties in ("best", "worst")),
         ties=ties,
         judged_only=judged_only,
         relevant_only=not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
-        columns=frozenset({*columns, *ALWAYS, *([judges] if judges else [])}),
+        columns=ALWAYS.union(columns, [judges] if judges else []),
+        whole=False,
     )
 
 
 def reads_only_relevant(measure: Measured) -> bool:
-    """Whether a document judged not relevant counts for a measure as an unjudged one."""
+    """True for a measure to which a document judged not relevant is as an unjudged one."""
     spec = CATALOG.get(measure.call.measure) if measure.call else None
     if measure.call is None or spec is None or spec.reads_nonrelevant:
         return False
@@ -85,64 +102,62 @@ def reads_only_relevant(measure: Measured) -> bool:
     return gains is None or (isinstance(gains, Mapping) and all(grade > 0 for grade in gains))
 
 
-def kind_of_all(measures: Sequence[Measured]) -> Kind:
+def _one_kind(measures: Sequence[Measured]) -> Kind:
     """The one kind of judgments that the measures of a call read."""
     kinds: dict[Kind, list[str]] = {}
     for measure in measures:
         kinds.setdefault(kind_of(measure.expression), []).append(measure.name)
     if len(kinds) > 1:
-        each = "; ".join(f"{quoted(names)} of {kind}" for kind, names in kinds.items())
+        each = "; ".join(f"{quoted(names)} of {kind.name}" for kind, names in kinds.items())
         raise MeasureError(
             f"measures of one call must read one kind of judgments; got {each}. Evaluate each kind by itself."
         )
     return next(iter(kinds))
 
 
-def columns_read(pair: Pair, measures: Sequence[Measured], *, of_relation: Iterable[str] | None = None) -> set[str]:
-    """The columns that the measures read; an error for one that is nowhere: not even in a relation of its own."""
-    of_qrels = pair.qrels.columns if pair.qrels else []
-    there = [*RELATION, *of_qrels, *pair.extra_columns] if of_relation is None else [*pair.keys, *of_relation]
-    names = {table.names[role]: role for table in (pair.run, pair.qrels) if table for role in table.names}
-    for measure, expression, _ in measures:
-        if measure in ("run", "query_id", pair.run.names["query_id"]):
-            raise ColumnError(
-                f"a measure is named {measure!r}, like a key column of the result.",
-                fix=Fix("Give it another", Code(f".alias('my_{measure}')")),
-            )
-        for column in expression.meta.root_names():
-            if is_greedy(column) or is_weights(column):
-                continue
-            if column not in there and column in names:
-                raise ColumnError(
-                    f"measure {measure!r} reads the column {column!r}.",
-                    fix=Fix(f"Here it is called {names[column]!r}", Code(f"pl.col({names[column]!r})")),
-                )
-            if column not in there:
-                others = list(dict.fromkeys(there))
-                raise ColumnError(
-                    f"measure {measure!r} reads the column {column!r}, which neither the judged relation nor the run "
-                    f"has.{nearest(column, others)} There are {quoted(others)}."
-                )
-            if column not in RELATION and column in of_qrels and column in pair.run.columns:
-                raise ColumnError(
-                    f"measure {measure!r} reads {column!r}, which run and qrels both have.",
-                    fix=Fix("Drop or rename one of them", dropping("run", [column])),
-                )
-    return columns_named(measures)
-
-
-def columns_named(measures: Sequence[Measured]) -> set[str]:
-    """The columns that the expressions of measures name."""
-    return {column for measure in measures for column in measure.expression.meta.root_names()}
-
-
-def check_arguments(pair: Pair, measures: Sequence[Measured]) -> None:
-    """Raise a `MeasureError` for a column of weights that the judgments do not have, or not as numbers."""
-    judgments = pair.qrels or pair.run
+def check_columns(
+    pair: Pair, measures: Sequence[Measured], needs: Needs, *, of_relation: Iterable[str] | None = None
+) -> None:
+    """Raise an error for a column that is nowhere, not even `of_relation`, where the kind has one of its own."""
+    keys = ("run", "query_id", pair.run.names["query_id"])
     for name, _, call in measures:
-        weights = call.arguments.get("weights") if call else None
-        if isinstance(weights, str):
-            check_weights(name, weights, judgments)
+        if name in keys:
+            raise ColumnError(
+                f"a measure is named {name!r}, like a key column of the result.",
+                fix=Fix("Give it another", Code(f".alias('my_{name}')")),
+            )
+        if call and isinstance(weights := call.arguments.get("weights"), str):
+            check_weights(name, weights, pair.qrels or pair.run)
+    if of_relation is None and needs.columns.issubset(RELATION):
+        return
+    relation = [*pair.keys, *of_relation] if of_relation is not None else None
+    for measure in measures:
+        for column in measure.expression.meta.root_names():
+            if not any(record.is_named(column) for record in DERIVED):
+                _check_column(pair, measure.name, column, relation)
+
+
+def _check_column(pair: Pair, measure: str, column: str, relation: Sequence[str] | None) -> None:
+    """Raise an error for a column that is not in a relation of its own or, without one, in the judged relation."""
+    of_qrels = pair.qrels.columns if pair.qrels else []
+    there = relation or [*RELATION, *of_qrels, *pair.extra_columns]
+    if column not in there:
+        roles = {table.names[role]: role for table in (pair.run, pair.qrels) if table for role in table.names}
+        if column in roles:
+            raise ColumnError(
+                f"measure {measure!r} reads the column {column!r}.",
+                fix=Fix(f"Here it is called {roles[column]!r}", Code(f"pl.col({roles[column]!r})")),
+            )
+        others = list(dict.fromkeys(there))
+        raise ColumnError(
+            f"measure {measure!r} reads the column {column!r}, which neither the judged relation nor the run "
+            f"has.{nearest(column, others)} There are {quoted(others)}."
+        )
+    if column not in RELATION and column in of_qrels and column in pair.run.columns:
+        raise ColumnError(
+            f"measure {measure!r} reads {column!r}, which run and qrels both have.",
+            fix=Fix("Drop or rename one of them", dropping("run", [column])),
+        )
 
 
 def check_weights(name: str, weights: str, judgments: Table) -> None:

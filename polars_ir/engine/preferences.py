@@ -30,12 +30,12 @@ from polars_ir.errors import (
     quoted,
     without_nulls,
 )
-from polars_ir.frames.checks import check_duplicates
 from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.rules import check_duplicates
 from polars_ir.frames.table import Table, qrels_table
 from polars_ir.language.words import PREFERENCE
 
-#: How many documents the judge finds relevant and not, and how many of these the run returned.
+#: The numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")
 
 #: All columns of the relation of preferences, beside its keys.
@@ -46,7 +46,7 @@ JUDGE = ["query_id", "judge"]
 
 @dataclass(frozen=True)
 class Preferences:
-    """What judges prefer, and the documents they judged.
+    """The preferences of judges, and the documents they judged.
 
     `documents` has one row per `query_id`, `judge` and `doc_id`, with whether the judge finds the document `relevant`,
     and its number, `judgment`. `pairs` has one row per preference of a judge, the numbers of `preferred` and `other`,
@@ -84,7 +84,7 @@ def preference_table(judgments: object) -> Table:
 
 
 def preferences_of(table: Table) -> Preferences:
-    """What the judges prefer, with what follows from it; an error where a judge's preferences contradict each other."""
+    """The preferences of judges and those implied; an error where those of a judge contradict each other."""
     rows = table.all_columns().collect(engine="in-memory")
     check_duplicates("qrels", rows, [*JUDGE, "group", "doc_id"], table.names)
     relevant = pl.col("relevance") > 0
@@ -167,12 +167,12 @@ def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
     if pairs["preferred"].dtype != pairs["other"].dtype:
         wanted = f"{pairs['preferred'].dtype}, as 'preferred' is"
         raise DtypeError.of_column("qrels", "other", wanted, pairs["other"].dtype, "Cast one of them.")
-    # A document can not be told from a null, nor preferred to itself.
+    # A null is no document, and no document is preferred to itself.
     wrong = ~pl.col("preferred").ne(pl.col("other")).fill_null(False)
     if count := int(pairs.select(wrong.sum()).item()):
         different = "pl.col('preferred') != pl.col('other')"
         of_pandas = "qrels['preferred'].ne(qrels['other']) & qrels[['preferred', 'other']].notna().all(axis=1)"
-        remedy = Fix("Leave them out", keeping("qrels", different, of_pandas, "preferred != other"))
+        remedy = Fix("Leave them out", keeping("qrels", different, of_pandas))
         raise DataError.rows("qrels", "without two different documents", remedy, count, pairs.filter(wrong))
     pairs = pairs.with_row_index("group")
     sides = [("preferred", "other", 2), ("other", "preferred", 1)]
@@ -219,12 +219,12 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
 
 
 def _one_judge(rows: pl.DataFrame) -> bool:
-    """Whether each query has one judge."""
+    """True if each query has one judge."""
     return bool(rows.group_by("query_id").agg(pl.col("judge").n_unique() == 1)["judge"].all())
 
 
 def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame) -> pl.Series:
-    """How many judges prefer one of the two documents of a pair to the other."""
+    """The number of judges who prefer one of the two documents of a pair to the other."""
     # The same number for a document of a query, whoever judged it, looked up by the number of the judgment.
     of_query = documents.select(pl.struct("query_id", "doc_id").rank("dense"))["query_id"]
     first, second = (of_query.gather(pairs[role]) for role in ("preferred", "other"))

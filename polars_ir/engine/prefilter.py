@@ -18,7 +18,7 @@ from polars_ir.engine import tuning
 
 
 def among(columns: Sequence[str], entries: pl.DataFrame) -> pl.Expr:
-    """Whether a row may be one of the entries: its values of `columns` against all of theirs, in the same order."""
+    """True for a row that may be one of the entries: its values of `columns` against theirs, in the same order."""
     if entries.is_empty():
         return pl.lit(False)
     size = _size(entries)
@@ -28,7 +28,7 @@ def among(columns: Sequence[str], entries: pl.DataFrame) -> pl.Expr:
 
 
 def reaches(columns: Sequence[str], score: str, floors: pl.DataFrame) -> pl.Expr:
-    """Whether a row's score may be as high as the floor of its values of `columns`; floors are entries with a score.
+    """True for a row whose score may reach the floor of its values of `columns`; floors are entries with a score.
 
     A floor as a Float64 lets a row through that is as high once both are rounded, whether or not it was before.
     """

@@ -9,65 +9,54 @@ Conventions
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.greedy import with_greedy_rank
+from polars_ir.engine.as_plan import Way, plan_relation
+from polars_ir.engine.in_memory import Judgments, relate_by_number, starts_of
 from polars_ir.engine.labelled import labelled_relation
-from polars_ir.engine.needs import Needs, check_arguments, columns_read
-from polars_ir.engine.numbered import relate_by_number
-from polars_ir.engine.numbers import Judgments, starts_of
-from polars_ir.engine.pairing import Pair, pair_up, search_duplicates
-from polars_ir.engine.planned import DUPLICATES, plan_relation
+from polars_ir.engine.needs import RELATION, Needs, check_columns
+from polars_ir.engine.pair import Pair, is_searched, pair_up, search_duplicates
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preference_table, preferences_of, relate_pairs
 from polars_ir.engine.ranking import DOCUMENT, reordered
-from polars_ir.errors import MeasureError, OptionError, option
+from polars_ir.errors import DataError, MeasureError
+from polars_ir.frames.kinds import collected
 from polars_ir.frames.table import Table
-from polars_ir.language.identity import Measured
+from polars_ir.language.names import Measured
 
-#: A column that tells whether a query has a retrieved document among the judgments that are read; it is made and
-#: dropped on the way. Of tables in memory these may be those of relevant documents: `retrieves_judged` asks of all.
-HITS = "polars_ir: hits"
 
-#: What a plan that fails on purpose says: the name of the column whose cast can not succeed.
-OUR_MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of|\")")
+class Plan(NamedTuple):
+    """The way to the judged relation that a call takes, and the reason."""
+
+    way: Way
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.way}: {self.reason}"
 
 
 def judged_relation(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, pl.LazyFrame]:
-    """The run with its judgments, and the relation that measures of this kind read, with `HITS`."""
-    if needs.kind == "preferences":
-        return _of_preferences(run, qrels, measures, needs)
-    pair = pair_up(run, qrels, per=needs.per)
-    check_arguments(pair, measures)
-    if not columns_read(pair, measures).isdisjoint(pair.extra_columns):
-        needs = needs._replace(unjudged=True)
-    hits = pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()
-    return pair, relate(pair, needs).with_columns(hits.alias(HITS))
+    """The run with its judgments, and the relation that measures of this kind read."""
+    if needs.kind.name in RELATIONS:
+        return RELATIONS[needs.kind.name](run, qrels, measures, needs)
+    pair, needs = _paired(run, qrels, measures, needs)
+    relation = relate(pair, needs)
+    return pair, relation if needs.columns.issubset(RELATION) else needs.with_derived(relation, "relation")
 
 
-def _of_preferences(run: Any, judgments: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, pl.LazyFrame]:
-    """The run with the documents that preferences are about, and the relation of preferences."""
-    if needs.judged_only:
-        raise OptionError(
-            "goes with judgments of documents; preferences already leave out others.", about=option("judged_only", True)
-        )
-    preferences = preferences_of(preference_table(judgments))
-    relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
-    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=relevance)
-    pair = pair_up(run, documents.collect())
-    columns_read(pair, measures, of_relation=OF_PREFERENCES)
-    ranks = reordered(relate(pair, Needs(ties=needs.ties)), pair.keys, needs.ties)
-    # Ids of the two sides may have met in another type.
-    ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in DOCUMENT)
-    preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
-    hits = pl.col("preferred_rank").is_not_null() | pl.col("other_rank").is_not_null()
-    return pair, relate_pairs(preferences, ranks, pair.keys).with_columns(hits.alias(HITS))
+def plan_of(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> Plan:
+    """The plan by which `judged_relation` ranks the documents; nothing of a LazyFrame is read."""
+    if needs.kind.name in RELATIONS:
+        pair, _ = judged_relation(run, qrels, measures, needs)
+        needs = Needs(ties=needs.ties)
+    else:
+        pair, needs = _paired(run, qrels, measures, needs)
+    return _plan(pair, needs, _judgments(pair, needs))
 
 
 def relate(pair: Pair, needs: Needs) -> pl.LazyFrame:
@@ -75,51 +64,138 @@ def relate(pair: Pair, needs: Needs) -> pl.LazyFrame:
 
     Of tables in memory it is known already, with `RANKING`; the rest is a plan.
     """
+    judgments = _judgments(pair, needs)
+    way, _ = _plan(pair, needs, judgments)
     if pair.qrels is None:
         return labelled_relation(pair.run, needs)
-    if not (pair.run.eager and pair.qrels.eager):
-        return plan_relation(pair, pair.qrels, needs)
-    qrels = pair.qrels
-    judgments = pair.kept(("numbers", needs.greedy, needs.relevant_only), lambda: _numbered(qrels, needs))
+    if judgments is None:
+        return plan_relation(pair, pair.qrels, needs, way)
+    if way == "by number":
+        return relate_by_number(pair, judgments, needs).lazy()
+    return plan_relation(pair, pair.qrels.made_of(judgments.rows) if needs.relevant_only else pair.qrels, needs, way)
+
+
+def _plan(pair: Pair, needs: Needs, judgments: Judgments | None) -> Plan:
+    """The way that is the fastest, or that takes the least memory, with the reason; no figure hangs on it.
+
+    By number where run and judgments are in memory, unless the run is so large, and so few of it is judged, that to
+    count is faster than to number its rows. Otherwise by a plan: by sorting where it ranks the whole run anyway, or
+    many documents of a query are judged, and else by counting.
+    """
+    if pair.qrels is None:
+        return Plan("labelled", "the run holds its grades, so that nothing is joined")
+    if judgments is None:
+        return _plan_of_plans(pair.qrels, _ranked_whole(needs))
+    whole, counting = _ranked_whole(needs), _by_judgments(judgments.rows.height, len(judgments.queries))
     # What one judge left unjudged is unjudged in the ranking as that judge sees it, which numbers do not tell.
-    of_judges = (needs.unjudged or needs.elsewhere) and pair.keys != pair.run.keys
-    if of_judges or _is_sparse(pair.run, judgments, needs):
-        return plan_relation(pair, qrels.made_of(judgments.rows) if needs.relevant_only else qrels, needs)
-    return relate_by_number(pair, judgments, needs).lazy()
+    if pair.splits and (needs.unjudged or "judged_elsewhere" in needs.columns):
+        reason = f"the unjudged documents are read for each {pair.splits[0]!r}"
+        return Plan("by sorting" if whole else counting.way, reason)
+    if whole or counting.way == "by sorting":
+        return Plan("by number", f"all is in memory, and {whole or counting.reason}")
+    return _plan_of_few(pair.run, counting, judgments)
 
 
-def _numbered(qrels: Table, needs: Needs) -> Judgments:
-    """The judgments that are read, by number, with the places in greedy ideal rankings."""
-    rows = with_greedy_rank(qrels.all_columns(), *needs.greedy, eager=True).collect(engine="in-memory")
-    judgments = Judgments.of(rows, qrels.per)
-    return judgments.relevant() if needs.relevant_only else judgments
+def _plan_of_plans(qrels: Table, ranked_whole: str | None) -> Plan:
+    """The way where the run, or all, is a LazyFrame."""
+    if ranked_whole:
+        return Plan("by sorting", f"not all is in memory, and {ranked_whole}")
+    if qrels.eager:
+        queries = qrels.select("query_id").select(pl.col("query_id").n_unique()).collect(engine="in-memory")
+        way, reason = _by_judgments(qrels.rows, int(queries.item()))
+        return Plan(way, f"the run is not in memory, and {reason}")
+    # With the deep plans of a greedy ranking beside it, Polars 1.44 fails on a parted plan.
+    if qrels.per:
+        return Plan("by counting", f"the judgments are a plan, with several of a document by {qrels.per[0]!r}")
+    return Plan("by depth", "the judgments are a plan, and those of a query are not counted before it runs")
 
 
-def _is_sparse(run: Table, judgments: Judgments, needs: Needs) -> bool:
-    """Whether a run is so large, and so few of it is judged, that to count is faster than to number its rows."""
+def _by_judgments(judgments: int, queries: int) -> Plan:
+    """By sorting or by counting, by the mean number of judgments a query."""
+    deep, least = judgments / max(queries, 1), tuning.TUNING.deep
+    if judgments >= least * queries:
+        return Plan("by sorting", f"judgments a query: {deep:.3g}, {least} or more")
+    return Plan("by counting", f"judgments a query: {deep:.3g}, fewer than {least}")
+
+
+def _ranked_whole(needs: Needs) -> str | None:
+    """The reason for which all documents of a run are ranked, if there is one."""
+    if needs.unjudged:
+        return "the unjudged documents are read"
+    if needs.judged_only:
+        return "unjudged documents are taken out"
+    return "ties stand as the rows do" if needs.ties == "input" else None
+
+
+def _plan_of_few(run: Table, counting: Plan, judgments: Judgments) -> Plan:
+    """By number or by counting, where all is in memory and few documents of a query are judged."""
     limits = tuning.TUNING
-    if needs.unjudged or needs.judged_only or needs.ties == "input" or run.rows < limits.counted:
-        return False
-    if judgments.rows.height >= limits.deep * len(judgments.queries):
-        return False
+    if run.rows < limits.counted:
+        return Plan("by number", f"all is in memory, and the run has fewer than {limits.counted:,} rows")
+    if not _stands_together(run):
+        return counting._replace(reason=f"{counting.reason}, and the rows of a query do not stand together")
     # Rows that stand together by query are numbered without a look at each, and ranked without a sort.
-    few = judgments.rows.height < limits.numbered * len(judgments.queries)
-    return not _in_pieces(run) or (few and run.rows >= limits.streaming_rows)
+    if judgments.rows.height < limits.numbered * len(judgments.queries) and run.rows >= limits.streaming_rows:
+        return counting._replace(reason=f"{counting.reason}, and the run has {limits.streaming_rows:,} rows or more")
+    return Plan("by number", "all is in memory, and the rows of a query stand together")
 
 
-def _in_pieces(run: Table) -> bool:
-    """Whether the rows of a query mostly stand together, by the first of them."""
+def _judgments(pair: Pair, needs: Needs) -> Judgments | None:
+    """The judgments that are read, by number, where both tables are in memory."""
+    qrels = pair.qrels
+    if qrels is None or not (pair.run.eager and qrels.eager):
+        return None
+
+    def numbered() -> Judgments:
+        rows = qrels.all_columns().collect(engine="in-memory")
+        if made:
+            rows = needs.with_derived(rows, "judgments").collect(engine="in-memory")
+        return Judgments.of(rows, qrels.per, relevant_only=needs.relevant_only)
+
+    made = needs.columns.difference(RELATION)
+    return pair.kept(("numbers", made, needs.relevant_only), numbered)
+
+
+def _stands_together(run: Table) -> bool:
+    """True if the rows of a query mostly stand together, by the first rows."""
     first = run.select("query_id").head(10_000).collect(engine="in-memory").to_series()
     return 4 * starts_of(first).len() <= first.len()
 
 
+def _paired(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, Needs]:
+    """The run with its judgments, and the needs with the unjudged documents where a column of the run is read."""
+    pair = pair_up(run, qrels, per=needs.per)
+    check_columns(pair, measures, needs)
+    return pair, needs if needs.columns.isdisjoint(pair.extra_columns) else needs._replace(unjudged=True)
+
+
+def _of_preferences(run: Any, judgments: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, pl.LazyFrame]:
+    """The run with the documents that preferences are about, and the relation of preferences."""
+    preferences = preferences_of(preference_table(judgments))
+    relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
+    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=relevance)
+    pair = pair_up(run, documents.collect())
+    check_columns(pair, measures, needs, of_relation=OF_PREFERENCES)
+    ranks = reordered(relate(pair, Needs(ties=needs.ties)), pair.keys, needs.ties)
+    # Ids of the two sides may have met in another type.
+    ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in DOCUMENT)
+    preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
+    return pair, relate_pairs(preferences, ranks, pair.keys)
+
+
+#: The relations of kinds of judgments that are not documents and grades.
+RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[Measured], Needs], tuple[Pair, pl.LazyFrame]]] = {
+    "preferences": _of_preferences
+}
+
+
 def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
-    """The result of a plan over tables in memory; what the plan finds wrong becomes an error that shows the rows."""
+    """The result of a plan; rows that it finds wrong become an error, which shows those in memory."""
+    small = pair.run.eager and pair.rows < tuning.TUNING.streaming_rows
+    kind = MeasureError if pair.run.eager else DataError
     try:
-        return result.collect(engine="streaming" if pair.rows >= tuning.TUNING.streaming_rows else "in-memory")
-    except pl.exceptions.InvalidOperationError as error:
-        if DUPLICATES in str(error):
+        return collected(result, "in-memory" if small else "streaming", kind)
+    except kind:
+        if not is_searched(pair.run):
             search_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])
-        if ours := OUR_MESSAGE.search(str(error)):
-            raise MeasureError(ours[1]) from None
         raise

@@ -1,4 +1,4 @@
-"""Where one plan gets faster than another: numbers of rows, measured by tests/bench. No figure hangs on them."""
+"""Thresholds between plans: numbers of rows, measured by tests/bench. No figure depends on them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Tuning:
     #: judged one.
     deep: int = 24
 
-    #: Judgments a query, of those that are read, from which large tables in memory whose queries stand together are
-    #: better put together by numbers; with fewer that saves little time and takes more memory. Those in no order are
-    #: from `deep` on, and all with fewer rows than `counted`.
+    #: Judgments a query from which a large run in memory whose queries stand together is joined by row number; below
+    #: this that saves little time and takes more memory. A run in no order is joined so from `deep` on, one of fewer
+    #: rows than `counted` always.
     numbered: int = 8
 
     #: Rows of a run in memory that are searched for duplicates whole. Of more, and of a LazyFrame, only the documents

@@ -1,6 +1,5 @@
 """Errors and warnings: what is wrong as data, said in the words of the door that a call came by."""
 
-from polars_ir.errors.calls import explain_options, warn
 from polars_ir.errors.doors import (
     Code,
     Door,
@@ -12,6 +11,7 @@ from polars_ir.errors.doors import (
     door,
     dropping,
     entered_by,
+    entered_with,
     keeping,
     known_as,
     only,
@@ -35,9 +35,11 @@ from polars_ir.errors.kinds import (
     MeasureError,
     OptionError,
     called,
+    check_systems,
+    deprecated,
+    warn,
 )
-from polars_ir.errors.shown import printable, shown
-from polars_ir.errors.similar import alike, closest, did_you_mean, nearest, quoted
+from polars_ir.errors.names import alike, closest, did_you_mean, nearest, printable, quoted, shown
 
 __all__ = [
     "SHOWN",
@@ -58,14 +60,16 @@ __all__ = [
     "alike",
     "called",
     "casting",
+    "check_systems",
     "closest",
     "collecting",
     "deduplicating",
+    "deprecated",
     "did_you_mean",
     "door",
     "dropping",
     "entered_by",
-    "explain_options",
+    "entered_with",
     "keeping",
     "known_as",
     "nearest",

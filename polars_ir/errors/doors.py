@@ -1,4 +1,4 @@
-"""The doors a call comes in by, each with its own words for what is wrong: Polars, pandas, Spark, and the shell.
+"""The doors a call comes in by, each with its own words for what is wrong: Polars, pandas, and the shell.
 
 Conventions: an error holds data (which argument it is about, what is wrong with it, what to do, as code for each door).
 The door that a call came by turns it into a sentence: a parameter is an option of the shell, a table is a file there,
@@ -7,8 +7,8 @@ and advice is code that the caller can paste, or words where no code can be type
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Literal, NamedTuple
 
@@ -16,11 +16,10 @@ import polars as pl
 
 
 class Code(NamedTuple):
-    """Code to paste: for frames of Polars, and for those of pandas and Spark where that differs."""
+    """Code to paste: for frames of Polars, and for those of pandas where that differs."""
 
     polars: str
     pandas: str | None = None
-    spark: str | None = None
 
 
 class Setting(NamedTuple):
@@ -31,25 +30,21 @@ class Setting(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """What to do: words, the code that does it, and what may be done instead.
-
-    `without_code` has the words for where no code can be typed, if they are others.
-    """
+    """An advice: words, and the code that does it; `without_code` has other words for where no code can be typed."""
 
     words: str
     code: Code | Setting | None = None
-    instead: str = ""
     without_code: str | None = None
 
 
 class Door(NamedTuple):
-    """A way into the package: what frames a caller there has, and what parameters and tables are called there."""
+    """A way into the package: the frames of its callers, and the names of parameters and tables there."""
 
-    kind: Literal["polars", "pandas", "spark", "shell"] = "polars"
+    kind: Literal["polars", "pandas", "shell"] = "polars"
     names: Mapping[str, str] = {}
 
     def name(self, argument: str) -> str:
-        """What a parameter or a table is called."""
+        """The name of a parameter or a table."""
         return self.names.get(argument, argument)
 
     def setting(self, setting: Setting) -> str:
@@ -65,38 +60,52 @@ class Door(NamedTuple):
     def advice(self, fix: Fix) -> str:
         """A sentence that says what to do."""
         if isinstance(fix.code, Setting) and (self.kind != "shell" or fix.code.name in self.names):
-            return f"{fix.words}: {self.setting(fix.code)}{fix.instead}."
+            return f"{fix.words}: {self.setting(fix.code)}."
         if self.kind == "shell":
             words = fix.words if fix.without_code is None else fix.without_code
             return f"{words}." if words else ""
         code = self.code(fix)
-        return f"{fix.words}{fix.instead}." if code is None else f"{fix.words}: {code}{fix.instead}."
+        return f"{fix.words}." if code is None else f"{fix.words}: {code}."
 
     def code(self, fix: Fix) -> str | None:
-        """The code of an advice, as it is typed here; None where there is none to type."""
+        """The code of an advice, as it is typed here; None where no code can be typed."""
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
-        of_frames = {"pandas": fix.code.pandas, "spark": fix.code.spark}.get(self.kind)
-        return fix.code.polars if of_frames is None else of_frames
+        return fix.code.pandas if self.kind == "pandas" and fix.code.pandas is not None else fix.code.polars
 
+
+#: The door of a caller with pandas frames.
+PANDAS = Door("pandas")
 
 #: The door of the call that is under way.
 _DOOR: ContextVar[Door] = ContextVar("polars_ir: door")
 
 
 def door() -> Door:
-    """The door that the call under way came by: of a program with Polars frames, unless something says otherwise."""
+    """The door that the call under way came by: by default that of a program with Polars frames."""
     return _DOOR.get(Door())
 
 
 @contextmanager
 def entered_by(entered: Door) -> Iterator[None]:
-    """What goes wrong meanwhile is said in the words of a door."""
+    """Errors and warnings meanwhile are in the words of a door."""
     token = _DOOR.set(entered)
     try:
         yield
     finally:
         _DOOR.reset(token)
+
+
+def entered_with(arguments: Iterable[object]) -> AbstractContextManager[None]:
+    """The door of a call: that of pandas where an argument holds a pandas frame."""
+    return entered_by(PANDAS) if any(map(_holds_pandas, arguments)) else nullcontext()
+
+
+def _holds_pandas(value: object) -> bool:
+    """True of a pandas frame, and of a dict of such by system."""
+    if isinstance(value, Mapping) and value:
+        value = next(iter(value.values()))
+    return type(value).__module__.partition(".")[0] == "pandas"
 
 
 @contextmanager
@@ -118,7 +127,7 @@ def the(table: str) -> str:
 
 
 def reading(role: Literal["run", "qrels"]) -> str:
-    """What to do with a file that is of the other role than it was given as."""
+    """The advice for a file that was passed in the role of the other table."""
     if door().kind == "shell":
         return {"run": "give it as a run", "qrels": "give it as judgments"}[role]
     return f"use read_{role}"
@@ -126,11 +135,7 @@ def reading(role: Literal["run", "qrels"]) -> str:
 
 def renaming(table: str, columns: Mapping[str, str]) -> Code:
     """Code that renames columns."""
-    return Code(
-        f"{table}.rename({columns!r})",
-        f"{table}.rename(columns={columns!r})",
-        f"{table}.withColumnsRenamed({columns!r})",
-    )
+    return Code(f"{table}.rename({columns!r})", f"{table}.rename(columns={columns!r})")
 
 
 def dropping(table: str, columns: Sequence[str]) -> Code:
@@ -141,26 +146,17 @@ def dropping(table: str, columns: Sequence[str]) -> Code:
 
 def casting(table: str, column: str, dtype: type[pl.DataType]) -> Code:
     """Code that casts a column."""
-    pandas, spark = {
-        pl.String: ("str", "string"),
-        pl.Int64: ("'Int64'", "bigint"),
-        pl.Float64: ("'float64'", "double"),
-    }[dtype]
+    pandas = {pl.String: "str", pl.Int64: "'Int64'", pl.Float64: "'float64'"}[dtype]
     return Code(
         f"{table}.with_columns(pl.col({column!r}).cast(pl.{dtype.__name__}))",
         f"{table}.astype({{{column!r}: {pandas}}})",
-        f"{table}.withColumn({column!r}, {table}[{column!r}].cast({spark!r}))",
     )
 
 
 def deduplicating(table: str, columns: Sequence[str]) -> Code:
     """Code that keeps the first of the rows with the same values."""
     listed = list(columns)
-    return Code(
-        f"{table}.unique({listed!r}, keep='first')",
-        f"{table}.drop_duplicates({listed!r})",
-        f"{table}.dropDuplicates({listed!r})",
-    )
+    return Code(f"{table}.unique({listed!r}, keep='first')", f"{table}.drop_duplicates({listed!r})")
 
 
 def replacing(table: str, column: str, old: str, new: str) -> Code:
@@ -173,18 +169,12 @@ def replacing(table: str, column: str, old: str, new: str) -> Code:
 
 def only(table: str, column: str, value: object) -> Code:
     """Code that keeps the rows with one value of a column."""
-    of_table = f"{table}[{column!r}] == {value!r}"
-    return Code(
-        f"{table}.filter(pl.col({column!r}) == {value!r})",
-        f"{table}[{of_table}]",
-        f"{table}.filter({of_table})",
-    )
+    return keeping(table, f"pl.col({column!r}) == {value!r}", f"{table}[{column!r}] == {value!r}")
 
 
 def without_nulls(table: str, column: str) -> Code:
     """Code that leaves out the rows in which a column is null."""
-    pandas, spark = f"{table}[{column!r}].notna()", f"`{column}` IS NOT NULL"
-    return keeping(table, f"pl.col({column!r}).is_not_null()", pandas, spark)
+    return keeping(table, f"pl.col({column!r}).is_not_null()", f"{table}[{column!r}].notna()")
 
 
 def collecting(table: str) -> Code:
@@ -192,6 +182,6 @@ def collecting(table: str) -> Code:
     return Code(f"{table}.collect()")
 
 
-def keeping(table: str, polars: str, pandas: str, spark: str) -> Code:
-    """Code that keeps the rows for which a condition holds, written for each library; for Spark in SQL."""
-    return Code(f"{table}.filter({polars})", f"{table}[{pandas}]", f"{table}.filter({spark!r})")
+def keeping(table: str, polars: str, pandas: str) -> Code:
+    """Code that keeps the rows for which a condition holds."""
+    return Code(f"{table}.filter({polars})", f"{table}[{pandas}]")

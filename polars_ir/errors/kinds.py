@@ -1,4 +1,4 @@
-"""What can be wrong with an input, one exception a kind.
+"""The errors of the package, one exception for each kind of problem, and its warnings.
 
 Conventions: a message says what was wanted, what came and what to do, in that order, and shows the first offending
 rows or names. Every kind is an `IRError`, and an `IRError` is a `ValueError`. What several callers say is built here;
@@ -7,16 +7,20 @@ what one says stands there.
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from polars_ir.errors.doors import Code, Fix, casting, door, dropping, renaming
-from polars_ir.errors.shown import LONGEST_PATH, shown
-from polars_ir.errors.similar import closest, nearest, quoted
+from polars_ir.errors.names import LONGEST_PATH, closest, nearest, quoted, shown
 
-#: How many offending rows or ids a message shows.
+#: The version in which deprecated spellings go.
+GOES = "0.4"
+
+#: The most offending rows or ids that a message shows.
 SHOWN = 5
 
 
@@ -26,13 +30,13 @@ class IRError(ValueError):
     Attributes
     ----------
     about
-        The parameter or the table that it is about, where there is one.
+        The parameter or the table that it is about, if any.
     says
-        What is wrong with it.
+        The problem.
     near
-        What may have been meant.
+        The names that may have been meant.
     fix
-        What to do.
+        The advice.
     examples
         The first offending rows, or the line of a file.
     """
@@ -70,7 +74,7 @@ class IRWarning(UserWarning):
 
 
 def sentence(problem: IRError | IRWarning) -> str:
-    """What is wrong, what may have been meant, what to do, and the first rows."""
+    """The message: the problem, the names that may have been meant, the advice, and the first rows."""
     at = problem.door
     parts = [f"{at.name(problem.about)} {problem.says}" if problem.about else problem.says]
     if problem.near:
@@ -125,21 +129,19 @@ class ColumnError(IRError):
     @classmethod
     def no_per(cls, per: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
         known = f" (recognised names: {', '.join(accepted)})" if accepted else ""
-        says = f"have no {per!r} column{known}, which tells apart the judgments of one document; they have"
+        says = f"have no {per!r} column{known}, which would distinguish the judgments of one document; they have"
         return cls(f"{says} {quoted(columns)}.", about="qrels", near=nearest(per, columns))
 
     @classmethod
     def not_per(cls, per: object, taken: Iterable[str]) -> ColumnError:
         return cls(
-            f"a column of the qrels must tell apart the judgments of one document, beside {', '.join(taken)}; "
+            f"a column of the qrels must distinguish the judgments of one document, beside {', '.join(taken)}; "
             f"got {per!r}."
         )
 
     @classmethod
     def ambiguous(cls, table: str, role: str, candidates: Sequence[str]) -> ColumnError:
-        fix = Fix(
-            "Keep one", dropping(table, [candidates[-1]]), ", or rename the other", without_code="Keep one of them"
-        )
+        fix = Fix("Rename one, or drop it", dropping(table, [candidates[-1]]), without_code="Keep one of them")
         return cls(f"has {len(candidates)} columns that could be {role!r}: {quoted(candidates)}.", about=table, fix=fix)
 
     @classmethod
@@ -149,17 +151,11 @@ class ColumnError(IRError):
         return cls(f"run {system!r} has a column {column!r}: it holds several systems itself.", fix=fix)
 
     @classmethod
-    def no_measure(cls, columns: Sequence[str]) -> ColumnError:
-        says = f"has no measure, which is a numeric or Boolean column; it has {quoted(columns)}."
-        return cls(says, about="per_query")
-
-    @classmethod
     def one_system(cls, what: str, columns: Sequence[str], systems: Sequence[str] = ()) -> ColumnError:
         has = f"per_query has only {systems[0]!r}" if systems else f"per_query has no 'run', but {quoted(columns)}"
         fix = Fix(
-            "Evaluate them together",
+            "Give a dict of per-query frames by system, or evaluate the runs together",
             Code("ir.evaluate({'a': run, 'b': other}, qrels, ['nDCG@10'])"),
-            ", or give a dict of per-query frames by system",
             without_code="Give the files of several",
         )
         return cls(f"{what} needs several systems; {has}.", fix=fix)
@@ -199,7 +195,7 @@ class DataError(IRError):
 
 
 class MeasureError(IRError):
-    """A measure's name or parameter is not one there is."""
+    """A measure's name or parameter is unknown, or its value impossible."""
 
     @classmethod
     def syntax(cls, text: str, problem: str) -> MeasureError:
@@ -257,6 +253,14 @@ class OptionError(IRError, TypeError):
         )
 
 
+def check_systems(about: str, names: Iterable[object], systems: Sequence[str]) -> None:
+    """Raise an `OptionError` for a name that an option has and that is not one of the systems."""
+    for name in map(str, names):
+        if name not in systems:
+            says = f"names {name!r}, which is not one of the systems: {quoted(systems)}."
+            raise OptionError(says, about=about, near=nearest(name, systems))
+
+
 class FileError(IRError):
     """A file is not what it was said to be; the message names file, line and text."""
 
@@ -287,8 +291,26 @@ class ExtraError(IRError, ImportError):
 
 
 def called(path: object) -> str:
-    """What a message calls a file."""
+    """The name of a file in a message."""
     return shown(door().name(str(path)), LONGEST_PATH)
+
+
+def warn(says: str, *, about: str = "", fix: Fix | None = None) -> None:
+    """Issue an `IRWarning` that points at the line of the user's that called us."""
+    _warn(IRWarning(says, about=about, fix=fix))
+
+
+def deprecated(former: str, present: str) -> None:
+    """Issue a `DeprecationWarning` for a spelling that goes in the next minor version."""
+    _warn(DeprecationWarning(f"{former} is deprecated and goes in version {GOES}; write {present}."))
+
+
+def _warn(warning: Warning) -> None:
+    """Issue a warning that points at the line of the user's that called us."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "polars_ir":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 def _drawn(frame: pl.DataFrame) -> str:

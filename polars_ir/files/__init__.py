@@ -1,6 +1,6 @@
 """Readers and writers for the files that runs and judgments come in."""
 
-from polars_ir.files.beir import Collection, read_beir
+from polars_ir.files.read_beir import Collection, read_beir
 from polars_ir.files.readers import read_qrels, read_run, scan_qrels, scan_run, tag_of
 from polars_ir.files.writers import sink_qrels, sink_run, write_qrels, write_run
 

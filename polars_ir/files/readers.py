@@ -4,29 +4,86 @@ Conventions: a file is opened once to see that it is there and, for a scan, to l
 that shows is a `FileError` with file, line and text. A wrong line that a scan can only meet later fails inside Polars,
 with file and line in the message; damage (a file cut short, bytes that are no UTF-8) fails with Polars' own message,
 which names no file. Nothing is skipped or guessed. JSON can not be read in parts, so that a scan of it reads now.
+Grades are Int64 if all that are looked at are written as integers, else Float64: a scan looks at the first lines.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, TypedDict, Unpack
+
 import polars as pl
 
-from polars_ir.errors import explain_options
-from polars_ir.files import tables, texts, wholes
-from polars_ir.files.detection import asked_for, one_format
-from polars_ir.files.downloads import downloaded
-from polars_ir.files.formats import FormatName, tells_formats
+from polars_ir.errors import FileError, called
+from polars_ir.files.finding.copies import downloaded
+from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
+from polars_ir.files.finding.sources import (
+    MaxRatio,
+    Remote,
+    Source,
+    check_folders,
+    names,
+    one_format,
+    resolve,
+    stem,
+)
+from polars_ir.files.formats import BY_NAME, READABLE, FormatName
+from polars_ir.files.formats.record import Role, Rows, Typed, Whole
 from polars_ir.files.formats.trec import TREC, last_tag
-from polars_ir.files.locations import File
-from polars_ir.files.record import Role, Rows, Typed
-from polars_ir.files.sources import Source, resolve, stem
-from polars_ir.files.unpacking import MAX_RATIO
+from polars_ir.files.rows.unreadable import FAILURES, because
+from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
+from polars_ir.frames.roles import ROLES, fold
+from polars_ir.language.options import Option, one_of, or_none, takes
+
+#: The types of scores and grades to try, narrowest first.
+_DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrels": (pl.Int64, pl.Float64)}
+
+#: The bytes of a value in memory, where only the number of values is known.
+_VALUE = 8
 
 
-@explain_options
-@tells_formats("run")
-def read_run(
-    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
-) -> pl.DataFrame:
+def _held(role: Role) -> str:
+    """The formats of a role, each with what it holds."""
+    return "; ".join(f'`"{name}"` ({BY_NAME[name].holds[role]})' for name in READABLE[role])
+
+
+class ReadingRun(TypedDict, total=False):
+    """The options of the readers of runs."""
+
+    format: Annotated[
+        FormatName | None,
+        Option(
+            None,
+            or_none(one_of(*READABLE["run"])),
+            f"{_held('run')}. By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the "
+            "first line does; a `.tsv` is a table if that names a query and a document column, and else TREC. MS "
+            "MARCO's format is never detected: give it.",
+        ),
+    ]
+    remote: Remote
+    max_ratio: MaxRatio
+
+
+class ReadingQrels(TypedDict, total=False):
+    """The options of the readers of judgments."""
+
+    format: Annotated[
+        FormatName | None,
+        Option(
+            None,
+            or_none(one_of(*READABLE["qrels"])),
+            f"{_held('qrels')}. By default the extension or the first line tells, as for `read_run`, and a table with "
+            "BEIR's header is BEIR's.",
+        ),
+    ]
+    remote: Remote
+    max_ratio: MaxRatio
+
+
+@takes(ReadingRun)
+def read_run(source: Source, **options: Unpack[ReadingRun]) -> pl.DataFrame:
     r"""Read a run: the documents a system returned for each query, with their scores.
 
     Parameters
@@ -35,20 +92,6 @@ def read_run(
         A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format; or the URL of a file that Polars
         reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars,
         which follows a `*` in it for Parquet, Arrow IPC and NDJSON. A text of a web server is copied to disk first.
-    format
-        {readable}
-        By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv`
-        is a table if that names a query and a document column, and else TREC. MS MARCO's format is never detected: give
-        it.
-    remote
-        Whether `source` may be a URL. Choose False for names from untrusted sources, such as a web form: a URL makes
-        this machine send requests. Redirects are followed to `http` and `https` only.
-    max_ratio
-        How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit.
-        It is looked at before the text is read, which takes a pass over gzip; Zstandard tells at each block. A line of
-        a gzip file may have at most 16 MB, except in JSON. Parquet and Arrow IPC are unpacked by Polars, column by
-        column, and declare only their number of rows: eight bytes are assumed for each value, so that long texts in
-        them have no limit. Texts that Polars fetches, those of `s3://` and the like, or scanned, have none either.
 
     Returns
     -------
@@ -70,7 +113,8 @@ def read_run(
         or a score that is no number, or an id with a blank; a table has no header, names between other separators, or
         quotes that enclose some fields and stand inside others; JSON repeats a key, or holds what is no score, or the
         partial result of a search that failed on some shards; one of several parts of a table has other columns, or ids
-        that are null; nothing tells the format. Blank lines and lines that begin with `#` are skipped.
+        that are null; nothing tells the format. Blank lines and lines that begin with `#` are skipped; with a warning
+        that shows the line where it has the fields of a row and could be of a query whose id begins so.
     InputTypeError
         `source` is no path.
     OptionError
@@ -95,13 +139,11 @@ def read_run(
     └──────────┴────────┴──────┴───────┘
     >>> folder.cleanup()
     """
-    return _read("run", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
+    return _read("run", source, **options)
 
 
-@explain_options
-def scan_run(
-    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
-) -> pl.LazyFrame:
+@takes(ReadingRun)
+def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
     r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; but all of
@@ -116,12 +158,6 @@ def scan_run(
     ----------
     source
         A file, a glob, a URL or a list of them, all of one format.
-    format
-        As for `read_run`.
-    remote
-        Whether `source` may be a URL, as for `read_run`.
-    max_ratio
-        How many times its size a compressed text may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -152,27 +188,17 @@ def scan_run(
     [('d3', 14.5), ('d1', 9.25)]
     >>> folder.cleanup()
     """
-    return _scan("run", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
+    return _scan("run", source, **options)
 
 
-@explain_options
-@tells_formats("qrels")
-def read_qrels(
-    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
-) -> pl.DataFrame:
-    r"""Read judgments: the grade each judged document of a query was given.
+@takes(ReadingQrels)
+def read_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.DataFrame:
+    r"""Read judgments: the grade of each judged document of a query.
 
     Parameters
     ----------
     source
         A file, a glob, a URL or a list of them, all of one format; several files are parts of one set of judgments.
-    format
-        {readable}
-        By default the extension or the first line tells, as for `read_run`, and a table with BEIR's header is BEIR's.
-    remote
-        Whether `source` may be a URL, as for `read_run`.
-    max_ratio
-        How many times its size a compressed text may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -215,13 +241,11 @@ def read_qrels(
     └──────────┴────────┴───────────┘
     >>> folder.cleanup()
     """
-    return _read("qrels", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
+    return _read("qrels", source, **options)
 
 
-@explain_options
-def scan_qrels(
-    source: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
-) -> pl.LazyFrame:
+@takes(ReadingQrels)
+def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
     r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
     The plan streams and holds no Python function. Only the first 1000 lines of each file are looked at now; they
@@ -231,12 +255,6 @@ def scan_qrels(
     ----------
     source
         A file, a glob, a URL or a list of them, all of one format.
-    format
-        As for `read_qrels`.
-    remote
-        Whether `source` may be a URL, as for `read_run`.
-    max_ratio
-        How many times its size a compressed text may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -265,35 +283,205 @@ def scan_qrels(
     [('q1', 'd1', 0.5)]
     >>> folder.cleanup()
     """
-    return _scan("qrels", resolve(source, remote=remote, max_ratio=max_ratio), format, max_ratio)
+    return _scan("qrels", source, **options)
 
 
-def tag_of(
-    run: Source, *, format: FormatName | None = None, remote: bool = True, max_ratio: float | None = MAX_RATIO
-) -> str:
+@takes(ReadingRun)
+def tag_of(run: Source, **options: Unpack[ReadingRun]) -> str:
     """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
-    files = resolve(run, remote=remote, max_ratio=max_ratio)[:1]
-    with downloaded(files, asked_for("run", format), max_ratio) as (file,):
-        return last_tag(file) if one_format([file], "run", format) is TREC else stem(file)
+    asked, max_ratio = BY_NAME.get(options["format"] or ""), options["max_ratio"]
+    files = resolve(run, remote=options["remote"], max_ratio=max_ratio)[:1]
+    with downloaded(files, asked, max_ratio) as (file,):
+        return last_tag(file) if one_format([file], "run", asked) is TREC else stem(file)
 
 
-def _read(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.DataFrame:
-    with downloaded(files, asked_for(role, name), max_ratio) as local:
-        reader = one_format(local, role, name).reader
+def _read(
+    role: Role, source: Source, *, format: FormatName | None, remote: bool, max_ratio: float | None
+) -> pl.DataFrame:
+    files, asked = resolve(source, remote=remote, max_ratio=max_ratio), BY_NAME.get(format or "")
+    with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
+        reader = one_format(local, role, asked).reader
         if isinstance(reader, Rows):
-            return texts.read(local, role, reader)
+            return _read_rows(local, role, reader)
         if not isinstance(reader, Typed):
-            return wholes.read(local, role, reader)
-        frame = tables.read(local, reader, max_ratio)
+            return _read_whole(local, role, reader)
+        frame = read_typed(local, reader, max_ratio)
         if role == "run":
-            tables.check_ids(local, reader, frame)
+            _check_ids(local, reader, frame)
         return frame
 
 
-def _scan(role: Role, files: list[File], name: FormatName | None, max_ratio: float | None) -> pl.LazyFrame:
-    reader = one_format(files, role, name).reader
+def _scan(
+    role: Role, source: Source, *, format: FormatName | None, remote: bool, max_ratio: float | None
+) -> pl.LazyFrame:
+    files = resolve(source, remote=remote, max_ratio=max_ratio)
+    reader = one_format(files, role, BY_NAME.get(format or "")).reader
     if isinstance(reader, Rows):
-        return texts.scan(files, role, reader)
+        return _scan_rows(files, role, reader)
     if isinstance(reader, Typed):
-        return tables.scan(files, reader, max_ratio)
-    return wholes.read(files, role, reader).lazy()
+        return _scan_typed(files, reader, max_ratio)
+    return _read_whole(files, role, reader).lazy()
+
+
+def _read_rows(files: list[File], role: Role, reader: Rows) -> pl.DataFrame:
+    """The files in memory; the error of a failure shows the first offending line of all of them."""
+    quick = [reader.quick(file) if role == "run" and isinstance(file, Path) else None for file in files]
+    if len(files) == 1 and quick[0] is not None:
+        return quick[0]
+    for dtype in _DTYPES[role]:
+        parts = [reader.rows[role](path, dtype) for path in files]
+        scans = [part.scan() if frame is None else frame.lazy() for part, frame in zip(parts, quick, strict=True)]
+        together = _rows_together(parts, scans, role, reader)
+        try:
+            frame = together.collect(engine="streaming")
+        except FAILURES as error:
+            if isinstance(error, OSError) and is_remote(files[0]):
+                # Each try of a store that does not answer can take a minute.
+                raise because(files[0], error) from None
+            failed = error
+            continue
+        if frame.is_empty() and parts[0].dialect is None:
+            raise FileError.empty(files[0])
+        for part, already in zip(parts, quick, strict=True):
+            if part.dialect is None and already is None:
+                part.warn_of_comments()
+        return frame
+    raise _first_failure(parts) or because(files[0], failed)
+
+
+def _scan_rows(files: list[File], role: Role, reader: Rows) -> pl.LazyFrame:
+    """The files as a plan, after a look at the first lines of each."""
+    failures = []
+    for dtype in _DTYPES[role]:
+        parts = [reader.rows[role](path, dtype) for path in files]
+        failure = _first_failure([part.first_lines() for part in parts])
+        if failure is None:
+            for part in parts:
+                if part.dialect is None:
+                    part.warn_of_comments(FIRST_LINES)
+            return _rows_together(parts, [part.scan() for part in parts], role, reader)
+        failures.append(failure)
+    raise failures[-1]
+
+
+def _first_failure(parts: Sequence[Checked]) -> FileError | None:
+    return next((failure for part in parts if (failure := part.failure()) is not None), None)
+
+
+def _rows_together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, reader: Rows) -> pl.LazyFrame:
+    first, *others = parts
+    if not others:
+        return scans[0]
+    for part in others:
+        if part.columns != first.columns:
+            had, wanted = ", ".join(part.columns), ", ".join(first.columns)
+            problem = f"its columns are {had:.200}; those of {called(first.path)} are {wanted:.200}. Read them apart."
+            raise FileError.of_file(part.path, problem)
+    if first.dialect is not None:
+        check_folders([part.path for part in parts], first.columns)
+    heads = [part.first_lines() for part in parts]
+    if role == "run" and first.dialect is None:
+        systems = zip(_systems(heads, reader), scans, strict=True)
+        scans = [scan.select(pl.lit(name).alias("run"), pl.all()) for name, scan in systems]
+    return pl.concat(scans)
+
+
+def _systems(heads: list[Checked], reader: Rows) -> list[str]:
+    """A name for every file: its tag, or the file's own where tags repeat, change within a file or are not there."""
+    tags = [reader.tags(head) for head in heads]
+    one_of_each = {of_file[0] for of_file in tags if len(of_file) == 1}
+    return [tag for (tag,) in tags] if len(one_of_each) == len(heads) else names([head.path for head in heads])
+
+
+def read_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
+    """The table in memory."""
+    lazy = _typed_together(files, reader, max_ratio)
+    try:
+        return lazy.collect(engine="streaming")
+    except FAILURES as error:
+        raise _first_unreadable(files, reader) or because(files[0], error) from None
+
+
+def _scan_typed(files: list[File], reader: Typed, max_ratio: float | None = MAX_RATIO) -> pl.LazyFrame:
+    """The table as a plan, after a look at every file's columns."""
+    lazy = _typed_together(files, reader, max_ratio)
+    if reader.by_rows and (failure := _first_unreadable(files, reader)):
+        raise failure
+    return lazy
+
+
+def _check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
+    """Raise a `FileError` that names the first of several parts of a run with ids that are null."""
+    names_of_ids = {fold(name) for role in ("query_id", "doc_id") for name in ROLES[role].names}
+    ids = [name for name in frame.columns if fold(name) in names_of_ids]
+    if len(files) == 1 or not any(frame[name].null_count() for name in ids):
+        return
+    for path in files:
+        counts = reader.scan([path]).select(pl.col(ids).null_count()).collect(engine="streaming")
+        for name, count in counts.row(0, named=True).items():
+            if count:
+                raise FileError.of_file(path, f"rows of this part without {name}: {count}. Leave them out.")
+
+
+def _typed_together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
+    first, *others = [_schema(path, reader, max_ratio) for path in files]
+    for path, schema in zip(files[1:], others, strict=True):
+        if schema != first:
+            problem = (
+                f"its columns are {_listed(schema)}; those of {called(files[0])} are {_listed(first)}. Read them apart."
+            )
+            raise FileError.of_file(path, problem)
+    check_folders(files, first)
+    return reader.scan(files)
+
+
+def _schema(path: File, reader: Typed, max_ratio: float | None) -> pl.Schema:
+    if not isinstance(path, str) and path.stat().st_size == 0:
+        raise FileError.empty(path)
+    try:
+        schema = reader.scan([path]).collect_schema()
+    except FAILURES as error:
+        raise reader.failure(path, error) from None
+    reader.check(path, schema)
+    if isinstance(path, Path) and max_ratio is not None and not reader.by_rows:
+        _check_rows(path, reader, len(schema), max_ratio)
+    return schema
+
+
+def _check_rows(path: Path, reader: Typed, width: int, max_ratio: float) -> None:
+    """Raise a `FileError` for a file that declares more rows than it could hold."""
+    try:
+        # Polars knows them without reading the columns.
+        height = reader.scan([path]).select(pl.len()).collect(engine="streaming").item()
+    except FAILURES as error:
+        raise reader.failure(path, error) from None
+    check_size(path, height * width * _VALUE, most_bytes(path, max_ratio), max_ratio)
+
+
+def _first_unreadable(files: list[File], reader: Typed) -> FileError | None:
+    for path in files:
+        try:
+            # Only the named columns are read.
+            reader.scan([path]).select(pl.all().null_count()).collect(engine="streaming")
+        except FAILURES as error:
+            return reader.failure(path, error)
+    return None
+
+
+def _listed(schema: pl.Schema) -> str:
+    return f"{', '.join(f'{name} {dtype}' for name, dtype in schema.items()):.300}"
+
+
+def _read_whole(files: list[File], role: Role, reader: Whole) -> pl.DataFrame:
+    """The files as one table in memory."""
+    frames = [reader.read(file, role) for file in files]
+    if len(files) > 1 and role == "run":
+        systems = zip(names(files), frames, strict=True)
+        frames = [frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in systems]
+    for file, frame in zip(files, frames, strict=True):
+        if frame.columns != frames[0].columns:
+            had, wanted = ", ".join(frame.columns), ", ".join(frames[0].columns)
+            raise FileError.of_file(
+                file, f"its columns are {had}; those of {called(files[0])} are {wanted}. Read them apart."
+            )
+    return pl.concat(frames, how="vertical_relaxed")

@@ -8,9 +8,9 @@ MARCO's, some queries are sorted at a time.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -21,18 +21,18 @@ from polars_ir.errors import (
     InputTypeError,
     OptionError,
     Setting,
-    explain_options,
     replacing,
     the,
 )
-from polars_ir.files.detection import by_extension
-from polars_ir.files.formats import TABLES, FormatName, by_name, tells_formats, writable
+from polars_ir.files.finding.file import COMPRESSED, is_text
+from polars_ir.files.finding.sources import by_extension
+from polars_ir.files.formats import BY_NAME, TABLES, WRITABLE, FormatName
+from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.trec import TREC
-from polars_ir.files.locations import is_text
-from polars_ir.files.record import Format, Role
-from polars_ir.files.signatures import COMPRESSED
-from polars_ir.files.sinks import sink
+from polars_ir.files.writing.checks import sink_fields
+from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.table import Table, qrels_table, run_table
+from polars_ir.language.options import Option, Value, one_of, or_none, takes
 
 #: In bytes, as all usual file systems have it.
 LONGEST_NAME = 255
@@ -40,12 +40,42 @@ LONGEST_NAME = 255
 #: A path that gives each system a file.
 EACH = "runs/{run}.run"
 
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
-@explain_options
-@tells_formats("run")
-def write_run(
-    run: Any, path: str | os.PathLike[str], *, format: FormatName | None = None, tag: str | None = None
-) -> None:
+
+def _written(role: Role) -> Option:
+    """The format of a file that is written."""
+    formats = ", ".join(f'`"{name}"`' for name in WRITABLE[role])
+    meaning = f"If the extension does not tell; what each holds, the reader says: {formats}."
+    return Option(None, or_none(one_of(*WRITABLE[role])), meaning)
+
+
+def _is_tag(tag: object) -> bool:
+    return isinstance(tag, str) and is_text(tag)
+
+
+class WritingRun(TypedDict, total=False):
+    """The options of the writer of runs."""
+
+    format: Annotated[FormatName | None, _written("run")]
+    tag: Annotated[
+        str | None,
+        Option(
+            None,
+            or_none(Value("text without an unpaired surrogate", _is_tag, str)),
+            "The last field of a TREC file's lines; by default the system's name, or `polars_ir`.",
+        ),
+    ]
+
+
+class WritingQrels(TypedDict, total=False):
+    """The options of the writer of judgments."""
+
+    format: Annotated[FormatName | None, _written("qrels")]
+
+
+@takes(WritingRun)
+def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingRun]) -> None:
     """Write a run to a file, or the runs of several systems to a file each.
 
     `sink_run` is the same function, under the name that Polars gives to the writing of a LazyFrame.
@@ -59,11 +89,6 @@ def write_run(
         The file. Its extension tells the format (`.gz` and `.zst` may follow that of a text); without a known one it is
         TREC. Several systems are written to a file each where the path holds `{run}`, as in `"runs/{run}.run.gz"`; a
         table holds them in a column, and no other file holds more than one.
-    format
-        If the extension does not tell; what each holds, the reader says:
-        {writable}
-    tag
-        The last field of a TREC file's lines; by default the system's name, or `polars_ir`.
 
     Raises
     ------
@@ -84,10 +109,8 @@ def write_run(
     q1 Q0 d1 2 0.5 mine
     >>> folder.cleanup()
     """
-    of_file = _format("run", path, format)
+    of_file, tag = _format(path, options["format"]), options["tag"]
     table, system = _only_system(run_table(run), of_file, path)
-    if tag is not None and not is_text(tag):
-        raise OptionError(f"is no text, {tag!r:.80}: half of a character in it.", about="tag")
     if "{run}" in os.fspath(path):
         for name, file, of_system in each_system("run", table, path):
             _write("run", of_system, file, of_file, tag or name)
@@ -101,9 +124,8 @@ def write_run(
 sink_run = write_run
 
 
-@explain_options
-@tells_formats("qrels")
-def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: FormatName | None = None) -> None:
+@takes(WritingQrels)
+def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[WritingQrels]) -> None:
     """Write judgments to a file; `sink_qrels` is the same function, as `sink_run` is `write_run`.
 
     Parameters
@@ -112,9 +134,6 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: FormatName 
         Judgments in any form that `evaluate` takes.
     path
         The file; its extension tells the format, as for `write_run`.
-    format
-        If the extension does not tell; what each holds, the reader says:
-        {writable}
 
     Raises
     ------
@@ -134,7 +153,7 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], *, format: FormatName 
     q1 0 d2 2
     >>> folder.cleanup()
     """
-    of_file = _format("qrels", path, format)
+    of_file = _format(path, options["format"])
     table = qrels_table(qrels, per=of_file.per)
     by_query = table.made_of(table.all_columns().sort("query_id", maintain_order=True))
     _write("qrels", by_query, Path(path), of_file, "")
@@ -185,7 +204,7 @@ def _write(role: Role, table: Table, path: Path, format: Format, tag: str) -> No
 
 
 def _is_part_of_a_name(system: str, path: str) -> bool:
-    """Whether a system's name, put into a path, stands for a file in the same folder, of a name that can be."""
+    """True if a system's name, put into a path, is a valid name of a file in the same folder."""
     names = Path(path.replace("{run}", system)).parts
     is_name = Path(system).name == system and system not in ("", "..") and "\0" not in system
     return is_name and all(len(os.fsencode(name)) <= LONGEST_NAME for name in names)
@@ -199,13 +218,27 @@ def check_path(path: object) -> None:
         raise FileError.of_file(path, "no file can have this name: it has a NUL, or is no text.")
 
 
-def _format(role: Role, path: str | os.PathLike[str], name: FormatName | None) -> Format:
+def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
     check_path(path)
-    choices = writable(role)
-    if name is not None and name not in choices:
-        raise OptionError.value("format", name, choices)
-    format = by_name(name) if name is not None else by_extension(Path(path)) or TREC
+    format = BY_NAME[name] if name is not None else by_extension(Path(path)) or TREC
     if not format.is_text and Path(path).suffix.lower() in COMPRESSED:
         problem = f"{format.name} compresses its columns itself; leave out {Path(path).suffix}."
         raise FileError.of_file(path, problem)
     return format
+
+
+def sink(frames: Iterable[pl.LazyFrame], path: Path, format: Format) -> None:
+    """Write frames to a file, one after the other; a text is compressed as the file's last extension says."""
+    with replaced(path) as file:
+        for frame in frames:
+            format.writer.sink(frame, file, **(_options(path) if format.is_text else {}))
+
+
+def write_lines(lines: Iterable[str], path: Path) -> None:
+    """Write the lines of a text to a file, compressed as its ending says."""
+    with replaced(path) as file:
+        sink_fields(pl.LazyFrame({"line": list(lines)}), file, **_options(path))
+
+
+def _options(path: Path) -> dict[str, Any]:
+    return {"compression": _COMPRESSIONS.get(path.suffix.lower(), "uncompressed"), "check_extension": False}

@@ -1,66 +1,107 @@
 """Tables of any kind to Polars frames, and results back to the kind that came.
 
 Conventions: a LazyFrame stays lazy, and an Arrow dataset or a stream of record batches becomes one; pandas comes back
-as pandas, every other table as a Polars DataFrame. No library is imported to recognise its tables.
+as pandas, every other table as a Polars DataFrame. A library is recognised by the modules that are loaded, and never
+imported for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+from uuid import UUID
 
 import polars as pl
 import polars.selectors as cs
+from polars.io.plugins import register_io_source
 
-from polars_ir.errors import Code, Fix, InputTypeError
-from polars_ir.frames import foreign
-from polars_ir.frames.foreign import is_pandas
+from polars_ir.errors import Code, ColumnError, DataError, ExtraError, Fix, InputTypeError, IRError, quoted, renaming
 from polars_ir.frames.nested import from_mapping, from_records
 from polars_ir.frames.prepared import PreparedJudgments
+from polars_ir.frames.roles import ROLE_OF, ROLES, fold
 
 Frame = pl.DataFrame | pl.LazyFrame
 
-#: What `give_back` gives: the kind of the first table. A type checker learns which through `ir.of`.
+#: The result of `give_back`, of the kind of the first table. A type checker learns which through `ir.of`.
 SameKind: TypeAlias = Any
 
 #: The same, of a function that refuses a LazyFrame.
 Eager: TypeAlias = Any
 
+#: The message of a guard in Polars' error: the name of the column whose cast can not succeed.
+MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of|\")")
+
+#: Names that no column of the user's has: patterns of Polars, and those of columns that plans make for a while.
+TAKEN = re.compile(r"\*|\^.*\$|polars_ir:.*", re.DOTALL)
+
+#: The modules whose classes are datasets; a module of the user's may be called `datasets`, too.
+HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
+
 
 def to_polars(table: str, value: object, *, column: str) -> Frame:
-    """Any table as a Polars frame; what names no column for its values, such as nested dicts, has them in `column`."""
+    """Any table as a Polars frame; what names no column for its values, such as nested dicts, has them in `column`.
+
+    No column of it has a name that `pl.col` would take for several, or that plans give columns of their own.
+    """
+    frame = _frame(table, value, column)
+    for name in frame.collect_schema():
+        if TAKEN.fullmatch(name):
+            says = f"has a column {name!r}; '*', '^...$' and what begins with 'polars_ir:' have a meaning in plans."
+            raise ColumnError(says, about=table, fix=Fix("Rename it", renaming(table, {name: "other"})))
+    return frame
+
+
+def _frame(table: str, value: object, column: str) -> Frame:
     value = value.frame if isinstance(value, PreparedJudgments) else value
     if isinstance(value, (pl.DataFrame, pl.LazyFrame)):
         return value
-    for is_of_kind, read in READERS:
-        if is_of_kind(value):
-            return read(table, value, column)
+    for kind in KINDS:
+        if kind.recognizes(value):
+            return kind.read(table, value, column)
     raise InputTypeError.not_a_table(table, value)
 
 
 def give_back(result: Frame, like: object) -> Any:
     """A result in the kind of the input: a LazyFrame for what is lazy, pandas for pandas, else a DataFrame."""
-    first = next(iter(like.values()), None) if isinstance(like, Mapping) else like
-    if foreign.is_narwhals(first):
-        first = first.to_native()  # type: ignore[union-attr]
-    if is_lazy(first):
+    first: Any = next(iter(like.values()), None) if isinstance(like, Mapping) else like
+    if isinstance(first, pl.LazyFrame):
         return result.lazy()
-    frame = result.lazy().collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
-    return _to_pandas(frame) if is_pandas(first) or foreign.is_pandas_series(first) else frame
+    if not isinstance(first, pl.DataFrame):
+        first = first.to_native() if is_narwhals(first) else first
+        if is_lazy(first):
+            return result.lazy()
+    frame = result.collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
+    is_polars = isinstance(first, pl.DataFrame)
+    return _to_pandas(frame) if not is_polars and (is_pandas(first) or is_pandas_series(first)) else frame
+
+
+def collected(
+    plan: pl.LazyFrame, engine: Literal["in-memory", "streaming"] = "in-memory", kind: type[IRError] = DataError
+) -> pl.DataFrame:
+    """The rows of a plan; what its guards find wrong is raised as an error of a kind of ours."""
+    try:
+        return plan.collect(engine=engine)
+    except pl.exceptions.InvalidOperationError as error:
+        if message := MESSAGE.search(str(error)):
+            raise kind(message[1]) from None
+        raise
 
 
 def is_lazy(value: object) -> bool:
-    """Whether a table is not in memory, so that a result of it is a plan."""
-    return isinstance(value, pl.LazyFrame) or foreign.is_arrow_dataset(value) or foreign.is_arrow_stream(value)
+    """True of a table that is not in memory, so that a result of it is a plan."""
+    return isinstance(value, pl.LazyFrame) or is_arrow_dataset(value) or is_arrow_stream(value)
 
 
 def holds_systems(value: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is from systems to runs, not from queries to documents or from splits to their rows."""
-    if foreign.is_hugging_face(value):
+    """True of a mapping from systems to runs, not from queries to documents or from splits to their rows."""
+    if is_hugging_face(value):
         return False
     for one in value.values():
-        if isinstance(one, (pl.DataFrame, pl.LazyFrame)) or any(is_of_kind(one) for is_of_kind in foreign.TABLES):
+        if isinstance(one, (pl.DataFrame, pl.LazyFrame)) or any(k.is_table and k.recognizes(one) for k in KINDS):
             return True
         if isinstance(one, Mapping) and one:
             return isinstance(next(iter(one.values())), (Mapping, list, tuple, set, frozenset))
@@ -102,17 +143,199 @@ def _to_pandas(frame: pl.DataFrame) -> Any:
     return table
 
 
-#: How a table of each kind is recognised and read; the first that recognises it reads it.
-READERS: tuple[tuple[Callable[[Any], bool], Callable[[str, Any, str], Frame]], ...] = (
-    (lambda value: isinstance(value, (str, PathLike)), _not_yet_read),
-    (foreign.is_narwhals, _from_narwhals),
-    (foreign.is_hugging_face, foreign.from_hugging_face),
-    (lambda value: isinstance(value, Mapping), _from_mapping),
-    (is_pandas, foreign.from_pandas),
-    (foreign.is_pandas_series, foreign.from_series),
-    (lambda value: type(value).__module__.startswith("pyspark"), _on_a_cluster),
-    (foreign.is_arrow_dataset, foreign.scan_arrow_dataset),
-    (foreign.is_arrow_stream, foreign.scan_arrow_stream),
-    (foreign.is_arrow, foreign.from_arrow),
-    (lambda value: isinstance(value, Iterable), from_records),
+def is_narwhals(value: object) -> bool:
+    """True of a frame of narwhals, which holds one of another library."""
+    return type(value).__module__.partition(".")[0] == "narwhals" and hasattr(value, "to_native")
+
+
+def is_hugging_face(value: object) -> bool:
+    """True of a dataset, or a dict of splits, of the package `datasets`."""
+    return type(value).__module__ in HUGGING_FACE
+
+
+def is_arrow_dataset(value: object) -> bool:
+    """True of a dataset of Arrow: files that are not in memory."""
+    dataset = getattr(sys.modules.get("pyarrow.dataset"), "Dataset", None)
+    return dataset is not None and isinstance(value, dataset)
+
+
+def is_arrow_stream(value: object) -> bool:
+    """True of a stream of Arrow's record batches, which can be read once."""
+    reader = getattr(sys.modules.get("pyarrow"), "RecordBatchReader", None)
+    return reader is not None and isinstance(value, reader)
+
+
+def is_arrow(value: object) -> bool:
+    """True of a value that exports its rows as an Arrow stream."""
+    return hasattr(value, "__arrow_c_stream__")
+
+
+def is_pandas(value: object) -> bool:
+    """True of a pandas frame."""
+    frame = getattr(sys.modules.get("pandas"), "DataFrame", None)
+    return frame is not None and isinstance(value, frame)
+
+
+def is_pandas_series(value: object) -> bool:
+    """True of a Series of pandas."""
+    series = getattr(sys.modules.get("pandas"), "Series", None)
+    return series is not None and isinstance(value, series)
+
+
+def from_pandas(table: str, value: Any, _column: str = "") -> pl.DataFrame:
+    """A pandas frame as a Polars one; an index with a name counts as a column, since `set_index` makes ids one."""
+    levels = [name for name in value.index.names if name is not None]
+    if levels:
+        # `set_index(..., drop=False)` leaves the ids in a column, too.
+        value = value.drop(columns=[name for name in levels if name in value.columns]).reset_index()
+    if not value.columns.is_unique:
+        twice = value.columns[value.columns.duplicated()][0]
+        fix = Fix("Keep the first of each", Code(f"{table}.loc[:, ~{table}.columns.duplicated()]"))
+        raise InputTypeError(f"has several columns {twice!r}.", about=table, fix=fix)
+    try:
+        return pl.from_pandas(_plain(value))
+    except ImportError:
+        raise ExtraError.missing("a pandas frame", "pandas") from None
+    except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError):
+        return pl.DataFrame([_column_of_pandas(table, str(name), value[name]) for name in value.columns])
+
+
+def from_series(table: str, value: Any, column: str) -> pl.DataFrame:
+    """A Series of pandas with ids in its index: its values are those of `column`, unless it has a name."""
+    levels = list(value.index.names)
+    if all(name is None for name in levels):
+        wanted = ["query_id", "doc_id"][: len(levels)]
+        fix = Fix("Say what its index holds", Code(f"{table}.rename_axis({wanted!r})"))
+        raise InputTypeError(
+            "is a Series whose index has no name, which would say what its values are of.", about=table, fix=fix
+        )
+    return from_pandas(table, value.rename(column if value.name is None else value.name).to_frame())
+
+
+def aligned_series(option: str, value: Any, rows_of: Any) -> Any:
+    """A Series with a value for each row of a frame, as one of Polars; a value that is none as it is.
+
+    A Series of pandas without ids in its index is aligned with the index of a pandas frame, else with the numbers of
+    the rows, as pandas aligns a column.
+    """
+    if is_pandas_series(value) and all(name is None for name in value.index.names):
+        index = list(rows_of.index if is_pandas(rows_of) else range(len(value)))
+        if list(value.index) != index:
+            lacking = [label for label in index if label not in value.index]
+            if lacking or not value.index.is_unique:
+                has = f"lacks {quoted(lacking[:3])} of the index of per_query" if lacking else "has labels twice"
+                remedy = "Give one with the index of per_query, or a frame with a query column."
+                raise DataError(f"is a Series whose index {has}. {remedy}", about=option)
+            value = value.reindex(index)
+        name = "value" if value.name is None else str(value.name)
+        value = _column_of_pandas(option, name, value.reset_index(drop=True))
+    return value.alias("value") if isinstance(value, pl.Series) and not value.name else value
+
+
+def from_hugging_face(table: str, value: Any, _column: str = "") -> pl.DataFrame:
+    """A split of a Hugging Face dataset, with the selections and the order that were made of its rows."""
+    if isinstance(value, Mapping):
+        split = Code(f"{table}[{next(iter(value), 'test')!r}]")
+        says = f"is a {type(value).__name__} with the splits {quoted(value)}."
+        raise InputTypeError(says, about=table, fix=Fix("Take one", split))
+    frame: pl.DataFrame = value.to_polars()
+    return frame
+
+
+def scan_arrow_dataset(_table: str, value: Any, _column: str) -> pl.LazyFrame:
+    """A plan over the files of an Arrow dataset, which reads the columns it needs, batch by batch."""
+    schema = pl.DataFrame(value.schema.empty_table()).schema
+    return _scan(lambda columns: value.to_batches(columns=columns), schema)
+
+
+def scan_arrow_stream(_table: str, value: Any, _column: str) -> pl.LazyFrame:
+    """A plan over a stream of record batches, which are kept in a file while it lives, as it reads them repeatedly."""
+    import pyarrow as pa
+
+    spool = tempfile.NamedTemporaryFile(suffix=".arrows")  # noqa: SIM115  # closed, and so removed, with the plan
+    with pa.ipc.new_stream(spool.name, value.schema) as writer:
+        for batch in value:
+            writer.write_batch(batch)
+
+    def batches(columns: list[str] | None) -> Iterator[Any]:
+        with pa.memory_map(spool.name) as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                yield batch if columns is None else batch.select(columns)
+
+    return _scan(batches, pl.DataFrame(value.schema.empty_table()).schema)
+
+
+def from_arrow(table: str, value: Any, _column: str) -> pl.DataFrame:
+    """Anything that gives its rows as an Arrow stream, such as a table or a relation of DuckDB."""
+    try:
+        return pl.DataFrame(value)
+    except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError) as error:
+        raise InputTypeError(f"can not be read as Arrow: {error}.", about=table) from None
+
+
+def _scan(batches: Any, schema: pl.Schema) -> pl.LazyFrame:
+    """A plan over what a function of the needed columns gives, batch by batch."""
+
+    def rows(
+        columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        for batch in batches(columns):
+            frame = pl.DataFrame(batch)
+            frame = frame if n_rows is None else frame.head(n_rows)
+            n_rows = n_rows if n_rows is None else n_rows - frame.height
+            yield frame if predicate is None else frame.filter(predicate)
+            if n_rows == 0:
+                return
+
+    return register_io_source(rows, schema=schema)
+
+
+def _plain(value: Any) -> Any:
+    """The frame with what Arrow can hold as its own: sparse columns as dense ones, and UUIDs as their text."""
+    sparse = {name: value[name].sparse.to_dense() for name in value.columns if hasattr(value[name].dtype, "fill_value")}
+    ids = [name for name in value.columns if value[name].dtype == object and _begins_with_uuid(value[name])]
+    texts = {name: value[name].map(str, na_action="ignore") for name in ids}
+    return value.assign(**sparse, **texts) if sparse or texts else value
+
+
+def _begins_with_uuid(values: Any) -> bool:
+    """True if the first value that is not missing is a UUID, which Arrow writes as bytes."""
+    return isinstance(next((value for value in values if value is not None), None), UUID)
+
+
+def _column_of_pandas(table: str, name: str, values: Any) -> pl.Series:
+    """A column whose values Arrow may not take: as text then, unless it holds ids, scores or grades."""
+    try:
+        return pl.Series(name, pl.from_pandas(_plain(values.to_frame(name))).to_series())
+    except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError) as error:
+        if fold(name) in ROLE_OF:
+            dtype = "str" if ROLES[ROLE_OF[fold(name)]].values == "id" else "'float64'"
+            fix = Fix("Make them one", Code(f"{table}.astype({{{name!r}: {dtype}}})"))
+            raise InputTypeError(
+                f"column {name!r} has values that Arrow has no one type for: {error}.", about=table, fix=fix
+            ) from None
+        return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
+
+
+class Kind(NamedTuple):
+    """A kind of table: its test, and its reader as a Polars frame; a dict of such that are tables holds systems."""
+
+    recognizes: Callable[[Any], bool]
+    read: Callable[[str, Any, str], Frame]
+    is_table: bool = True
+
+
+#: The kinds of tables beside Polars'; the first that recognises a value reads it.
+KINDS = (
+    Kind(lambda value: isinstance(value, (str, PathLike)), _not_yet_read, is_table=False),
+    Kind(is_narwhals, _from_narwhals),
+    Kind(is_hugging_face, from_hugging_face),
+    Kind(lambda value: isinstance(value, Mapping), _from_mapping, is_table=False),
+    Kind(is_pandas, from_pandas),
+    Kind(is_pandas_series, from_series, is_table=False),
+    Kind(lambda value: type(value).__module__.startswith("pyspark"), _on_a_cluster, is_table=False),
+    Kind(is_arrow_dataset, scan_arrow_dataset),
+    Kind(is_arrow_stream, scan_arrow_stream),
+    Kind(is_arrow, from_arrow),
+    Kind(lambda value: isinstance(value, Iterable), from_records, is_table=False),
 )

@@ -110,6 +110,6 @@ def _numbers(values: list[Any]) -> pl.Series:
 
 
 def _mixed(says: str, error: Exception) -> InputTypeError:
-    """That values of several types stand where there should be one, and the first line of what that broke."""
+    """The error of values of several types, with the first line of Polars' own."""
     advice = "Write ids all as texts, or all as integers, and what is no id as numbers."
     return InputTypeError(f"{says}: {str(error).splitlines()[0]}. {advice}")

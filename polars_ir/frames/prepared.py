@@ -1,4 +1,4 @@
-"""Judgments that are used many times: what is made of them alone is made once."""
+"""Judgments for many calls, with the tables and numbers made of them alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class PreparedJudgments:
-    """Judgments in memory, with what was made of them; `ir.judgments` makes it, every function takes it as qrels."""
+    """Judgments in memory, with the tables and numbers made of them; every function takes them as qrels."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         # Polars can change a frame in place; a clone, which copies no values, stays as it is.
@@ -22,7 +22,7 @@ class PreparedJudgments:
         return f"<judgments: {self.frame.height} rows, columns {', '.join(self.frame.columns)}>"
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What was made under a key; made now if it was not."""
+        """The value of a key; made on first access."""
         if key not in self._made:
             self._made[key] = make()
         made: T = self._made[key]

@@ -2,80 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, quoted
-from polars_ir.frames.checks import check_values
-from polars_ir.frames.columns import (
-    ROLES,
-    TEXT,
-    find,
-    find_all,
-    find_per,
-    fitting,
-    fold,
-    grades_in_text,
-    lacking,
-    mistaken,
-    scores_in_text,
-)
-from polars_ir.frames.kinds import Frame, holds_systems, to_polars
-from polars_ir.frames.scores import score_type, with_guarded_score
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError
+from polars_ir.frames import advice
+from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
+from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
+from polars_ir.frames.rules import Rule, check_duplicates, check_values, checked, guard, once
 
-#: Columns of the judged relation that are made, so that a user's column of that name is left out.
+#: Columns that the judged relation makes, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
+
+#: The roles that a run must have, and those that it may have: all but those of judgments.
+KEYS_OF_RUN = ("query_id", "doc_id")
+OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A run or qrels, with the expressions that make its columns canonical ones.
+    """A run, qrels or a per-query frame (`about`), with the expressions that make its columns canonical ones.
 
     `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
-    plan for just the columns it is asked for: were there one plan of all columns that every pass over the run starts
-    from, the optimizer would see it is shared and keep the whole run in memory. `per` is the column that tells apart
+    plan of just the columns that are needed: from one plan of all columns, shared by every pass over the run, the
+    optimizer would keep the whole run in memory. `per` is the column that distinguishes
     several judgments of a document, if there are such. Without document ids (`numbered`) rows have numbers in their
     place, which are no order of documents.
+
+    `eager` is true of rows in memory, `rows` their number (0 for a LazyFrame, whose rows are not counted yet). `keys`
+    are the columns that make a ranking one ranking: the query, and the system where there are several. `columns` are
+    the canonical ones, and the others under their own names.
     """
 
+    about: str
     sources: tuple[tuple[Frame, Mapping[str, pl.Expr]], ...]
     dtypes: Mapping[str, pl.DataType]
     names: Mapping[str, str]
     systems: tuple[str, ...] | None = None
     per: tuple[str, ...] = ()
     numbered: bool = False
+    eager: bool = field(init=False)
+    rows: int = field(init=False)
+    keys: list[str] = field(init=False)
+    columns: list[str] = field(init=False)
 
-    @property
-    def eager(self) -> bool:
-        """Whether the rows are in memory."""
-        return all(isinstance(frame, pl.DataFrame) for frame, _ in self.sources)
+    def __post_init__(self) -> None:
+        eager, rows = True, 0
+        for frame, _ in self.sources:
+            if isinstance(frame, pl.DataFrame):
+                rows += frame.height
+            else:
+                eager = False
+        keys = list(filter(self.dtypes.__contains__, SPLITTING))
+        vars(self).update(eager=eager, rows=rows, keys=keys, columns=list(self.dtypes))
 
     @property
     def engine(self) -> Literal["in-memory", "streaming"]:
-        """What collects a few of its rows: the rest of a LazyFrame is not to be kept meanwhile."""
+        """The engine that collects a few of its rows: the rest of a LazyFrame is not to be kept meanwhile."""
         return "in-memory" if self.eager else "streaming"
-
-    @property
-    def rows(self) -> int:
-        """The number of rows; 0 for a LazyFrame, whose rows are not counted yet."""
-        return sum(frame.height for frame, _ in self.sources if isinstance(frame, pl.DataFrame))
-
-    @property
-    def columns(self) -> list[str]:
-        """The canonical columns, and the others under their own names."""
-        return list(self.dtypes)
-
-    @property
-    def keys(self) -> list[str]:
-        """What makes a ranking one ranking: the query, and the system where there are several."""
-        return [key for key in ("run", "query_id") if key in self.dtypes]
 
     def select(self, *columns: str) -> pl.LazyFrame:
         """A plan for some of the columns, under their canonical names."""
-        plans = [frame.lazy().select(make[column].alias(column) for column in columns) for frame, make in self.sources]
+        plans = []
+        for frame, make in self.sources:
+            plans.append(frame.lazy().select(*map(make.__getitem__, columns)))
         return plans[0] if len(plans) == 1 else pl.concat(plans)
 
     def all_columns(self) -> pl.LazyFrame:
@@ -87,75 +80,95 @@ class Table:
         dtypes = frame.collect_schema()
         return replace(self, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
 
+    def cast(self, role: str, dtype: pl.DataType) -> Table:
+        """The table with a column of another dtype."""
+        sources = tuple((frame, {**make, role: make[role].cast(dtype)}) for frame, make in self.sources)
+        return replace(self, sources=sources, dtypes={**self.dtypes, role: dtype})
+
+    def check_once(self, *keys: str, made: pl.DataFrame | None = None, hint: str = "") -> None:
+        """Raise a `DataError` for rows in memory, of the table or made of it, that have the same keys."""
+        if made is None and not self.eager:
+            return
+        rows = self.all_columns() if made is None else made.lazy()
+        # Hashes tell in a third of the time that keys take.
+        hashes = []
+        for place, key in enumerate(keys):
+            hashes.append(pl.col(key).hash(seed=place))
+        hashed = rows.select(pl.sum_horizontal(hashes)).collect(engine="in-memory").to_series()
+        if hashed.n_unique() < len(hashed):
+            check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint)
+
+    def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
+        """The rows of the table, or such that are made of it, of which none may be wrong by some rules.
+
+        In memory a `DataError` shows those that are; a plan fails for one. `names` are the user's for columns of ours.
+        """
+        rows = self.all_columns() if rows is None else rows
+        names = {**{key: self.names[key] for key in self.keys}, **names}
+        return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names=names)
+
+    def once(self) -> Rule:
+        """The rule that each ranking has one row."""
+        return once(self.about, self.keys, self.names)
+
+    def give_back(
+        self, plan: pl.LazyFrame, like: object, engine: Literal["in-memory", "streaming"] = "in-memory"
+    ) -> Any:
+        """The result of a plan over the table in the kind of `like`, the query column under the name it has there."""
+        plan = plan.rename({"query_id": self.names["query_id"]}, strict=False)
+        return give_back(collected(plan, engine), like) if self.eager else plan
+
 
 def run_table(run: object, *, check: bool = True) -> Table:
     """A run in any form as a table with `query_id`, `doc_id`, `score`, and `run` where it has one."""
     if isinstance(run, Mapping) and holds_systems(run):
         return _several_systems(run, check=check)
     frame = to_polars("run", run, column="score")
-    names = find_all("run", frame, required=("query_id", "doc_id"), optional=("run", "score", "rank"))
+    schema = frame.collect_schema()
+    names = _names("run", schema, KEYS_OF_RUN, OTHERS_OF_RUN)
     if "score" not in names:
         if "rank" not in names:
-            schema = frame.collect_schema()
             spare = [name for name, dtype in schema.items() if name not in names.values() and dtype.is_numeric()]
-            raise lacking("run", "score", (*ROLES["score"], "rank"), schema.names(), spare)
+            raise advice.lacking("run", "score", (*ROLES["score"].names, "rank"), schema.names(), spare)
         names["score"] = names["rank"]
     names.pop("rank", None)
     return _table("run", frame, names, without=("relevance", *MADE), check=check)
 
 
 def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) -> Table:
-    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per` if given."""
+    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per`, if any."""
     frame = to_polars("qrels", qrels, column="relevance")
     if isinstance(frame, pl.LazyFrame) and not isinstance(qrels, pl.LazyFrame):
         frame = frame.collect()  # of an Arrow dataset or stream; only a plan of the user's own is not ours to collect
-    names = find_all("qrels", frame, required=("query_id", "doc_id"), optional=("relevance",))
+    schema = frame.collect_schema()
+    names = _names("qrels", schema, ("query_id", "doc_id"), ("relevance",))
     if "relevance" not in names:
-        columns = frame.collect_schema().names()
         # BEIR, MTEB and ranx call a grade a score.
-        grade = find("qrels", "score", columns)
+        grade = find("qrels", "score", schema)
         if grade is None:
-            raise _ungraded(columns)
+            raise advice.lacking_grades(schema.names())
         names["relevance"] = grade
     if per is not None:
         if per in names.values():
             raise ColumnError.not_per(per, names.values())
-        names[per] = find_per(per, frame.collect_schema().names())
-    table = _table("qrels", frame, names, without=("run", "score", *MADE), check=check)
-    return table if per is None else replace(table, per=(per,))
+        names[per] = find_per(per, schema.names())
+    without = ("run", "score", *MADE)
+    return _table("qrels", frame, names, without=without, check=check, per=() if per is None else (per,))
 
 
 def labelled_table(frame: object) -> Table:
     """A frame that holds scores and grades side by side; without document ids its rows are `numbered`."""
     table = to_polars("run", frame, column="score")
-    columns = table.collect_schema().names()
-    if find("run", "relevance", columns) is None:
-        found = {role: find("run", role, columns) for role in ("query_id", "doc_id", "score", "rank")}
-        if found["doc_id"] is None and (error := mistaken("run", "doc_id", found, table.collect_schema())):
-            raise error
-        known, fix = ", ".join(ROLES["relevance"]), Fix("Pass the qrels", Code("run.ir.ndcg(qrels, k=10)"))
-        says = f"no qrels were given, and run has no column of grades (recognised names: {known}); it has"
-        raise ColumnError(f"{says} {quoted(columns)}.", fix=fix)
-    names = find_all("run", table, required=("query_id", "score", "relevance"), optional=("run", "doc_id"))
+    schema = table.collect_schema()
+    if find("run", "relevance", schema) is None:
+        raise advice.not_labelled(schema)
+    names = _names("run", schema, ("query_id", "score", "relevance"), ("run", "doc_id"))
     numbered = "doc_id" not in names
     if numbered:
         # Falling, and all of as many digits, so that they fall as text, too.
         table = table.with_columns(doc_id=2 * 10**15 - pl.int_range(pl.len(), dtype=pl.Int64))
         names["doc_id"] = "doc_id"
-    return replace(_table("run", table, names, without=MADE, ungraded=True), numbered=numbered)
-
-
-def _ungraded(columns: Sequence[str]) -> ColumnError:
-    """That judgments have no grades, and what these are where rows are interactions."""
-    accepted = ", ".join((*ROLES["relevance"], "score"))
-    fix = Fix(
-        "If every row is relevant, as clicks and purchases are, say so",
-        Code("qrels.with_columns(relevance=1)", "qrels.assign(relevance=1)"),
-        "; else rename the column of grades to 'relevance'",
-        without_code="Add a column 'relevance', of ones if every row is relevant",
-    )
-    says = f"has no 'relevance' column (recognised names: {accepted}); it has {quoted(columns)}."
-    return ColumnError(says, about="qrels", fix=fix)
+    return _table("run", table, names, without=MADE, ungraded=True, numbered=numbered)
 
 
 def per_query_table(per_query: object) -> Table:
@@ -166,26 +179,97 @@ def per_query_table(per_query: object) -> Table:
     if isinstance(per_query, Mapping) and not isinstance(next(iter(per_query.values()), {}), Mapping):
         per_query = _of_each_system(per_query)
     frame = to_polars("per_query", per_query, column="score")
-    _check_per_query(frame.collect_schema().names())
-    names = find_all("per_query", frame, required=("query_id",), optional=("run",))
-    return _table("per_query", frame, names, check=False)
+    schema = frame.collect_schema()
+    if error := advice.of_documents(schema.names()):
+        raise error
+    return _table("per_query", frame, _names("per_query", schema, ("query_id",), ("run",)), check=False)
 
 
-def _check_per_query(columns: Sequence[str]) -> None:
-    """Raise a `ColumnError` for a table of documents, whose scores and ranks are no measures."""
-    documents, scores, grades = (
-        [column for column in columns if fold(column) in map(fold, ROLES[role])]
-        for role in ("doc_id", "score", "relevance")
-    )
-    if documents or (scores and grades) or "ideal_rank" in columns:
-        telling = [*documents, *scores, *grades, *(column for column in columns if column == "ideal_rank")]
-        kind = "the judged relation" if "ideal_rank" in columns else "a run or qrels"
-        fix = Fix("Measure the run first", Code("per_query = run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
-        says = f"must have a row for each query; by its columns {quoted(telling)} it is {kind}."
-        raise ColumnError(says, about="per_query", fix=fix)
+def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
+    """Both tables with ids of one type; a `DtypeError` where one has integers and the other strings.
+
+    A table in memory without any id takes the type of the other.
+    """
+    for role in ("query_id", "doc_id"):
+        own, others = run.dtypes[role], qrels.dtypes[role]
+        if own == others:
+            continue
+        if own.is_integer() and others.is_integer() and pl.UInt128 not in (own, others):
+            run, qrels = run.cast(role, pl.Int128()), qrels.cast(role, pl.Int128())
+        elif own.is_integer() != others.is_integer() and _holds_none(qrels, role):
+            qrels = qrels.cast(role, own)
+        elif own.is_integer() != others.is_integer() and _holds_none(run, role):
+            run = run.cast(role, others)
+        else:
+            raise DtypeError.different_ids(run.names[role], own, qrels.names[role], others)
+    return run, qrels
 
 
-def _of_each_system(per_query: Mapping[Any, Any]) -> pl.LazyFrame | pl.DataFrame:
+def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame | None = None) -> pl.DataType:
+    """The dtype in which the column of a role can be joined, compared and added up; an error that shows the cast."""
+    values = ROLES[role].values if role in ROLES else "id"
+    if values == "id":
+        if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
+            return pl.String()
+        if dtype.is_integer():
+            return dtype if dtype in WIDE else pl.Int64()
+    elif dtype.is_numeric():
+        if fold(name) == "rank" and not dtype.is_float():
+            # Its negative stands for the score, which an unsigned number has not.
+            return pl.Float64() if dtype.is_decimal() else pl.Int128() if dtype in WIDE else pl.Int64()
+        exact = dtype.is_decimal() or dtype in WIDE  # not all of these are Float64 or Int64
+        if dtype.is_float() or (exact and values == "score"):
+            return dtype
+        # A small grade has no room for sums.
+        return pl.Float64() if exact else pl.Int64()
+    elif dtype == pl.Boolean and values == "grade":
+        return pl.Int64()
+    raise advice.misfit(table, role, name, dtype, frame)
+
+
+def _names(table: str, schema: pl.Schema, needed: Sequence[str], optional: Sequence[str]) -> dict[str, str]:
+    """The columns of roles; an error for a needed one that is missing."""
+    names = columns_of(table, schema, (*needed, *optional))
+    for role in needed:
+        if role not in names:
+            raise advice.without(table, role, names, schema)
+    return names
+
+
+def _table(
+    about: str,
+    frame: Frame,
+    names: Mapping[str, str],
+    *,
+    without: Sequence[str] = (),
+    ungraded: bool = False,
+    check: bool = True,
+    **others: Any,
+) -> Table:
+    """The table of a frame, its dtypes checked, and its values where they are in memory."""
+    make: dict[str, pl.Expr] = {}
+    dtypes: dict[str, pl.DataType] = {}
+    taken = {*names, *names.values(), *without}
+    schema = frame.collect_schema()
+    for role, name in names.items():
+        dtypes[role] = fitting(about, role, name, schema[name], frame)
+        column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
+        # With a rank in the place of a score, the first is the highest. Int128 has no negation.
+        make[role] = (0 - column if role == "score" and fold(name) == "rank" else column).alias(role)
+    for name, dtype in schema.items():
+        if name not in taken:
+            make[name], dtypes[name] = pl.col(name), dtype
+    if isinstance(frame, pl.DataFrame):
+        frame = frame.select(*make.values())
+        make = dict(zip(make, map(pl.col, make), strict=True))
+        for values in map(frame.get_column, names if check else ()):
+            if values.null_count() or (values.dtype.is_float() and not values.is_finite().all()):
+                check_values(about, frame, names, ungraded=ungraded)
+                break
+    return Table(about, ((frame, make),), dtypes, dict(names), **others)
+
+
+def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
     """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
     # The keys of `partition_by(as_dict=True)` are tuples.
     systems = [system[0] if isinstance(system, tuple) and len(system) == 1 else system for system in per_query]
@@ -193,49 +277,11 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> pl.LazyFrame | pl.DataFrame
     for system, table in tables.items():
         if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
             raise ColumnError.systems_in_a_system(system, table.names["run"])
-    first = next(iter(tables.values()))
-    for system, table in tables.items():
-        if (dtype := table.dtypes["query_id"]) != first.dtypes["query_id"]:
-            wanted = f"{first.dtypes['query_id']}, as in the first per_query"
-            raise DtypeError.of_column(f"per_query {system!r}", table.names["query_id"], wanted, dtype, "Cast one.")
+    first = _of_one_type("per_query", tables, ["query_id"])
     query = {"query_id": first.names["query_id"]}
     named = [table.all_columns().with_columns(run=pl.lit(system)).rename(query) for system, table in tables.items()]
     together = pl.concat(named, how="diagonal_relaxed")
     return together.collect() if all(table.eager for table in tables.values()) else together
-
-
-def _table(
-    table: str,
-    frame: Frame,
-    names: Mapping[str, str],
-    *,
-    without: Iterable[str] = (),
-    ungraded: bool = False,
-    check: bool = True,
-) -> Table:
-    """The table of a frame, its dtypes checked, and its values where they are in memory."""
-    schema = frame.collect_schema()
-    make: dict[str, pl.Expr] = {}
-    dtypes: dict[str, pl.DataType] = {}
-    for role, name in names.items():
-        if role == "relevance" and isinstance(schema[name], TEXT):
-            raise grades_in_text(table, name, frame, schema[name])
-        if role == "score" and isinstance(schema[name], TEXT):
-            raise scores_in_text(table, name, frame, schema[name])
-        dtypes[role] = fitting(table, role, name, schema[name])
-        column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
-        # With a rank in the place of a score, the first is the highest. Int128 has no negation.
-        make[role] = 0 - column if role == "score" and fold(name) == "rank" else column
-    taken = {*names, *names.values(), *without}
-    others = {name: dtype for name, dtype in schema.items() if name not in taken}
-    make |= {name: pl.col(name) for name in others}
-    dtypes |= others
-    if isinstance(frame, pl.DataFrame):
-        frame = frame.select(expression.alias(name) for name, expression in make.items())
-        make = {name: pl.col(name) for name in make}
-        if check:
-            check_values(table, frame, names, ungraded=ungraded)
-    return Table(((frame, make),), dtypes, dict(names))
 
 
 def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
@@ -250,38 +296,94 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
     for system, table in tables.items():
         if "run" in table.dtypes:
             raise ColumnError.systems_in_a_system(system, table.names["run"])
-    first = next(iter(tables.values()))
-    for system, table in tables.items():
-        for role in ("query_id", "doc_id"):
-            if table.dtypes[role] != first.dtypes[role]:
-                wanted = f"{first.dtypes[role]}, as in the first run"
-                raise DtypeError.of_column(
-                    f"run {system!r}", table.names[role], wanted, table.dtypes[role], "Cast one."
-                )
+    first = _of_one_type("run", tables, KEYS_OF_RUN)
     shared = {
         column: dtype
         for column, dtype in first.dtypes.items()
         if all(table.dtypes.get(column) == dtype for table in tables.values())
     }
-    shared.setdefault("score", score_type(tables))
-    guarded = {system: with_guarded_score(system, table, shared["score"]) for system, table in tables.items()}
+    shared.setdefault("score", _score_type(tables))
+    guarded = {system: _with_guarded_score(system, table, shared["score"]) for system, table in tables.items()}
     sources = tuple(
-        (frame, {"run": pl.lit(system), **{column: make[column].cast(dtype) for column, dtype in shared.items()}})
+        (
+            frame,
+            {"run": pl.lit(system).alias("run"), **{name: make[name].cast(dtype) for name, dtype in shared.items()}},
+        )
         for system, table in guarded.items()
         for frame, make in table.sources
     )
-    return Table(sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
+    return Table("run", sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
+
+
+def _of_one_type(kind: str, tables: Mapping[str, Table], roles: Sequence[str]) -> Table:
+    """The first of the tables of several systems; a `DtypeError` where the ids of another have another type."""
+    first = next(iter(tables.values()))
+    for system, table in tables.items():
+        for role in roles:
+            if (dtype := table.dtypes[role]) != first.dtypes[role]:
+                wanted = f"{first.dtypes[role]}, as in the first {kind}"
+                raise DtypeError.of_column(f"{kind} {system!r}", table.names[role], wanted, dtype, "Cast one.")
+    return first
 
 
 def _with_ids_of_others(tables: Mapping[str, Table]) -> Mapping[str, Table]:
-    """The tables, in which ids of a run without rows have the dtypes of another's: an empty dict tells none."""
+    """The tables, in which ids of a run without rows have the dtypes of another's: an empty dict has none."""
     filled = [table for table in tables.values() if table.rows or not table.eager]
     if not filled:
         return tables
-    ids = [pl.col(role).cast(filled[0].dtypes[role]) for role in ("query_id", "doc_id")]
+    ids = [pl.col(role).cast(filled[0].dtypes[role]) for role in KEYS_OF_RUN]
     return {
         system: table
         if table.rows or not table.eager
         else table.made_of(table.all_columns().with_columns(ids).collect())
         for system, table in tables.items()
     }
+
+
+def _score_type(tables: Mapping[str, Table]) -> pl.DataType:
+    """The type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
+    dtypes = {table.dtypes["score"] for table in tables.values()}
+    if not any(dtype.is_float() for dtype in dtypes):
+        scales = [dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal)]
+        if pl.UInt128 not in dtypes:
+            return pl.Decimal(38, max(scales)) if scales else pl.Int128()
+    for system, table in tables.items():
+        if table.eager and not table.dtypes["score"].is_float() and not _is_float64(table):
+            fix = Fix("Give all systems scores of one type", Code(f"pl.col({table.names['score']!r}).cast(pl.Float64)"))
+            raise DataError(f"{_rounded(system, table)}.", fix=fix)
+    return pl.Float64()
+
+
+def _with_guarded_score(system: str, table: Table, dtype: pl.DataType) -> Table:
+    """The table; where it is a plan whose scores become Float64, it fails for a score that this rounds.
+
+    Only all scores together would show that two of them become equal; a rounded one shows in its own row.
+    """
+    own = table.dtypes["score"]
+    if table.eager or own.is_float() or not dtype.is_float():
+        return table
+    sources = []
+    for frame, make in table.sources:
+        score = make["score"]
+        is_rounded = score.cast(pl.Float64).cast(own, strict=False).ne_missing(score)
+        message = f"{_rounded(system, table)}; give all systems scores of one type"
+        guarded = guard(frame.lazy(), is_rounded, message)
+        sources.append((guarded, {**make, "score": score.cast(pl.Float64)}))
+    return replace(table, sources=tuple(sources))
+
+
+def _rounded(system: str, table: Table) -> str:
+    """The problem of a system whose scores those of others round."""
+    return f"run {system!r} has scores of {table.dtypes['score']} that Float64, the type of others, rounds"
+
+
+def _is_float64(table: Table) -> bool:
+    """True if Float64 holds the scores of a table apart."""
+    score = pl.col("score")
+    rounded = score.cast(pl.Float64)
+    return bool(table.select("score").select(score.n_unique() == rounded.n_unique()).collect().item())
+
+
+def _holds_none(table: Table, role: str) -> bool:
+    """True of a table in memory without any id of a role."""
+    return table.eager and table.select(role).drop_nulls().collect().is_empty()

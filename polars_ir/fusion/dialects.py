@@ -1,4 +1,4 @@
-"""What products mean by a name: the methods and norms that differ from one to the next, a record each.
+"""The methods and norms of products that differ from those of the papers, a record each.
 
 Conventions: a dialect changes what a method or a norm is, never the data. The term of a product that ignores weights
 does not read them, so that giving them is an error.
@@ -7,7 +7,7 @@ does not read them, so that giving them is an error.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import polars as pl
 
@@ -28,12 +28,12 @@ from polars_ir.fusion.methods import (
     score,
     weight,
 )
+from polars_ir.language.options import check, one_of, positive
 from polars_ir.runs.norms import Norm, dbsf, l2, min_max, norm_of, shares
-from polars_ir.values import check, positive
 
 
 class Dialect(NamedTuple):
-    """What a product means by the name of a method or a norm."""
+    """The meaning of a method's or a norm's name in a product."""
 
     product: str
     name: str
@@ -56,8 +56,10 @@ def _unweighted(k: float = 60) -> Method:
 
 
 def _stretched(k: float = 2) -> Method:
+    if check("k", k, positive()) < 1:
+        raise OptionError(f"must be 1 or more, where terms fall with the rank; got {k!r}.", about="k")
     # A weight of 0 makes the rank infinite, and the term 0.
-    return Method("rrf", 1 / (rank / weight + (check("k", k, positive()) - 1)), by_row=True)
+    return Method("rrf", 1 / (rank / weight + (k - 1)), by_row=True)
 
 
 def _at_most_one(k: float = 60) -> Method:
@@ -103,7 +105,7 @@ def _none_if_constant() -> Norm:
 
 _MIN_MAX, _DBSF = "(s - min) / (max - min)", "(s - mean + 3 std) / (6 std)"
 
-#: What differs from `METHODS` and `NORMS`, product by product.
+#: The differences from `METHODS` and `NORMS`, product by product.
 DIALECTS: tuple[Dialect, ...] = (
     Dialect("paper", "rrf", "w / (60 + rank)", method=rrf),
     Dialect("elasticsearch", "rrf", "w / (60 + rank)", method=rrf),
@@ -124,7 +126,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("qdrant", "dbsf", f"sum of {_DBSF}, std of the sample; constant scores 0.5", method=_qdrant_dbsf),
     Dialect("qdrant", "min-max", f"{_MIN_MAX}; constant scores 0.5, one alone stays", norm=_one_alone_stays()),
     Dialect("haystack", "rrf", "61 sum of (w / sum of w) / (61 + i), i from 0", method=_at_most_one),
-    Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0", method=_haystack_dbsf),
+    Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0 to 3.3", method=_haystack_dbsf),
     Dialect("pyserini", "rrf", "1 / (60 + the rank column); no weights", method=_of_rank_column, by_rank_column=True),
     Dialect("ranx", "rrf", "1 / (60 + rank); no weights", method=_unweighted),
     Dialect("ranx", "min-max", f"{_MIN_MAX}; constant scores 0", norm=min_max(constant=0.0)),
@@ -134,18 +136,45 @@ DIALECTS: tuple[Dialect, ...] = (
 PRODUCTS = tuple(dict.fromkeys(dialect.product for dialect in DIALECTS))
 
 
+#: The contribution of a run that lacks a document: nothing, 0, or the lowest term of its list.
+Missing = Literal["skip", "zero", "min"]
+
+
 class Fusion(NamedTuple):
-    """What is to be done: a method, the norm of its scores, and whether ranks come from a column."""
+    """A method, the norm of its scores, the terms of missing documents, and whether ranks come from a column."""
 
     method: Method
-    norm: Norm | None
+    norm: Norm | None = None
+    missing: Missing = "skip"
     by_rank_column: bool = False
+
+    @property
+    def absents(self) -> list[pl.Expr]:
+        """The term and the score of a document that a run lacks, where the method or the norm has one."""
+        absents = [self.method.absent, None if self.norm is None else self.norm.absent]
+        return [absent for absent in absents if absent is not None]
+
+    @property
+    def scores_absent(self) -> bool:
+        """True where documents that a run lacks have terms of the score that the norm gives them."""
+        return self.norm is not None and self.norm.absent is not None and "score" in self.method.term.meta.root_names()
+
+    @property
+    def read(self) -> set[str]:
+        """The columns that the terms and the norm read."""
+        expressions = [self.method.term, *self.absents, *([] if self.norm is None else [self.norm.value])]
+        return {name for expression in expressions for name in expression.meta.root_names()}
 
 
 def fusion_of(
-    method: str | Method, norm: str | Norm | pl.Expr | None = None, dialect: str | None = None, k: float | None = None
+    method: str | Method,
+    norm: str | Norm | pl.Expr | None = None,
+    dialect: str | None = None,
+    k: float | None = None,
+    missing: Missing = "skip",
 ) -> Fusion:
     """The method and the norm that names stand for, in a dialect."""
+    check("missing", missing, one_of(*get_args(Missing)))
     if dialect is not None and dialect not in PRODUCTS:
         raise OptionError.value("dialect", dialect, PRODUCTS)
     records = [record for record in DIALECTS if record.product == dialect]
@@ -155,13 +184,15 @@ def fusion_of(
     of_norm = next((record.norm for record in records if record.norm and record.name == named), None)
     if dialect is not None and of_method is None and of_norm is None:
         names = quoted(record.name for record in records)
-        given = {name: value for name, value in (("method", method), ("norm", norm)) if value is not None}
-        asked = ", ".join(option(name, value) for name, value in given.items())
-        says = f"{dialect!r} is known for {names}; got {asked}."
+        options = {name: value for name, value in (("method", method), ("norm", norm)) if value is not None}
+        came = ", ".join(option(name, value) for name, value in options.items())
+        says = f"{dialect!r} is known for {names}; got {came}."
         raise OptionError(says, about="dialect", fix="Leave it out for the method of the papers")
     record = _method(method, of_method, k)
     norm_record = record.norm if norm is None else of_norm or norm_of(norm)
-    return Fusion(record, norm_record, of_method is not None and of_method.by_rank_column)
+    if record.of_positive and missing == "zero":
+        missing = "skip"
+    return Fusion(record, norm_record, missing, of_method is not None and of_method.by_rank_column)
 
 
 def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -> Method:
@@ -179,5 +210,6 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
     if not isinstance(method, str) or method not in BY_NAME:
         says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
         raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))
-    factory = of_dialect.method if of_dialect is not None and of_dialect.method else BY_NAME[method]
-    return factory() if k is None else factory(k=k)
+    if of_dialect is None or of_dialect.method is None:
+        return BY_NAME[method] if k is None else rrf(k)
+    return of_dialect.method() if k is None else of_dialect.method(k)

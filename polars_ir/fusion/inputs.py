@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.pairing import is_searched, search_duplicates
+from polars_ir.engine.pair import is_searched, search_duplicates
 from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting
-from polars_ir.frames.checks import check_duplicates
-from polars_ir.frames.columns import find, fold
-from polars_ir.frames.foreign import is_pandas
-from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.kinds import is_pandas, to_polars
+from polars_ir.frames.roles import find, fold, required
 from polars_ir.frames.table import Table, run_table
 from polars_ir.fusion.dialects import Fusion
-from polars_ir.runs.rankings import LowerIsBetter, systems_in
+from polars_ir.runs.rankings import LowerIsBetter
 
-#: What a column of distances is called, whose lowest is the best.
+LIST = ["run", "query_id"]
+
+#: The most systems with a column each, sorted by comparing neighbours, whose number rises with the square.
+MOST_COLUMNS = 16
+
+#: Names of a column of distances, whose lowest is the best.
 DISTANCES = ("distance", "dist")
 
 
-def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = False) -> Table:
-    """The runs of a fusion as one table, checked."""
+def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = False, apart: bool = False) -> Table:
+    """The runs of a fusion as one table, checked; unless each is for itself (`apart`), two must share a query."""
     named = named_runs(runs)
     if lower_is_better is False and not fusion.by_rank_column:
         for name, run in named.items() if isinstance(named, Mapping) else [(None, named)]:
@@ -34,17 +37,22 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
     if "run" not in table.dtypes:
         says = f"needs several runs; got one, which has {', '.join(map(repr, table.columns))} and no column 'run'."
         raise ColumnError(says, about="fuse", fix="Give a dict of runs by name, or a list")
-    table = _named_by_text(table)
+    if table.dtypes["run"].is_integer():
+        table = _named_by_text(table)
     if is_searched(table):
         search_duplicates("run", table, [*table.keys, "doc_id"])
-    _check_common(table)
+    if table.systems is None and table.eager:
+        table = replace(table, systems=systems_of(table))
+    if table.systems is not None and len(table.systems) < 2:
+        names = ", ".join(map(repr, table.systems))
+        raise InputTypeError(f"fuse needs several runs; got {len(table.systems)}: {names}.")
+    if table.eager and table.rows and not apart:
+        _check_common(table)
     return table
 
 
 def _named_by_text(table: Table) -> Table:
     """The table with integers that name systems as text, as weights, terms and messages name them."""
-    if not table.dtypes["run"].is_integer():
-        return table
     sources = tuple((frame, {**make, "run": make["run"].cast(pl.String)}) for frame, make in table.sources)
     return replace(table, sources=sources, dtypes={**table.dtypes, "run": pl.String()})
 
@@ -57,37 +65,38 @@ def named_runs(runs: Any) -> Any:
 
 
 def of_one(runs: Any) -> Any:
-    """A run that tells the kind of all."""
+    """A run of the kind that the result has."""
     return runs[0] if isinstance(runs, (list, tuple)) else runs
 
 
-def systems_of(table: Table) -> list[str] | None:
-    """The names of the runs, in the order they were given in; None where they are not read yet."""
-    systems = list(table.systems) if table.systems is not None else systems_in(table)
-    if systems is not None and len(systems) < 2:
-        raise InputTypeError(f"fuse needs several runs; got {len(systems)}: {', '.join(map(repr, systems))}.")
-    return systems
+def systems_of(table: Table) -> tuple[str, ...]:
+    """The names of the runs; those in one LazyFrame are read, and sorted."""
+    if table.systems is not None:
+        return table.systems
+    return tuple(sorted(table.select("run").unique().collect()["run"].cast(pl.String)))
+
+
+def repeated(systems: Sequence[str] | None) -> pl.Expr:
+    """An expression that is true for a document that some run returned more than once."""
+    run, returned = pl.col("run"), pl.col("rank").is_not_null()
+    if systems is None or len(systems) > MOST_COLUMNS:
+        return pl.when(returned).then(run).drop_nulls().n_unique() < returned.sum()
+    # A sum of n powers of two has n ones if and only if no two of them are the same.
+    powers = (pl.when(run == system).then(pl.lit(2**i, pl.UInt64)) for i, system in enumerate(systems))
+    return pl.when(returned).then(pl.coalesce(powers)).sum().bitwise_count_ones() < returned.sum()
 
 
 def _by_rank(run: Any) -> Any:
     """A run without its score, so that its column of ranks is what counts."""
     frame = to_polars("run", run, column="score")
     columns = frame.collect_schema().names()
-    if find("run", "rank", columns) is None:
-        raise ColumnError.missing("run", "rank", ("rank",), columns, [name for name in columns if not _plays(name)])
+    required("run", "rank", columns)
     score = find("run", "score", columns)
     return frame if score is None else frame.drop(score)
 
 
-def _plays(column: str) -> bool:
-    """Whether a column has a role in a run by its name."""
-    return any(find("run", role, [column]) for role in ("run", "query_id", "doc_id", "score"))
-
-
 def _check_common(table: Table) -> None:
     """Raise an error for runs in memory no two of which answer the same query."""
-    if not table.eager or not table.rows or len(systems_in(table) or []) < 2:
-        return
     # The first row of each piece of a list tells, and takes no hash of the others.
     starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in ("run", "query_id"))
     lists = table.select("run", "query_id").filter(starts).unique().collect()
@@ -103,8 +112,11 @@ def _check_direction(name: str | None, run: Any) -> None:
         return
     frame = to_polars("run", run, column="score")
     columns = frame.collect_schema().names()
-    score, rank, query, system = (find("run", role, columns) for role in ("score", "rank", "query_id", "run"))
     distance = next((column for column in columns if fold(column) in DISTANCES), None)
+    rank = find("run", "rank", columns)
+    if distance is None and rank is None:
+        return
+    score, query, system = (find("run", role, columns) for role in ("score", "query_id", "run"))
     own = pl.lit(name) if system is None else pl.col(system)
     if distance is not None and (systems := _without_scores(frame, own, distance, score)):
         says = f"has distances in {distance!r}, and no score: the lowest is the best. Rename the column to 'score'."
@@ -117,19 +129,19 @@ def _check_direction(name: str | None, run: Any) -> None:
 
 
 def _named(systems: list[str | None]) -> str:
-    """What a message calls the first of some systems."""
+    """The name of the first of some systems in a message."""
     return "runs" if systems[0] is None else f"run {systems[0]!r}"
 
 
 def _say_so(systems: list[str | None]) -> Fix:
-    """That it is for the caller to say which systems have distances; the others are not to be turned with them."""
+    """Ask the caller which systems hold distances: the scores of the others must keep their sign."""
     return Fix("Say so", Setting("lower_is_better", True if systems[0] is None else systems))
 
 
 def _without_scores(
     frame: pl.DataFrame | pl.LazyFrame, system: pl.Expr, distance: str, score: str | None
 ) -> list[str | None]:
-    """The systems whose rows have a distance, and no score; of a plan without scores, the one that it is."""
+    """The systems whose rows have a distance and no score; of a plan, which is not read, its own name."""
     if isinstance(frame, pl.LazyFrame):
         own = pl.select(system).item() if system.meta.is_literal() else None
         return [own] if score is None else []
@@ -141,7 +153,7 @@ def _without_scores(
 def _rising(rows: pl.DataFrame) -> list[str | None]:
     """The systems with a list whose scores rise all the way down, and none whose scores ever fall.
 
-    The columns are the system, the query, the rank and the score; a system without ranks does not tell.
+    The columns are the system, the query, the rank and the score; systems without ranks are passed over.
     """
     system, query, rank, score = map(pl.col, rows.columns)
     ranked = rows.filter(rank.is_not_null())
@@ -155,4 +167,4 @@ def _rising(rows: pl.DataFrame) -> list[str | None]:
 def check_collected(table: Table, rows: pl.DataFrame) -> None:
     """Raise a `DataError` for duplicates in the rows of runs that `table_of` did not search: large ones, and plans."""
     if not is_searched(table):
-        check_duplicates("run", rows, [*table.keys, "doc_id"], table.names)
+        table.check_once(*table.keys, "doc_id", made=rows)

@@ -1,7 +1,7 @@
 """The methods of fusion: each is three expressions.
 
 Conventions
-    * `term`: what a run contributes to a document. It reads `score` (normalised, if a norm is asked for), `rank`,
+    * `term`: the contribution of a run to a document. It reads `score` (normalised, with a norm), `rank`,
       `weight` (the run's, 1 without weights) and the counts `n_retrieved` (of the list) and `n_candidates` (of all the
       query's lists). A null term is left out.
     * `combine`: what the terms of a document become: `"sum"`, an aggregation of `term`, or `"wins"`, by pairs.
@@ -12,18 +12,19 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isfunction
 from typing import Literal, NamedTuple
 
 import polars as pl
 
+from polars_ir.language.options import chance, check, not_negative, positive
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.norms import dbsf as dbsf_norm
-from polars_ir.values import chance, check, not_negative, positive
 
 score, weight, combined = pl.col("score"), pl.col("weight"), pl.col("combined")
 n_retrieved, n_candidates = pl.col("n_retrieved").cast(pl.Float64), pl.col("n_candidates").cast(pl.Float64)
 
-#: What a sum is multiplied by for a mean: by a number Polars divides otherwise in some of its engines.
+#: The factor of a sum for a mean: some engines of Polars divide by a number otherwise.
 one_of_all_weights = 1 / pl.col("all_weights")
 
 #: Fractions are made of ranks.
@@ -39,8 +40,9 @@ class Method(NamedTuple):
     `absent` is the term of a run that lacks the document, for methods that give it one; `norm` the norm of a method
     that has its own. `by_row` says that `term` and `absent` read their own row alone, so that weights are tuned without
     a fused list of each; `falling`, that terms are in proportion to the weight, not negative, fall with the rank, and
-    their sum is the score: then `top` leaves out early what can not be among the first. `table` is what a method of
-    `train` has learnt.
+    their sum is the score: then `top` leaves out early what can not be among the first. `of_positive` says that scores
+    of 0 have no term, nor do documents that a run lacks, so that `missing="zero"` is `"skip"`. `table` is what a method
+    of `train` has learnt.
     """
 
     name: str
@@ -51,17 +53,24 @@ class Method(NamedTuple):
     norm: Norm | None = None
     by_row: bool = False
     falling: bool = False
+    of_positive: bool = False
     table: pl.DataFrame | None = None
+
+    @property
+    def adds_terms(self) -> bool:
+        """True where terms are combined by their sum."""
+        return isinstance(self.combine, str) and self.combine == "sum"
+
+    @property
+    def reads_weights(self) -> bool:
+        """True where weights change the scores."""
+        read = {*self.term.meta.root_names(), *self.final.meta.root_names()}
+        return not read.isdisjoint(("weight", "weights", "all_weights"))
 
 
 def comb_sum() -> Method:
     """CombSUM, with weights the weighted sum (convex combination): `sum of w s`. Fox & Shaw 1994."""
     return Method("sum", weight * score, by_row=True)
-
-
-def weighted_sum() -> Method:
-    """The weighted sum under ranx's name: `sum of w s`."""
-    return comb_sum()._replace(name="wsum")
 
 
 def comb_min() -> Method:
@@ -94,6 +103,11 @@ def comb_gmnz(gamma: float = 0.5) -> Method:
     return Method("gmnz", weight * score, final=combined * n_runs ** check("gamma", gamma, not_negative()), by_row=True)
 
 
+def weighted_sum() -> Method:
+    """The weighted sum under ranx's name: `sum of w s`."""
+    return comb_sum()._replace(name="wsum")
+
+
 def weighted_mnz() -> Method:
     """Weighted MNZ: `(sum of s) (sum of w over the runs that have the document)`.
 
@@ -115,13 +129,15 @@ def mean() -> Method:
 def geometric_mean() -> Method:
     """The weighted geometric mean, `exp(sum of w ln s / sum of w)`, over runs that score it above 0; else 0."""
     term = pl.when(score > 0).then(weight * score.log())
-    return Method("geometric", term, final=_over_weights((combined / pl.col("weights")).exp()), by_row=True)
+    return Method(
+        "geometric", term, final=_over_weights((combined / pl.col("weights")).exp()), by_row=True, of_positive=True
+    )
 
 
 def harmonic_mean() -> Method:
     """The weighted harmonic mean, `sum of w / sum of (w / s)`, over runs that score it above 0; else 0."""
     term = pl.when(score > 0).then(weight / score)
-    return Method("harmonic", term, final=_over_weights(pl.col("weights") / combined), by_row=True)
+    return Method("harmonic", term, final=_over_weights(pl.col("weights") / combined), by_row=True, of_positive=True)
 
 
 def _over_weights(value: pl.Expr) -> pl.Expr:
@@ -186,32 +202,12 @@ def dbsf() -> Method:
     return Method("dbsf", weight * score, norm=dbsf_norm(), by_row=True)
 
 
-#: The methods, each with the parameters it has by default.
-METHODS: tuple[Callable[..., Method], ...] = (
-    comb_sum,
-    comb_min,
-    comb_max,
-    comb_med,
-    comb_anz,
-    comb_mnz,
-    comb_gmnz,
-    weighted_sum,
-    weighted_mnz,
-    mixed,
-    mean,
-    geometric_mean,
-    harmonic_mean,
-    isr,
-    log_isr,
-    logn_isr,
-    rrf,
-    rbc,
-    borda,
-    condorcet,
-    dbsf,
+#: The methods, in the order of this file.
+METHODS: tuple[Callable[..., Method], ...] = tuple(
+    make for make in list(globals().values()) if isfunction(make) and make.__annotations__.get("return") == "Method"
 )
 
-BY_NAME = {method().name: method for method in METHODS}
+BY_NAME = {method.name: method for method in (make() for make in METHODS)}
 
 #: The methods that `train` makes.
 TRAINED = ("posfuse", "slidefuse", "probfuse", "segfuse", "mapfuse", "bayesfuse")

@@ -21,7 +21,7 @@ import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT, guarded, text
 from polars_ir.frames.table import Table
-from polars_ir.fusion.combining import LIST, repeated
+from polars_ir.fusion.inputs import LIST, repeated
 from polars_ir.fusion.methods import Method
 from polars_ir.runs.rankings import LowerIsBetter, oriented
 
@@ -31,10 +31,10 @@ ROUNDED = 1 - 1e-9
 #: A column with the hash of a row's document.
 HASH = "polars_ir: hash"
 
-#: How many times `top` ranks of each list are read for the floor: more raise it, and take longer.
+#: The ranks of each list that are read for the floor, in units of `top`: more raise it, and take longer.
 HEAD = 4
 
-#: How many ranks the terms are known of; a query whose floor is lower than the last of them keeps all.
+#: The number of ranks whose terms are known; a query whose floor is lower than the last of them keeps all.
 LADDER = 4096
 
 
@@ -45,7 +45,7 @@ def ranked_lists(table: Table, lower_is_better: LowerIsBetter, depth: int | None
     """
     lists = []
     for frame, make in table.sources:
-        named = make["run"].meta.is_literal()
+        named = make["run"].meta.is_literal(allow_aliasing=True)
         rows = oriented(guarded(replace(table, sources=((frame, make),))), lower_is_better=lower_is_better)
         # By hand where ids are equal: a struct of both takes twice the time.
         order = pl.col("doc_id").sort_by("score", text("doc_id"), descending=[True, True])

@@ -1,1 +1,1 @@
-"""What a measure is written in, named by and known by: words, parameters, the catalogue, names of other tools."""
+"""The language of measures: words, options, the catalogue with its measures, and the names of other tools."""

@@ -1,4 +1,4 @@
-"""What a document adds by the subtopics it covers, and the column of its place in the greedy ideal ranking."""
+"""The worth of a document by the subtopics it covers, and the column of its place in the greedy ideal ranking."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-#: How a column of greedy ranks is recognised.
+#: The beginning of the name of a column of greedy ranks.
 PREFIX = "greedy_rank("
 
 
 @dataclass(frozen=True)
 class Cover:
-    """What a document adds by a subtopic that it is relevant for: the parameters that measures of diversity share."""
+    """The worth of a document by a subtopic it is relevant for: the parameters that measures of diversity share."""
 
     alpha: float
     rel: float
@@ -69,7 +69,7 @@ def greedy_rank(cover: Cover, k: int | None) -> pl.Expr:
 
 
 def is_greedy(column: str) -> bool:
-    """Whether a column is one of greedy ranks.
+    """True for the name of a column of greedy ranks.
 
     >>> is_greedy("greedy_rank(alpha=0.5, rel=1, gains=None, weights=None, k=20)"), is_greedy("rank")
     (True, False)

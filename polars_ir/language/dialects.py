@@ -1,8 +1,8 @@
-"""How each tool writes a measure's parameters beside its name: the measure and the parameters that a name stands for.
+"""The notations of other tools: the measure and the parameters that a name stands for.
 
 Conventions: the canonical spelling is `ir_measures`' own, `NAME(parameter=value)@k`. Case, `-` and `_` do not matter,
-except where two tools mean different things by one word; what a word means is said with each measure (`also`). A name
-is taken apart, never run as code.
+except where two tools use one word for different measures; each measure lists its words (`also`). A name is taken
+apart, never run as code.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ import functools
 import math
 import re
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
-from polars_ir.language.catalog import CATALOG
-from polars_ir.language.identity import plain
-from polars_ir.language.spec import Measure, Spec
+from polars_ir.language.measure import CATALOG, PARAMETERS, Measure, Spec, plain
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -36,14 +35,30 @@ SEVERAL = re.compile(
 #: trec_eval's `ndcg.1=3,2=9` and `rbp_p=0.8`.
 TREC_EVAL_GIVEN = re.compile(r"(?P<name>\w+)[._](?P<given>[^()@]*=[^()@]*)")
 
-#: trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
-TREC_EVAL_F = re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII)
-
 #: trec_eval's `utility.2,-1,0,0`.
 TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+)*)", re.ASCII)
 
-#: ranx's `rbp.95` and `rbp@95`: p is what follows, behind a point.
-RANX_RBP = re.compile(r"rbp(?P<sign>[.@])(?P<p>\d+)", re.ASCII)
+
+class Notation(NamedTuple):
+    """A name of one measure that only one tool writes so, and its arguments by the match of the pattern."""
+
+    pattern: re.Pattern[str]
+    measure: str
+    arguments: Callable[[re.Match[str]], dict[str, object]]
+
+
+NOTATIONS = (
+    # trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
+    Notation(
+        re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII), "SetF", lambda found: {"beta": math.sqrt(float(found[1]))}
+    ),
+    Notation(TREC_EVAL_UTILITY, "utility", lambda found: {"coefficients": tuple(map(float, found[1].split(",")))}),
+    # ranx's `rbp.95`: the number is p, behind a point.
+    Notation(re.compile(r"rbp(\.\d+)", re.ASCII), "RBP", lambda found: {"p": float(found[1])}),
+)
+
+#: ranx's `rbp@95`, whose number is p too, where others have a cutoff.
+RANX_RBP = re.compile(r"rbp@(\d+)", re.ASCII)
 
 #: ranx's `ndcg@10-l2`: grades from 2 on are relevant.
 RANX_LEVEL = re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL)
@@ -51,16 +66,16 @@ RANX_LEVEL = re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL)
 #: trectools' `RBP(0.80)@10`.
 TRECTOOLS_RBP = re.compile(r"RBP\((\d*\.?\d+)\)", re.ASCII)
 
-#: What a cutoff is called between the brackets by ir_measures, trectools and torchmetrics.
+#: The names of a cutoff between the brackets in ir_measures, trectools and torchmetrics.
 CUTOFFS = ("cutoff", "depth", "top_k")
 
-#: Parameters that mean something else in ir_measures: IPrec rounds up, and the beta of SetF stands for its square.
+#: Parameters with another meaning in ir_measures: IPrec rounds up, and the beta of SetF stands for its square.
 IR_MEASURES: Mapping[str, Any] = {
     "IPrec": lambda arguments: {**arguments, "rounding": "up"},
     "SetF": lambda arguments: {**arguments, "beta": arguments["beta"] ** 0.5},
 }
 
-#: No measure's name is longer; a limit keeps the parser of Python literals from hostile input.
+#: The longest name of a measure: a limit keeps the parser of Python literals from hostile input.
 LONGEST = 500
 
 
@@ -75,11 +90,13 @@ def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
         raise MeasureError.syntax(text, "it gives rel twice")
     if level:
         arguments["rel"] = int(level["rel"])
-    if unknown := [parameter for parameter in arguments if parameter not in spec.parameters]:
-        takes = f"It takes {', '.join(spec.parameters)}." if spec.parameters else "It takes none."
-        near = nearest(unknown[0], spec.parameters)
-        raise MeasureError(f"{spec.name} has no parameter {unknown[0]!r}; got {text!r}.", near=near, fix=takes)
-    return spec, {parameter: plain(value) for parameter, value in arguments.items()}
+    for parameter, value in arguments.items():
+        if parameter not in spec.parameters:
+            takes = f"It takes {', '.join(spec.parameters)}." if spec.parameters else "It takes none."
+            near = nearest(parameter, spec.parameters)
+            raise MeasureError(f"{spec.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=takes)
+        arguments[parameter] = plain(value)
+    return spec, arguments
 
 
 def several(text: str) -> list[str]:
@@ -107,12 +124,12 @@ def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
 
 
 def is_of_ir_measures(value: object) -> bool:
-    """Whether a value is a measure of ir_measures, which need not be installed."""
+    """True for a measure of ir_measures, which need not be installed."""
     return type(value).__module__.partition(".")[0] == "ir_measures"
 
 
 def fold(name: str) -> str:
-    """A name without what does not matter in it.
+    """A name without case, `-`, `_` and blanks.
 
     >>> fold("n-DCG"), fold("hit_rate")
     ('ndcg', 'hitrate')
@@ -126,22 +143,18 @@ def measure_names() -> list[str]:
 
 
 def catalogued() -> tuple[Measure, ...]:
-    """What the catalogue holds now, as the key of a cache: what a user defines anew must not stay as it was."""
-    return tuple(spec.function for spec in list(CATALOG.values()))
+    """The functions of the catalogue as it is now: the key of a cache, since users define measures anew."""
+    return tuple(map(attrgetter("function"), list(CATALOG.values())))
 
 
 def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
     """The measure of a name that only one tool would write so."""
-    if squared := TREC_EVAL_F.fullmatch(text):
-        return CATALOG["SetF"], {"beta": math.sqrt(float(squared[1]))}
-    if coefficients := TREC_EVAL_UTILITY.fullmatch(text):
-        return CATALOG["utility"], {"coefficients": tuple(map(float, coefficients[1].split(",")))}
+    for notation in NOTATIONS:
+        if found := notation.pattern.fullmatch(text):
+            return CATALOG[notation.measure], notation.arguments(found)
     if persistence := RANX_RBP.fullmatch(text):
-        p = float(f"0.{persistence['p']}")
-        if persistence["sign"] == "@":
-            meant = [f"RBP(p={p})", f"RBP@{persistence['p']}"]
-            raise MeasureError(f"{text!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
-        return CATALOG["RBP"], {"p": p}
+        meant = [f"RBP(p={float(f'0.{persistence[1]}')})", f"RBP@{persistence[1]}"]
+        raise MeasureError(f"{text!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
     if names := several(text):
         raise MeasureError(
             f"{text!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
@@ -158,35 +171,35 @@ def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
     spelling = _find(name)
     if spelling is None and at is None and (with_number := WITH_NUMBER.fullmatch(name)):
         spelling, at = _find(with_number["name"]), with_number["at"]
-        if spelling and with_number["sign"] == "." and spelling[0].at == "k" and "#" not in spelling[1]:
+        if spelling and with_number["sign"] == "." and spelling[0].at == "k" and not spelling[1].isidentifier():
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
     if spelling is None:
         near = did_you_mean(_alike(text, name))
         raise MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
     spec, implied = spelling
-    if "#" in implied and at is None:
+    sets_one = implied.isidentifier()  # the parameter that the number sets
+    if sets_one and at is None:
         raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
-    filled = implied.replace("#", at or "")
     spec, arguments = _in_our_words(text, spec, parameters)
-    if at is not None and filled == implied:
+    if at is not None and not sets_one:
         if spec.at in arguments:
             raise MeasureError.syntax(text, f"it gives {spec.at} twice")
         arguments[spec.at] = _after_the_sign(spec, at)
-    return spec, {**_arguments(text, filled), **arguments}
+    return spec, {**_arguments(text, f"{implied}={at}" if sets_one else implied), **arguments}
 
 
 def _alike(text: str, name: str) -> list[str]:
-    """What may have been meant by a text whose `name` is of no measure: the nearest names, with its parameters."""
+    """The nearest names of measures to a text whose `name` is of none, each with the parameters of the text."""
     if with_number := WITH_NUMBER.fullmatch(name):
         name = with_number["name"]
     names = alike(name, _names(catalogued()))
     with_parameters = [close + text[len(name) :] for close in names]
-    # A measure that does not take what is given was not meant, unless none does.
+    # A measure that lacks these parameters was not meant, unless all lack them.
     return [whole for whole in with_parameters if _is_read(whole)] or names
 
 
 def _is_read(text: str) -> bool:
-    """Whether a name can be read, with its parameters and its number."""
+    """True for a name that can be read, with its parameters and its number."""
     try:
         return bool(taken_apart(text))
     except MeasureError:
@@ -195,11 +208,7 @@ def _is_read(text: str) -> bool:
 
 def _in_our_words(text: str, spec: Spec, arguments: dict[str, object]) -> tuple[Spec, dict[str, object]]:
     """The measure and its parameters, where another tool has other words for them."""
-    if (
-        "judged_only" in arguments
-        and "judged_only" not in spec.parameters
-        and arguments.pop("judged_only") is not False
-    ):
+    if arguments.pop("judged_only", False) is not False:
         raise MeasureError(
             "judged_only is no parameter of a measure, but an option of the ranking, which all measures of a call "
             f"share; got {text!r}.",
@@ -207,10 +216,12 @@ def _in_our_words(text: str, spec: Spec, arguments: dict[str, object]) -> tuple[
         )
     if spec.name == "SetP" and isinstance(arguments.get("relative"), bool):
         spec = CATALOG["R_cap"] if arguments.pop("relative") else spec
-    ours = {spec.at if word in CUTOFFS and word not in spec.parameters else word: v for word, v in arguments.items()}
-    if len(ours) < len(arguments):
-        raise MeasureError.syntax(text, f"it gives {spec.at} twice")
-    return spec, ours
+    for word in CUTOFFS:
+        if word in arguments and word not in spec.parameters:
+            if spec.at in arguments:
+                raise MeasureError.syntax(text, f"it gives {spec.at} twice")
+            arguments[spec.at] = arguments.pop(word)
+    return spec, arguments
 
 
 def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
@@ -276,4 +287,6 @@ def _after_the_sign(spec: Spec, text: str) -> object:
         # Python reads more as a number than what is one here: `1_000`, or the digits of other scripts.
         return (int if spec.at == "k" else float)(text if text.isascii() and "_" not in text else "")
     except ValueError:
-        raise MeasureError.parameter(spec.name, spec.at, spec.parameter(spec.at).wanted, text) from None
+        raise MeasureError.parameter(
+            spec.name, spec.at, spec.options.get(spec.at, PARAMETERS["k"]).value.wanted, text
+        ) from None

@@ -1,24 +1,25 @@
-"""Names of measures to expressions, and names of columns to what is known of their measure.
+"""Names of measures to expressions, and names of columns to the facts of their measure.
 
-Conventions: `taken_apart` (in `dialects`) reads a name; everything that asks what a column holds asks `column_of`.
+Conventions: `taken_apart` (in `dialects`) reads a name; `column_of` tells the measure of a column.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import polars as pl
 
 from polars_ir.errors import Code, Fix, MeasureError
-from polars_ir.language.catalog import spec_of
 from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, is_of_ir_measures, several, taken_apart
-from polars_ir.language.identity import Call, Measured, call_of, members, together
+from polars_ir.language.measure import MARK, Average, Call, Measure, Spec, measure_of, spec_of, together
+from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import SETS
-from polars_ir.language.spec import Average, Measure, Spec
 
 #: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
 TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
@@ -40,20 +41,28 @@ OneMeasure = str | pl.Expr | MeasureOfIRMeasures
 Measures = OneMeasure | Iterable[OneMeasure]
 
 
+class Measured(NamedTuple):
+    """A measure of an evaluation: its column, its aggregation, and the call that made it, if one did."""
+
+    name: str
+    expression: pl.Expr
+    call: Call | None
+
+
 class Column(NamedTuple):
-    """What the name of a column tells of its measure: the entry of the catalogue, and the arguments."""
+    """The measure that the name of a column stands for: the entry of the catalogue, and the arguments."""
 
     spec: Spec
     arguments: Mapping[str, object]
 
     @property
     def is_cost(self) -> bool:
-        """Whether the lowest value is the best one."""
+        """True where the lowest value is the best one."""
         return self.spec.best == self.spec.bounds[0]
 
     @property
     def out_of(self) -> pl.Expr | None:
-        """What the value of a query is a share of, over columns of counts; None where it is no share of a count."""
+        """The denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
         spec = self.spec
         return spec.out_of(**{**spec.parameters, **self.arguments}) if spec.out_of else None
 
@@ -118,6 +127,46 @@ def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
         raise MeasureError.syntax(text, "a number in it is too large") from None
 
 
+def call_of(expression: pl.Expr) -> Call | None:
+    """The call that made an expression, whatever its name; None for a user's own aggregation.
+
+    >>> import polars_ir as ir
+    >>> call_of(ir.precision(k=5).alias("mine")).arguments
+    {'k': 5, 'rel': 1}
+    >>> call_of(ir.precision(k=5).round(2)) is None
+    True
+    """
+    while len(inner := expression.meta.pop()) == 1:
+        name = inner[0].meta.output_name(raise_if_undetermined=False) or ""
+        if name.startswith(MARK):
+            mark = json.loads(name.removeprefix(MARK))
+            for parameter, value in mark["arguments"].items():
+                if isinstance(value, dict):
+                    mark["arguments"][parameter] = _read(value)
+            return Call(**mark)
+        # Any other step than a change of the name makes another aggregation.
+        if expression.meta.undo_aliases().meta != inner[0].meta.undo_aliases().meta:
+            return None
+        expression = inner[0]
+    return None
+
+
+def members(measure: OneMeasure) -> list[pl.Expr]:
+    """The expressions that a measure stands for: those in one made by `together`, else its own.
+
+    >>> import polars_ir as ir
+    >>> [measure.meta.output_name() for measure in members(ir.precision(k=[1, 5]))]
+    ['P@1', 'P@5']
+    """
+    expression = measure if isinstance(measure, pl.Expr) else _expression(measure)
+    if expression.meta.has_multiple_outputs():
+        (fields,) = expression.meta.pop()[:1] or [expression]
+        if fields.meta.output_name(raise_if_undetermined=False) == MARK_OF_SEVERAL:
+            (struct,) = fields.meta.pop()
+            return [member for each in struct.meta.pop()[::-1] for member in members(each)]
+    return [expression]
+
+
 def as_in_ir_measures(call: Call) -> pl.Expr:
     """The measure of a call whose parameters mean what they mean in ir_measures."""
     spec = spec_of(call)
@@ -126,19 +175,24 @@ def as_in_ir_measures(call: Call) -> pl.Expr:
 
 def expressions(measures: Measures) -> Iterator[pl.Expr]:
     """The measures one by one: names parsed, those of several cutoffs and of sets taken apart."""
-    for measure, _ in _one_by_one(measures):
-        yield measure
+    for measure in listed(measures):
+        yield from members(measure)
 
 
 def is_one(value: object) -> TypeGuard[OneMeasure]:
-    """Whether a value is of a kind that stands for a measure, or for several by one name."""
+    """True for a value of a kind that stands for a measure, or for several by one name."""
     return isinstance(value, (str, pl.Expr)) or is_of_ir_measures(value)
 
 
 def listed(measures: Measures) -> list[OneMeasure]:
-    """What was given for measures as a list; a `MeasureError` for what is neither one nor many."""
+    """The measures of a call as a list; a `MeasureError` for a value that is neither one nor many."""
     if is_one(measures):
         return [measures]
+    nested = isinstance(measures, Mapping) and any(isinstance(each, (Mapping, list)) for each in measures.values())
+    if nested or hasattr(type(measures), "columns"):
+        raise MeasureError(
+            "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures."
+        )
     if not isinstance(measures, Iterable):
         raise MeasureError.not_a_measure(measures)
     return list(measures)
@@ -147,23 +201,25 @@ def listed(measures: Measures) -> list[OneMeasure]:
 def resolve(measures: Measures) -> list[Measured]:
     """The measures of a call, each with the name of its column.
 
-    A measure of a set is left out where it is asked for beside the set, too; else two of one name are an error.
+    A measure of a set is left out where it stands beside the set, too; else two of one name are an error.
     """
     measured: dict[str, Measured] = {}
     of_sets: set[str] = set()
-    for expression, of_set in _one_by_one(measures):
-        try:
-            name = expression.meta.output_name()
-        except pl.exceptions.PolarsError:
-            raise MeasureError(
-                f"the measure {expression!s:.80} stands for several columns.",
-                fix=Fix("Give it one name", Code(".alias('mine')")),
-            ) from None
-        if name in measured and not (of_set or name in of_sets):
-            raise MeasureError.twice(name)
-        if of_set:
-            of_sets.add(name)
-        measured.setdefault(name, Measured(name, expression, call_of(expression)))
+    for measure in [measures] if isinstance(measures, pl.Expr) else listed(measures):
+        of_set = isinstance(measure, str) and fold(measure.strip()) in FOLDED_SETS
+        for expression in members(measure):
+            try:
+                name = expression.meta.output_name()
+            except pl.exceptions.PolarsError:
+                raise MeasureError(
+                    f"the measure {expression!s:.80} stands for several columns.",
+                    fix=Fix("Give it one name", Code(".alias('mine')")),
+                ) from None
+            if name in measured and not (of_set or name in of_sets):
+                raise MeasureError.twice(name)
+            if of_set:
+                of_sets.add(name)
+            measured.setdefault(name, Measured(name, expression, call_of(expression)))
     if not measured:
         raise MeasureError.none_given()
     return list(measured.values())
@@ -179,26 +235,30 @@ def resolve_one(measure: Measures, caller: str) -> Measured:
 
 
 def column_of(name: str) -> Column | None:
-    """What the name of a column of a per-query frame tells of its measure; None for a column of the user's own.
+    """The measure of a column of a per-query frame, by its name; None for a column of the user's own.
 
     >>> column_of("gm_map").spec.average, column_of("Hole@10 low").is_cost, column_of("mine")
     ('geometric', True, None)
     """
+    return _column(measure_of(name), catalogued())
+
+
+@functools.lru_cache(maxsize=1024)
+def _column(measure: str, _catalog: tuple[Measure, ...]) -> Column | None:
     try:
-        # `evaluate` with bounds adds `Hole@10 low` and `Hole@10 high`.
-        return Column(*taken_apart(name.removesuffix(" low").removesuffix(" high")))
+        return Column(*taken_apart(measure))
     except MeasureError:
         return None
 
 
 def is_cost(column: str) -> bool:
-    """Whether the lowest value of a measure is its best one, as far as the name of a column tells."""
+    """True where the lowest value of a measure is its best one, as far as the name of a column tells."""
     named = column_of(column)
     return named is not None and named.is_cost
 
 
 def average_of(column: str) -> Average:
-    """How the values of queries become one, as far as the name of a column tells.
+    """The mean of the values of queries, as far as the name of a column tells.
 
     >>> average_of("GMAP(rel=2) high"), average_of("mine")
     ('geometric', 'arithmetic')
@@ -207,28 +267,8 @@ def average_of(column: str) -> Average:
     return named.spec.average if named else "arithmetic"
 
 
-def _one_by_one(measures: Measures) -> Iterator[tuple[pl.Expr, bool]]:
-    """Every measure, and whether it was asked for as one of a set."""
-    if _is_table(measures):
-        raise MeasureError(
-            "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures."
-        )
-    for measure in listed(measures):
-        of_set = isinstance(measure, str) and fold(measure.strip()) in FOLDED_SETS
-        yield from ((member, of_set) for member in members(_expression(measure)))
-
-
-def _is_table(measures: object) -> bool:
-    """Whether judgments were given for the measures: a frame of any library, or a dict of dicts or lists."""
-    if isinstance(measures, Mapping):
-        return any(isinstance(documents, (Mapping, list)) for documents in measures.values())
-    return hasattr(type(measures), "columns")
-
-
 def _expression(measure: object) -> pl.Expr:
-    """What was given for a measure, as an expression."""
-    if isinstance(measure, pl.Expr):
-        return measure
+    """The expression of a name, or of a measure of ir_measures."""
     if is_of_ir_measures(measure):
         expression = parse(str(measure))
         call = call_of(expression)
@@ -236,3 +276,14 @@ def _expression(measure: object) -> pl.Expr:
     if not isinstance(measure, str):
         raise MeasureError.not_a_measure(measure)
     return parse(measure)
+
+
+def _read(written: Any) -> Any:
+    """A value as it was before it was written as JSON."""
+    if not isinstance(written, dict):
+        return written
+    ((kind, value),) = written.items()
+    if kind == "expression":
+        return pl.Expr.deserialize(base64.b64decode(value))
+    values = [_read(part) if kind != "map" else tuple(map(_read, part)) for part in value]
+    return {"map": dict, "tuple": tuple, "list": list}[kind](values)

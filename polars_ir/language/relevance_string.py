@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import MeasureError, explain_options
-from polars_ir.language.parameters import PARAMETERS
+from polars_ir.errors import MeasureError
+from polars_ir.language.measure import PARAMETERS
+from polars_ir.language.options import takes
 from polars_ir.language.words import rank, ranked, relevance, shown, top
 
 
-@explain_options
+@takes()
 def relevance_string(*, k: int = 10) -> pl.Expr:
     """The grades of the first k documents as a string, a character for each.
 
@@ -37,8 +38,8 @@ def relevance_string(*, k: int = 10) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 2, "d3": 0}}, ir.relevance_string()).row(0)
     ('q', '2-0')
     """
-    if not PARAMETERS["k"].holds(k):
-        raise MeasureError.parameter("relstring", "k", PARAMETERS["k"].wanted, k)
+    if not PARAMETERS["k"].value.holds(k):
+        raise MeasureError.parameter("relstring", "k", PARAMETERS["k"].value.wanted, k)
     judged = top(k) & relevance.is_not_null()
     ranks, grades = ranked(rank, judged).cast(pl.Int64), ranked(relevance, judged)
     whole_grades = grades.cast(pl.Int64)

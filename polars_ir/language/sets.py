@@ -53,7 +53,7 @@ NICKNAMES = {
     "qrels_jg": ["runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"],
 }
 
-#: What trec_eval calls a measure, and is no number.
+#: trec_eval's measures that are no numbers.
 NO_NUMBERS = ("runid", "relstring")
 
 

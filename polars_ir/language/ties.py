@@ -6,7 +6,7 @@ Conventions
     * The mean over all orders is found exactly, not by drawing some, from counts: McSherry and Najork 2008, "Computing
       information retrieval performance measures efficiently in the presence of tied scores",
       https://doi.org/10.1007/978-3-540-78646-7_38. `rank` is not read. Without ties it is the measure itself.
-    * An expectation stands beside its measure as `..._under_ties`, with the same parameters, and is given with it:
+    * An expectation stands beside its measure as `..._under_ties`, with the same parameters, and is registered with it:
       `@measure(..., expected=...)`.
     * Fractions are added up sorted by their size, as equal ones may come in any order.
     * What a discount adds up to over the places of a document is a column of the relation whose *name* says what it is:
@@ -16,13 +16,11 @@ Conventions
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import cast, get_args
 
 import polars as pl
 
-from polars_ir.language.gains import Discount, discounted
-from polars_ir.language.words import n_higher, n_tied, top
+from polars_ir.language.words import Discount, discounted, n_higher, n_tied, top
 
 #: The name of a column of weights.
 WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Discount))})\)")
@@ -30,13 +28,13 @@ WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Disco
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
 
-#: The chance of each of a document's places. To be multiplied by: where few rows have one n, the streaming engine of
-#: Polars 2.1 takes it for a constant, and divides by it as by its reciprocal, which other engines do not.
+#: The chance of each of a document's places. Multiply by this instead of dividing by n: where few rows have one n, the
+#: streaming engine of Polars 2.1 takes it for a constant and multiplies by its reciprocal, which other engines do not.
 chance = 1.0 / tied
 
 
 def within(k: int | pl.Expr | None) -> pl.Expr:
-    """Whether a document can be among the first `k`.
+    """True for a document that can be among the first `k`.
 
     >>> pl.DataFrame({"n_higher": [0, 2, 5, None]}).select(within(5)).to_series().to_list()
     [True, True, False, None]
@@ -55,17 +53,17 @@ def places(k: int | pl.Expr | None) -> pl.Expr:
 
 
 def certain(k: int | pl.Expr | None) -> pl.Expr:
-    """Whether a document is among the first `k` in every order."""
+    """True for a document that is among the first `k` in every order."""
     return top() if k is None else higher + tied <= k
 
 
 def parted(k: int | pl.Expr | None) -> pl.Expr:
-    """Whether a document is among the first `k` in some orders only: the documents of at most one score are."""
+    """True for a document among the first `k` in some orders only; all of them have one score."""
     return pl.lit(False) if k is None else within(k) & ~certain(k)
 
 
 def count(documents: pl.Expr, k: int | pl.Expr | None = None) -> pl.Expr:
-    """How many of some documents are among the first `k`: each with the chance m / n.
+    """The expected number of some documents among the first `k`: each is with the chance m / n.
 
     >>> tied = pl.DataFrame({"n_higher": [0, 1, 1], "n_tied": [1, 4, 4], "rank": [1, 2, 3], "relevance": [1, 1, 0]})
     >>> tied.select(count(pl.col("relevance") >= 1, 3)).item()
@@ -89,7 +87,7 @@ def weights(k: int | None, discount: Discount) -> pl.Expr:
 
 
 def is_weights(column: str) -> bool:
-    """Whether a column is one that `weights` names.
+    """True for the name of a column of `weights`.
 
     >>> is_weights("places(k=None, discount=rank)"), is_weights("places(k=None, discount=other)"), is_weights("rank")
     (True, False, False)
@@ -97,19 +95,17 @@ def is_weights(column: str) -> bool:
     return WEIGHTS.fullmatch(column) is not None
 
 
-def with_weights(relation: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
-    """A judged relation with those of some columns that `weights` names.
+def with_weights(relation: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
+    """The judged relation with columns that `weights` names.
 
     Made for the whole relation and not by a measure's expression: the sums of a query, made again for each of its
     terms, took longer than all the rest.
 
     >>> tied = pl.LazyFrame({"n_higher": [0, 1, None], "n_tied": [1, 4, None]})
-    >>> with_weights(tied, ["places(k=3, discount=rank)"]).collect().to_series(2).to_list()
+    >>> with_weights(tied, "places(k=3, discount=rank)").collect().to_series(2).to_list()
     [1.0, 0.8333333333333333, None]
     """
     named = {column: parts for column in columns if (parts := WEIGHTS.fullmatch(column))}
-    if not named:
-        return relation
     # As windows, of all rows: without, the streaming engine of Polars 2.1 fails on an empty run.
     return relation.with_columns(
         _over_places(parts[1], cast(Discount, parts[2])).over(pl.lit(1)).alias(column)

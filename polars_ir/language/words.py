@@ -12,9 +12,70 @@ Conventions
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Mapping
+from typing import Literal
+
 import polars as pl
 
-from polars_ir.language.gains import Discounted, Gains, aligned, of_grade
+#: The gain of a grade: the grade itself, 2 to the grade, less 1, or 1 for every grade above 0.
+Discounted = Literal["log2", "exp-log2", "binary"]
+
+#: The divisor of the gain at a rank.
+Discount = Literal["log2", "ln", "jarvelin", "rank", "none"]
+
+#: The orders of documents with equal scores.
+Ties = Literal["doc_id", "input", "best", "worst", "expected"]
+
+#: The gains of documents: by grade, or as an expression.
+Gains = Mapping[float, float] | pl.Expr
+
+
+def of_grade(value: pl.Expr, dcg: Discounted) -> pl.Expr:
+    """The gain of a grade of 0 or more.
+
+    >>> pl.DataFrame({"grade": [0.0, 0.5, 2.0]}).select(of_grade(pl.col("grade"), "binary")).to_series().to_list()
+    [0.0, 1.0, 1.0]
+    """
+    match dcg:
+        case "log2":
+            return value
+        case "exp-log2":
+            return 2.0**value - 1.0
+        case "binary":
+            return value.sign()
+
+
+def aligned(expression: pl.Expr, gains: Gains | None) -> pl.Expr:
+    """An expression of gains that goes with other columns also where the gains are aggregated themselves.
+
+    Polars 1.44 takes the wrong rows where a condition on `relevance / relevance.max()` selects from a plain column;
+    shifted by nothing, it does not. That takes time, so only for gains by an expression of the user's own.
+
+    >>> pl.DataFrame({"relevance": [2, 1]}).select(aligned(pl.col("relevance") > 1, None)).to_series().to_list()
+    [True, False]
+    """
+    return expression.shift(0) if isinstance(gains, pl.Expr) else expression
+
+
+def discounted(place: pl.Expr, discount: Discount = "log2") -> pl.Expr:
+    """The divisor of the gain at a place of a ranking.
+
+    >>> pl.DataFrame({"rank": [1, 3]}).select(discounted(pl.col("rank"))).to_series().to_list()
+    [1.0, 2.0]
+    """
+    match discount:
+        case "log2":
+            return (place + 1).log(2)
+        case "ln":
+            return (place + 1).log()
+        case "jarvelin":
+            return place.log(2).clip(lower_bound=1.0)
+        case "rank":
+            return place.cast(pl.Float64)
+        case "none":
+            return pl.lit(1.0)
+
 
 #: 1-based place in the run; null when the run did not return the document.
 rank = pl.col("rank")
@@ -42,7 +103,7 @@ judged_elsewhere = pl.col("judged_elsewhere")
 
 
 def relevant(rel: float = 1) -> pl.Expr:
-    """Whether a document's grade makes it relevant.
+    """True for a document whose grade makes it relevant.
 
     Parameters
     ----------
@@ -63,7 +124,7 @@ def relevant(rel: float = 1) -> pl.Expr:
 
 
 def top(k: int | pl.Expr | None = None, *, of: pl.Expr = rank) -> pl.Expr:
-    """Whether a document is among the first `k` of a ranking; without `k`, whether it is ranked at all.
+    """True for a document among the first `k` of a ranking; without `k`, for one that is ranked at all.
 
     Parameters
     ----------
@@ -159,10 +220,21 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
         # No cast: it would read numbers out of strings.
         grade = gains * 1.0
     elif gains is not None:
-        grade = grade.replace({float(g): float(x) for g, x in gains.items()})
+        grade = grade.replace(_by_grade(gains))
     # A NaN stays one, so that it shows.
-    value = aligned(pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0), gains)
-    return of_grade(value, dcg)
+    value = pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0)
+    value = value if gains is None else aligned(value, gains)
+    return value if dcg == "log2" else of_grade(value, dcg)
+
+
+def _by_grade(gains: Mapping[float, float]) -> dict[float, float]:
+    """Gains by grades as Float64 holds them and, where it holds no other grade, as Float32 does: 0.1 is two numbers."""
+    singles = {}
+    for grade, value in gains.items():
+        # Beyond the range of Float32 no grade of it can be meant.
+        if abs(grade) < 3.4e38:
+            singles[struct.unpack("f", struct.pack("f", grade))[0]] = float(value)
+    return singles | {float(grade): float(value) for grade, value in gains.items()}
 
 
 def total(values: pl.Expr) -> pl.Expr:
@@ -188,7 +260,7 @@ def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
 
 
 def length(k: int | None = None) -> pl.Expr:
-    """What a precision is out of: the cutoff, however short the list is; without one, the documents retrieved.
+    """The denominator of a precision: the cutoff, however short the list is; without one, the documents retrieved.
 
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(length(10)).item()
     10
@@ -198,7 +270,7 @@ def length(k: int | None = None) -> pl.Expr:
 
 
 def shown(k: int | None = None) -> pl.Expr:
-    """How many of the first `k` places the run filled.
+    """The number of places among the first `k` that the run filled.
 
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(shown(10).unique()).item()
     7

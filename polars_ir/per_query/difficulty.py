@@ -1,4 +1,4 @@
-"""Which queries are hard: those that systems do worst on, and those that no system answers.
+"""Hard queries: those that systems do worst on, and those that no system answers.
 
 Conventions: a null is a query for which a measure is undefined, which says nothing of how hard it is. Worst is lowest,
 but highest for measures whose best value is the lowest (`Hole`), if their names are in the catalogue.
@@ -6,21 +6,17 @@ but highest for measures whose best value is the lowest (`Hole`), if their names
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, overload
 
 import polars as pl
 
-from polars_ir.errors import DataError, MeasureError, OptionError, explain_options
-from polars_ir.frames.checks import check_duplicates, guard
-from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.frames.table import Table
+from polars_ir.errors import MeasureError, OptionError
+from polars_ir.frames.kinds import SameKind
 from polars_ir.language.names import is_cost, is_one
+from polars_ir.language.options import takes
 from polars_ir.language.words import average, ratio, total
-from polars_ir.per_query.columns import Measures, measures_of
-
-#: The rows that a per-query frame has for a system and a query.
-ROWS = "polars_ir: rows"
+from polars_ir.per_query.shared.aligned import Aligned, aligned
+from polars_ir.per_query.shared.measures import Measures
 
 
 @overload
@@ -29,7 +25,7 @@ def hardest(per_query: pl.LazyFrame, measure: str | pl.Expr, *, n: int | None = 
 def hardest(per_query: pl.DataFrame, measure: str | pl.Expr, *, n: int | None = ...) -> pl.DataFrame: ...
 @overload
 def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = ...) -> Any: ...
-@explain_options
+@takes()
 def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> SameKind:
     """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
 
@@ -72,15 +68,16 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     error = OptionError(f"must be one measure, by its name or as an expression; got {measure!r:.80}.", about="measure")
     if not is_one(measure):
         raise error
-    table, (name, *others) = measures_of(per_query, measure)
+    queries = aligned(per_query, measure)
+    name, *others = queries.measures
     if others:
         raise error
     value = pl.col(name)
     worst, best = (value.max(), value.min()) if is_cost(name) else (value.min(), value.max())
-    run = pl.col("run") if "run" in table.dtypes else pl.lit(None, pl.String)
+    run = pl.col("run") if queries.systems else pl.lit(None, pl.String)
     spread = total(((value - average(value)) ** 2).drop_nulls())
-    queries = (
-        _queries(table, [name])
+    hardest_first = (
+        _each_query(queries)
         .agg(
             pl.lit(name).alias("measure"),
             mean=average(value),
@@ -93,7 +90,7 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
         .filter(pl.col("n_systems") > 0)
         .sort("mean", "query_id", descending=[is_cost(name), False])
     )
-    return give_back(_named(queries if n is None else queries.head(n), table), per_query)
+    return queries.table.give_back(hardest_first if n is None else hardest_first.head(n), per_query)
 
 
 @overload
@@ -102,7 +99,7 @@ def unanswered(per_query: pl.LazyFrame, measures: Measures = ...) -> pl.LazyFram
 def unanswered(per_query: pl.DataFrame, measures: Measures = ...) -> pl.DataFrame: ...
 @overload
 def unanswered(per_query: Any, measures: Measures = ...) -> Any: ...
-@explain_options
+@takes()
 def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     """The queries that every system fails: all values of a measure are 0 or less.
 
@@ -136,52 +133,25 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     >>> ir.unanswered(per_query).group_by("measure", maintain_order=True).len().rows()
     [('Success@10', 13), ('R@100', 9)]
     """
-    table, columns = measures_of(per_query, measures)
-    costs = [name for name in columns if is_cost(name)]
-    names = [name for name in columns if name not in costs]
+    queries = aligned(per_query, measures)
+    costs = [name for name in queries.measures if is_cost(name)]
+    names = [name for name in queries.measures if name not in costs]
     if not names or (costs and measures is not None):
         raise MeasureError(
             f"lower is better for {', '.join(map(repr, costs))}, so that 0 does not mean unanswered. Name a measure of "
             "which higher is better, as 'Success@10'."
         )
-    queries = _queries(table, names)
+    each_query = _each_query(queries)
     parts = [
-        queries.agg(pl.lit(name).alias("measure"), best=pl.col(name).max(), n_systems=pl.col(name).count()).filter(
+        each_query.agg(pl.lit(name).alias("measure"), best=pl.col(name).max(), n_systems=pl.col(name).count()).filter(
             pl.col("best") <= 0
         )
         for name in names
     ]
-    return give_back(_named(pl.concat(parts).drop("best"), table), per_query)
+    return queries.table.give_back(pl.concat(parts).drop("best"), per_query)
 
 
-def _queries(table: Table, measures: Sequence[str]) -> pl.lazyframe.group_by.LazyGroupBy:
+def _each_query(queries: Aligned) -> pl.lazyframe.group_by.LazyGroupBy:
     """The systems of each query, always in the same order, with numbers in the measures."""
-    rows = _checked(table, measures).sort("query_id", *(key for key in table.keys if key == "run"))
-    return rows.group_by("query_id", maintain_order=True)
-
-
-def _checked(table: Table, measures: Sequence[str]) -> pl.LazyFrame:
-    """The measures as numbers; an error, or a plan that fails, for a row that repeats another, has a NaN or no id."""
-    rows = table.select(*table.keys, *measures).with_columns(pl.col(name).cast(pl.Float64) for name in measures)
-    no_number = [~pl.col(name).is_finite().fill_null(True) for name in measures]
-    wrong = pl.any_horizontal(pl.col(table.keys).is_null(), *no_number)
-    if not table.eager:
-        counted = rows.with_columns(pl.len().over(table.keys).alias(ROWS))
-        message = (
-            "per_query has two rows of one query and system, an id that is null, or a value that is NaN or infinite"
-        )
-        return guard(counted, wrong | (pl.col(ROWS) > 1), message).drop(ROWS)
-    frame = rows.collect(engine="in-memory")
-    check_duplicates("per_query", frame, table.keys, table.names)
-    if (bad := frame.filter(wrong)).height:
-        remedy = "Leave the rows out; a value that is undefined is null."
-        shown = bad.rename({key: table.names[key] for key in table.keys})
-        raise DataError.rows(
-            "per_query", "with an id that is null or a value that is NaN or infinite", remedy, bad.height, shown
-        )
-    return frame.lazy()
-
-
-def _named(result: pl.LazyFrame, table: Table) -> pl.LazyFrame:
-    """The result with the query column under the name it came with."""
-    return result.rename({"query_id": table.names["query_id"]})
+    numbers = queries.rows.select(*queries.table.keys, pl.col(queries.measures).cast(pl.Float64))
+    return numbers.sort("query_id", *queries.systems).group_by("query_id", maintain_order=True)

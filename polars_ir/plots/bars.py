@@ -1,4 +1,4 @@
-"""How a system differs from a baseline on each query, as bars."""
+"""`differences`: a system against a baseline on each query, as bars."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options
+from polars_ir.errors import OptionError
 from polars_ir.language.names import is_cost
-from polars_ir.options import takes
-from polars_ir.per_query.options import ROUNDED, Testing
-from polars_ir.per_query.paired_tests import TESTS
-from polars_ir.per_query.scores import scores_of
-from polars_ir.per_query.systems import compare
+from polars_ir.language.options import takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.shared.aligned import scores_of
+from polars_ir.per_query.shared.options import ROUNDED, Testing
+from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
@@ -24,6 +24,7 @@ from polars_ir.plots.style import (
     in_memory,
     named_once,
     number,
+    of_figures,
     of_outcomes,
     only,
     side_by_side,
@@ -31,13 +32,11 @@ from polars_ir.plots.style import (
     with_direction,
 )
 
-#: From how many queries on a bar stands for several: more are thinner than a pixel.
+#: The most queries with a bar each: more are thinner than a pixel.
 MOST_BARS = 500
 
 
-@explain_options
-@takes(Testing)
-@without_markup
+@takes(Testing, then=without_markup)
 def differences(
     per_query: Any,
     measure: str | pl.Expr,
@@ -46,7 +45,7 @@ def differences(
     run: str | None = None,
     **options: Unpack[Testing],
 ) -> Chart:
-    """How much better or worse than the baseline a system is on each query: bars, the greatest win first.
+    """The difference of a system from the baseline on each query: bars, the greatest win first.
 
     Bars are coloured by win, tie and loss, since a single query has no significance; ties, whose bars have no height,
     are a thick line at 0. Another line is the mean difference, in a band that is its interval: solid if it is
@@ -94,7 +93,7 @@ def differences(
     name = only(names)
     comparison = compare(frame, name, baseline=baseline, **options)
     test, alpha = TESTS[options["test"]], options["alpha"]
-    scores = scores_of(frame, name, missing=options["missing"], what="ir.plots.differences")
+    scores = scores_of(frame, name, options, what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
         comparison = comparison.filter(pl.col("run") == run)
@@ -126,7 +125,7 @@ def differences(
 
 
 def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, share: str) -> alt.TitleParams:
-    """What the chart of one system or of several says above."""
+    """The title of the chart of one system or of several."""
     if len(rows) > 1:
         explanation = f"{explanation}; solid if significant, else dashed."
         return titled(f"{name}: differences from {baseline}", explanation, share)
@@ -168,8 +167,7 @@ def _bars_and_mean(
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
     of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
     band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
-    names = [alt.Tooltip(f"{column}:N") for column in ("run", "baseline", "note")]
-    tooltip = [*names, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in mean.columns[2:7])]
+    tooltip = ["run:N", "baseline:N", "note:N", *of_figures(*mean.columns[2:7])]
     rule = of_mean.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]

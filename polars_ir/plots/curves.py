@@ -9,18 +9,19 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import MeasureError, OptionError, explain_options
+from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import to_polars
 from polars_ir.language.dialects import is_of_ir_measures
+from polars_ir.language.measures.interpolated_precision import interpolated_precision
 from polars_ir.language.names import is_cost, parse
-from polars_ir.measures.interpolated_precision import interpolated_precision
-from polars_ir.per_query.summary import summarize
-from polars_ir.per_query.systems import compare
+from polars_ir.language.options import chance, check, takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.shared.options import confidence_is_alpha
+from polars_ir.per_query.summarize import summarize
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note_on_bands
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import FOREGROUND, drawn, systems_of, titled, with_direction, with_run
-from polars_ir.runs.evaluation import evaluate
-from polars_ir.values import chance, check
+from polars_ir.runs.evaluate import evaluate
 
 #: The height of a chart of cutoffs.
 HEIGHT = 300
@@ -29,8 +30,9 @@ HEIGHT = 300
 RECALLS = tuple(i / 10 for i in range(11))
 
 
-@explain_options
+@confidence_is_alpha
 @without_markup
+@takes(then=without_markup)
 def cutoffs(
     run: Any,
     qrels: Any,
@@ -38,7 +40,7 @@ def cutoffs(
     *,
     k: int | Iterable[int] = (1, 3, 5, 10, 20, 50, 100),
     baseline: str | None = None,
-    confidence: float = 0.95,
+    alpha: float = 0.05,
     missing: Any = "zero",
 ) -> alt.LayerChart:
     """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end.
@@ -58,8 +60,8 @@ def cutoffs(
         The cutoffs, whole numbers from 1 on.
     baseline
         The system that the others are shown as differences from; by default means are shown.
-    confidence
-        That of the intervals.
+    alpha
+        The share of such intervals that miss: their confidence is 1 - alpha.
     missing
         As in `evaluate`.
 
@@ -83,18 +85,18 @@ def cutoffs(
     >>> chart.data.filter(pl.col("run") == "bm25").select("k", pl.col("mean").round(3)).rows()
     [(1, 0.323), (10, 0.323)]
     """
-    ks, confidence = sorted(set(_checked(k))), check("confidence", confidence, chance())
+    ks, alpha = sorted(set(_checked(k))), check("alpha", alpha, chance())
     expressions = {at: _at(measure, at) for at in ks}
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
     per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))
     if baseline is None:
-        points = with_run(summarize(per_query, confidence=confidence, interval="t"))
+        points = with_run(summarize(per_query, alpha=alpha, interval="t"))
     else:
-        options = {"correction": None, "alpha": 1 - confidence, "missing": missing}
+        options = {"correction": None, "alpha": alpha, "missing": missing}
         points = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
     rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
     rows = drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
-    return _curve(rows, names, baseline, confidence).properties(width=500, height=HEIGHT)
+    return _curve(rows, names, baseline, 1 - alpha).properties(width=500, height=HEIGHT)
 
 
 def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, confidence: float) -> alt.LayerChart:
@@ -145,8 +147,7 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
     return expression
 
 
-@explain_options
-@without_markup
+@takes(then=without_markup)
 def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
     """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system.
 
@@ -205,6 +206,6 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
 
 
 def in_polars(per_query: Any) -> pl.DataFrame:
-    """What `evaluate` returned, in memory and of Polars."""
+    """A result of `evaluate`, in memory and of Polars."""
     frame = to_polars("per_query", per_query, column="value")
     return frame.collect() if isinstance(frame, pl.LazyFrame) else frame

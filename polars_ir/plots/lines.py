@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.plots.style import MOST_COLOURED, click, colour, dash, seen, shape
+from polars_ir.plots.style import MOST_COLOURED, click, colour, dash, of_figures, seen, shape
 
 #: The height of a label at the end of a line, in pixels.
 LABEL = 13
@@ -17,7 +17,7 @@ LONGEST_NAME = 200
 
 
 def note_on_bands(systems: list[str], confidence: float, method: str = "t") -> str:
-    """What the bands are, or that there are none, and which systems are grey."""
+    """A note on the bands, if they are drawn, and on grey systems."""
     if len(systems) > MOST_COLOURED:
         return (
             f"Mean over queries. Intervals of {len(systems)} systems would hide each other: see the tooltips. "
@@ -52,7 +52,7 @@ def lines(
     longest = max((len(system) for system in coloured or systems), default=0)
     offset = 18 + min(LONGEST_NAME, 7 * longest) if named else 18
     figures = [column for column in ("mean", "low", "high") if column in rows.columns]
-    tooltip = ["run:N", x.shorthand, *(alt.Tooltip(f"{column}:Q", format=".4f") for column in figures), "n_queries:Q"]
+    tooltip = ["run:N", x.shorthand, *of_figures(*figures), "n_queries:Q"]
     if coloured is not None:
         # What is drawn last lies on top.
         rows = rows.sort(pl.col("run").is_in(coloured), maintain_order=True)

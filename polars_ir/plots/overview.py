@@ -7,14 +7,13 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import explain_options
 from polars_ir.language.names import is_cost
-from polars_ir.options import takes
-from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.options import Testing
-from polars_ir.per_query.paired_tests import TESTS
-from polars_ir.per_query.summary import mean
-from polars_ir.per_query.systems import compare
+from polars_ir.language.options import takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.mean import mean
+from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.options import Testing
+from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
@@ -27,6 +26,9 @@ from polars_ir.plots.style import (
     in_memory,
     named_once,
     number,
+    of_figures,
+    of_kinds,
+    one_below_the_other,
     seen,
     side_by_side,
     titled,
@@ -34,7 +36,7 @@ from polars_ir.plots.style import (
     with_run,
 )
 
-#: What a comparison can come to, with a colour and a shape.
+#: The verdicts of a comparison, with a colour and a shape.
 VERDICTS = {
     "significantly better": (OUTCOMES["win"], "triangle-right"),
     "significantly worse": (OUTCOMES["loss"], "triangle-left"),
@@ -43,16 +45,14 @@ VERDICTS = {
 }
 
 
-@explain_options
-@takes(Testing)
-@without_markup
+@takes(Testing, then=without_markup)
 def forest(
     per_query: Any,
     baseline: str,
     measures: Measures = None,
     **options: Unpack[Testing],
 ) -> Chart:
-    """How every system differs from the baseline, with the interval of the difference: a panel per measure.
+    """The difference of every system from the baseline, with its interval: a panel per measure.
 
     Colour and shape tell what is significantly better, significantly worse, and neither. The best system of the first
     measure stands first. Thick lines are intervals of each comparison by itself, thin ones hold for all comparisons of
@@ -108,54 +108,34 @@ def forest(
 
 
 def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
-    lower, significant = pl.col("difference") < 0, pl.col("significant")
-    better = lower if is_cost(measure) else ~lower
-    verdict = (
-        pl.when(significant & better)
-        .then(pl.lit("significantly better"))
-        .when(significant)
-        .then(pl.lit("significantly worse"))
-        .when(~significant)
-        .then(pl.lit("not significant"))
-        .otherwise(pl.lit("not tested"))
-    )
-    return rows.with_columns(verdict=verdict)
+    better, worse, neither, untested = map(pl.lit, VERDICTS)
+    significant, is_better = pl.col("significant"), (pl.col("difference") < 0) == is_cost(measure)
+    verdict = pl.when(significant & is_better).then(better).when(significant).then(worse)
+    return rows.with_columns(verdict=verdict.when(~significant).then(neither).otherwise(untested))
 
 
 def _intervals(rows: pl.DataFrame, systems: list[str], measure: str, title: str | None) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
-    colours, shapes = ([kinds[i] for kinds in VERDICTS.values()] for i in (0, 1))
-    decimals = ["mean", "baseline_mean", "difference", "low", "high", "simultaneous_low", "simultaneous_high"]
-    decimals += ["p", "p_corrected"]
-    tooltip = [
-        alt.Tooltip("run:N"),
-        alt.Tooltip("verdict:N"),
-        *(alt.Tooltip(f"{c}:Q", format=".4f") for c in decimals),
-        alt.Tooltip("n_queries:Q"),
-        alt.Tooltip("note:N"),
-    ]
+    colour, shape = of_kinds("verdict", VERDICTS)
+    means = ("mean", "baseline_mean", "difference")
+    figures = of_figures(*means, "low", "high", "simultaneous_low", "simultaneous_high", "p", "p_corrected")
     base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
-        y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
-        color=alt.Color("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=colours), title=None),
-        tooltip=tooltip,
+        y=one_below_the_other(systems, grid=True),
+        color=colour,
+        tooltip=["run:N", "verdict:N", *figures, "n_queries:Q", "note:N"],
         opacity=seen(),
     )
-    x = alt.X("difference:Q", title=title, axis=alt.Axis(grid=False, tickCount=5))
-    x = x.scale(padding=12)
+    x = alt.X("difference:Q", title=title, axis=alt.Axis(grid=False, tickCount=5), scale=alt.Scale(padding=12))
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeDash=[3, 3]).encode(x="zero:Q")
     lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q")
     of_all = base.transform_filter("isValid(datum.simultaneous_low)").mark_rule(strokeWidth=1)
     of_all = of_all.encode(x=alt.X("simultaneous_low:Q"), x2="simultaneous_high:Q")
-    points = base.mark_point(filled=True, size=90).encode(
-        x=x, shape=alt.Shape("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=shapes), title=None)
-    )
-    points = points.add_params(click(on_legend=False))
+    points = base.mark_point(filled=True, size=90).encode(x=x, shape=shape).add_params(click(on_legend=False))
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
     return panel.properties(width=320, height=alt.Step(22), title=titled(with_direction(measure)))
 
 
-@explain_options
-@without_markup
+@takes(then=without_markup)
 def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
@@ -193,15 +173,11 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     means = with_run(mean(frame)).select("run", *names)
     means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
     cells = _shaded(means, names)
+    axis = alt.Axis(orient="top", labelAngle=-40, labelLimit=LONGEST_LABEL)
     base = alt.Chart(drawn(cells, "Show fewer measures.")).encode(
-        x=alt.X(
-            "measure:N",
-            sort=names,
-            title=None,
-            axis=alt.Axis(orient="top", labelAngle=-40, labelLimit=LONGEST_LABEL),
-        ),
-        y=alt.Y("run:N", sort=means["run"].to_list(), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)),
-        tooltip=["run:N", "measure:N", alt.Tooltip("mean:Q", format=".4f")],
+        x=alt.X("measure:N", sort=names, title=None, axis=axis),
+        y=one_below_the_other(means["run"].to_list()),
+        tooltip=["run:N", "measure:N", *of_figures("mean")],
     )
     shade = alt.Color(
         "shade:Q",
@@ -209,33 +185,23 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
         title="of each measure",
         legend=alt.Legend(values=[0, 1], labelExpr="datum.value ? 'best' : 'worst'"),
     )
-    text = base.mark_text().encode(
-        text="text:N",
-        color=alt.when("!isValid(datum.shade)")
-        .then(alt.value(FOREGROUND))
-        .when("datum.shade > 0.6")
-        .then(alt.value("#FFFFFF"))
-        .otherwise(alt.value("#000000")),
-    )
+    white, black, foreground = map(alt.value, ("#FFFFFF", "#000000", FOREGROUND))
+    of_text = alt.when("!isValid(datum.shade)").then(foreground).when("datum.shade > 0.6").then(white)
+    rectangles = base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade)
+    texts = base.mark_text().encode(text="text:N", color=of_text.otherwise(black))
     costs = ", ".join(name for name in names if is_cost(name))
-    below = (
-        "Shades go from the worst to the best system of each measure by itself.",
-        f"Lower is better for {costs}." if costs else "",
-    )
-    return alt.LayerChart(
-        data=cells, layer=[base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade), text]
-    ).properties(width=alt.Step(56), height=alt.Step(24), title=titled("Means by system and measure", *below))
+    below = "Shades go from the worst to the best system of each measure by itself."
+    title = titled("Means by system and measure", below, f"Lower is better for {costs}." if costs else "")
+    chart = alt.LayerChart(data=cells, layer=[rectangles, texts])
+    return chart.properties(width=alt.Step(56), height=alt.Step(24), title=title)
 
 
 def _shaded(means: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """A row per mean, with its place between the worst and the best of its measure, and its text."""
     cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
     value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
-    share = (
-        pl.when(highest > lowest)
-        .then((value - lowest) / (highest - lowest))
-        .otherwise(pl.when(value.is_not_null()).then(0.5))
-    )
+    if_equal = pl.when(value.is_not_null()).then(0.5)
+    share = pl.when(highest > lowest).then((value - lowest) / (highest - lowest)).otherwise(if_equal)
     cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
     cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
     return cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.scores import Scores
+from polars_ir.per_query.shared.aligned import Scores
 
 
 def ranked_pairs(

@@ -1,4 +1,4 @@
-"""Which place each system has, and which it may have."""
+"""The rank of each system, and the ranks that it may have."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import explain_options
-from polars_ir.options import takes
-from polars_ir.per_query import ranking
-from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.options import Ranking
+from polars_ir.language.options import takes
+from polars_ir.per_query.ranks import ranks as ranks_of
+from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.options import Ranking, confidence_is_alpha
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     GREY,
-    LONGEST_LABEL,
     PALETTE,
     Chart,
     click,
     drawn,
     in_memory,
     named_once,
+    of_figures,
+    of_kinds,
+    one_below_the_other,
     seen,
     side_by_side,
     titled,
@@ -32,16 +33,15 @@ from polars_ir.plots.style import (
 #: The group of a system, with a colour and a shape.
 GROUPS = {"may be first": (PALETTE[0], "diamond"), "is not first": (GREY, "circle")}
 
-#: How many ranks an axis names.
+#: The most ranks that an axis names.
 MOST_TICKS = 15
 
-#: How many panels stand side by side.
+#: The most panels side by side.
 COLUMNS = 2
 
 
-@explain_options
-@takes(Ranking)
-@without_markup
+@confidence_is_alpha
+@takes(Ranking, then=without_markup)
 def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Chart:
     """The rank of every system, with those it may have, and its chance to be first: a panel per measure.
 
@@ -76,7 +76,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     [('bm25', 1, 1, 'may be first'), ('chargrams', 2, 3, 'is not first'), ('tfidf', 2, 3, 'is not first')]
     """
     frame, names = in_memory(per_query, measures, "ranks")
-    places = ranking.ranks(frame, names, **options)
+    places = ranks_of(frame, names, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
     percent = (pl.col("chance_first") * 100).round(0).cast(pl.Int64)
@@ -87,7 +87,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
         _ranges(places.filter(measure=name), name, names_x=named_once(place, len(names), COLUMNS)[0])
         for place, name in enumerate(names)
     ]
-    lines = f"Lines: the ranks that all systems may have, together with a confidence of {options['confidence']:.0%}."
+    lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
     title = f"{with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
     below = "Numbers: the share of samples of queries in which a system is first."
     return side_by_side(panels, titled(title, lines, below), columns=COLUMNS)
@@ -96,25 +96,21 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
 def _ranges(rows: pl.DataFrame, measure: str, *, names_x: bool) -> alt.LayerChart:
     """A panel of a measure."""
     systems = rows["run"].to_list()
-    colours, shapes = ([kinds[i] for kinds in GROUPS.values()] for i in (0, 1))
+    colour, shape = of_kinds("group", GROUPS)
     columns = ("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N")
-    figures = [alt.Tooltip(f"{column}:Q", format=".4f") for column in ("mean", "chance_first")]
-    tooltip = [*(alt.Tooltip(column) for column in columns), *figures]
     scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
     ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
     axis = alt.Axis(values=ticks, format="d", grid=False)
     x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=axis)
     base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
-        y=alt.Y("run:N", sort=systems, title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=True)),
-        color=alt.Color("group:N", scale=alt.Scale(domain=list(GROUPS), range=colours), title=None),
-        tooltip=tooltip,
+        y=one_below_the_other(systems, grid=True),
+        color=colour,
+        tooltip=[*columns, *of_figures("mean", "chance_first")],
         opacity=seen(),
     )
     known = base.transform_filter("isValid(datum.rank)")
     lines = known.mark_rule(strokeWidth=3).encode(x=alt.X("best_rank:Q"), x2="worst_rank:Q")
-    points = known.mark_point(filled=True, size=80).encode(
-        x=x, shape=alt.Shape("group:N", scale=alt.Scale(domain=list(GROUPS), range=shapes), title=None)
-    )
+    points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(click(on_legend=False))
     shares = known.mark_text(align="left", dx=8).encode(x=alt.value(320), text="share:N", color=alt.value(FOREGROUND))
-    panel = alt.LayerChart(layer=[lines, points.add_params(click(on_legend=False)), shares])
+    panel = alt.LayerChart(layer=[lines, points, shares])
     return panel.properties(width=320, height=alt.Step(20), title=titled(with_direction(measure)))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options
-from polars_ir.per_query.options import ROUNDED
-from polars_ir.per_query.scores import scores_of
+from polars_ir.errors import OptionError
+from polars_ir.language.options import takes
+from polars_ir.per_query.shared.aligned import scores_of
+from polars_ir.per_query.shared.options import ROUNDED, Tying
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
@@ -18,31 +19,22 @@ from polars_ir.plots.style import (
     OUTCOME_SCALE,
     OUTCOMES,
     in_memory,
+    of_figures,
     of_outcomes,
     only,
     titled,
     with_direction,
 )
-from polars_ir.values import check, not_negative
 
-#: From how many queries on those near each other are drawn as one, and how many cells an axis then has.
+#: The number of queries from which on close ones are drawn as one, and the cells of an axis then.
 BINNED, CELLS = 2_000, 40
 
 #: The width and height of the chart.
 SIDE = 400
 
 
-@explain_options
-@without_markup
-def scatter(
-    per_query: Any,
-    measure: str | pl.Expr,
-    x: str,
-    y: str,
-    *,
-    tolerance: float = 0.0,
-    missing: str = "zero",
-) -> alt.LayerChart:
+@takes(Tying, then=without_markup)
+def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
     """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
 
     Queries with the same two values are one point, the larger the more there are. From 2,000 queries on, those that are
@@ -56,10 +48,6 @@ def scatter(
         The measure, in any spelling.
     x, y
         The systems on the axes; `y` wins above the diagonal, or below it if lower is better.
-    tolerance
-        Differences up to this size are ties.
-    missing
-        `"zero"` counts 0 for a system that lacks a query which others have; `"skip"` leaves the query out.
 
     Returns
     -------
@@ -82,13 +70,12 @@ def scatter(
     """
     frame, names = in_memory(per_query, measure, "scatter")
     name = only(names)
-    tied = check("tolerance", tolerance, not_negative()) * ROUNDED
-    scores = scores_of(frame, name, missing=missing, what="ir.plots.scatter")
-    for option, system in (("x", x), ("y", y)):
-        scores.index(system, option)
+    scores = scores_of(frame, name, options, what="ir.plots.scatter")
+    for axis, system in (("x", x), ("y", y)):
+        scores.index(system, axis)
     if x == y:
         raise OptionError(f"x and y must be two systems; got {x!r} for both.")
-    pairs = ranked_pairs(scores, name, y, x, tied)
+    pairs = ranked_pairs(scores, name, y, x, options["tolerance"] * ROUNDED)
     pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
     counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
     coordinates = [*pairs["x_value"], *pairs["y_value"]]
@@ -96,12 +83,13 @@ def scatter(
     cell = (high - low) / CELLS if pairs.height >= BINNED else None
     points, together = _points(pairs, cell)
     square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
+    cut = alt.Axis(titleLimit=LONGEST_LABEL)
     marks = alt.Chart(points).encode(
-        x=alt.X("x_value:Q", title=f"{x}: {with_direction(name)}", scale=square, axis=_short()),
-        y=alt.Y("y_value:Q", title=f"{y}: {with_direction(name)}", scale=square, axis=_short()),
+        x=alt.X("x_value:Q", title=f"{x}: {with_direction(name)}", scale=square, axis=cut),
+        y=alt.Y("y_value:Q", title=f"{y}: {with_direction(name)}", scale=square, axis=cut),
         size=_size(points, binned=cell is not None),
         color=of_outcomes(),
-        tooltip=["query:N", "n_queries:Q", *(alt.Tooltip(f"{v}:Q", format=".4f") for v in ("x_value", "y_value"))],
+        tooltip=["query:N", "n_queries:Q", *of_figures("x_value", "y_value")],
     )
     if cell is None:
         shapes = alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"])
@@ -115,10 +103,6 @@ def scatter(
     outcomes = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
     title = titled(f"{name}: {y} against {x}", outcomes, together)
     return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE, title=title)
-
-
-def _short() -> alt.Axis:
-    return alt.Axis(titleLimit=LONGEST_LABEL)
 
 
 def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]:
@@ -138,16 +122,9 @@ def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]
 def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:
     """The size of a point by its queries, if any has several; the fullest cell is filled."""
     most = max(points["n_queries"], default=1)
-    domain, legend = (
-        [1, max(most, 2)],
-        alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY, format="d", tickCount=4),
-    )
-    scale = (
-        alt.Scale(type="log", domain=domain, range=[9, (SIDE / CELLS) ** 2])
-        if binned
-        else alt.Scale(type="sqrt", domain=domain, range=[40, 400])
-    )
-    if most < 5:
-        legend = legend.copy()
-        legend.values = list(range(1, most + 1))
+    domain = [1, max(most, 2)]
+    of_points = alt.Scale(type="sqrt", domain=domain, range=[40, 400])
+    scale = alt.Scale(type="log", domain=domain, range=[9, (SIDE / CELLS) ** 2]) if binned else of_points
+    values = list(range(1, most + 1)) if most < 5 else alt.Undefined
+    legend = alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY, format="d", tickCount=4, values=values)
     return alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend if most > 1 else None)

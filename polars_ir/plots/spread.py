@@ -1,4 +1,4 @@
-"""How the queries of systems spread: quantile dots or histograms over the interval of the mean."""
+"""`distribution`: the values of systems as quantile dots or histograms, over the interval of the mean."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import explain_options
 from polars_ir.language.names import column_of
-from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.summary import summarize
+from polars_ir.language.options import takes
+from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.summarize import summarize
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
@@ -22,6 +22,7 @@ from polars_ir.plots.style import (
     click,
     drawn,
     in_memory,
+    of_figures,
     seen,
     side_by_side,
     systems_of,
@@ -30,26 +31,25 @@ from polars_ir.plots.style import (
     with_run,
 )
 
-#: How many dots a system has, and from how many queries on a histogram has their place.
+#: The dots of a system, and the number of queries from which on a histogram takes their place.
 DOTS, HISTOGRAM = 20, 1_000
 
 #: The smallest dots that are dots, in pixels across.
 SMALLEST = 5
 
-#: How many bins an axis has, for stacks of dots and for the bars of a histogram.
+#: The bins of an axis, for stacks of dots and for the bars of a histogram.
 BINS = 40
 
-#: Of the row of a system, the share that is filled by dots or bars, and where the interval of the mean is below it.
+#: The share of a system's row that dots or bars fill, and the place of the mean's interval below them.
 FILLED, MEAN = 0.7, 0.12
 
 #: The width of a panel, the height of the row of a system among few and among many, and how many are few.
 WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
-@explain_options
-@without_markup
+@takes(then=without_markup)
 def distribution(per_query: Any, measures: Measures = None) -> Chart:
-    """How the queries of each system spread, over the mean with its interval: a panel per measure.
+    """The distribution of the queries' values for each system, over the mean with its interval: a panel per measure.
 
     Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
     and dots of nearly equal values stand on each other. So counts can be read off: nine of 20 dots at 1 are 45 % of the
@@ -95,8 +95,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     keys = [column for column in ("run", query) if column in frame.columns]
     rows, means = with_run(frame), with_run(summarize(frame.select(*keys, *names)))
     systems = systems_of(rows)
-    panels: list[alt.LayerChart] = []
-    kinds = set()
+    panels, kinds = [], set()
     for name in names:
         values = rows.select("run", value=pl.col(name).cast(pl.Float64)).drop_nulls()
         of_measure = means.filter(pl.col("measure") == name, pl.col("mean").is_not_null())
@@ -134,17 +133,14 @@ def _panel(values: pl.DataFrame, means: pl.DataFrame, systems: list[str], measur
     scale = alt.Scale(domain=[-len(systems), 0], nice=False)
     shown = shown.encode(color=alt.value(PALETTE[0]), opacity=seen())
     placed = means.join(rows, on="run").with_columns(floor=pl.col("floor") - MEAN)
-    tooltip = ["run:N", *(alt.Tooltip(f"{figure}:Q", format=".4f") for figure in ("mean", "low", "high"))]
     base = alt.Chart(placed).encode(
         y=alt.Y("floor:Q", scale=scale, axis=axis), color=alt.value(FOREGROUND), opacity=seen()
     )
     interval = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, clip=True)
-    mean = base.mark_tick(size=10, thickness=2).encode(x="mean:Q", tooltip=[*tooltip, "n_queries:Q"])
-    layers = [
-        shown.add_params(click(on_legend=False)),
-        interval.encode(x=alt.X("low:Q"), x2="high:Q"),
-        mean,
-    ]
+    mean = base.mark_tick(size=10, thickness=2).encode(
+        x="mean:Q", tooltip=["run:N", *of_figures("mean", "low", "high"), "n_queries:Q"]
+    )
+    layers = [shown.add_params(click(on_legend=False)), interval.encode(x=alt.X("low:Q"), x2="high:Q"), mean]
     height = row_height * len(systems)
     panel = alt.LayerChart(layer=layers).properties(width=WIDTH, height=height, title=titled(with_direction(measure)))
     return panel, "bars" if dots is None else "dots"
@@ -177,16 +173,10 @@ def _dots(values: pl.DataFrame, ends: list[float], x: alt.Scale, row_height: int
         return None
     height = pl.col("floor") + (pl.col("level") + 0.5) * size / row_height
     dots = quantiles.select("run", "value", stacked_at=ends[0] + pl.col("bin") * width, height=height)
-    chart: alt.Chart = (
-        alt.Chart(drawn(dots, "Show fewer systems."))
-        .mark_circle(size=math.pi / 4 * (0.92 * size) ** 2)
-        .encode(
-            x=alt.X("stacked_at:Q", scale=x, title=None),
-            y="height:Q",
-            tooltip=["run:N", alt.Tooltip("value:Q", format=".4f")],
-        )
-    )
-    return chart
+    chart = alt.Chart(drawn(dots, "Show fewer systems.")).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2)
+    place = alt.X("stacked_at:Q", scale=x, title=None)
+    dotted: alt.Chart = chart.encode(x=place, y="height:Q", tooltip=["run:N", *of_figures("value")])
+    return dotted
 
 
 def _bars(values: pl.DataFrame, ends: list[float], x: alt.Scale) -> alt.Chart:
@@ -199,16 +189,8 @@ def _bars(values: pl.DataFrame, ends: list[float], x: alt.Scale) -> alt.Chart:
     shares = shares.with_columns(
         high=pl.col("low") + width, top=pl.col("floor") + FILLED * pl.col("share") / pl.col("share").max()
     )
-    tooltip = ["run:N", *(alt.Tooltip(f"{column}:Q", format=".4f") for column in ("low", "high", "share"))]
-    chart: alt.Chart = (
-        alt.Chart(drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems."))
-        .mark_rect()
-        .encode(
-            x=alt.X("low:Q", scale=x, title=None),
-            x2="high:Q",
-            y="floor:Q",
-            y2="top:Q",
-            tooltip=[*tooltip, "n_queries:Q"],
-        )
-    )
-    return chart
+    chart = alt.Chart(drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems.")).mark_rect()
+    tooltip = ["run:N", *of_figures("low", "high", "share"), "n_queries:Q"]
+    low = alt.X("low:Q", scale=x, title=None)
+    barred: alt.Chart = chart.encode(x=low, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip)
+    return barred

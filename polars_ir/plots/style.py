@@ -1,4 +1,4 @@
-"""What all charts share: colours, shapes, titles, panels side by side, and how many marks there may be.
+"""The parts of all charts: colours, shapes, titles, panels side by side, and the largest number of marks.
 
 Conventions: colours have a contrast of 3 to 1 and more both to white and to the background of Altair's dark theme,
 #333333; what is black on white is `FOREGROUND`, which a chart finds out from its background when it is drawn.
@@ -7,7 +7,7 @@ Conventions: colours have a contrast of 3 to 1 and more both to white and to the
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 from typing import Any
 
@@ -16,8 +16,8 @@ import polars as pl
 
 from polars_ir.errors import DataError, OptionError
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.groups import measures_in_memory
+from polars_ir.per_query.shared.aligned import aligned
+from polars_ir.per_query.shared.measures import Measures
 
 #: Colours that the colour-blind can tell apart (CIELAB distances of 20 and more, also for them), the first ones best.
 PALETTE = ("#2E86DE", "#DD5A00", "#009E73", "#F61258", "#4F72FF", "#129E9E", "#239ECA")
@@ -43,7 +43,7 @@ CLICKED = "system"
 #: Altair's limit of rows in a data set.
 MOST_ROWS = 5_000
 
-#: How many systems a chart tells apart by colour; from one more on, the others are grey.
+#: The most systems that a chart distinguishes by colour; of more, the others are grey.
 MOST_COLOURED = 5
 
 #: The length of a label in pixels from which on it is cut; tooltips have it whole.
@@ -55,9 +55,9 @@ Chart = alt.LayerChart | alt.ConcatChart
 
 def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
     """A per-query frame of any kind as a Polars one, and the measures to show."""
-    table, names = measures_in_memory(per_query, measures, by, f"ir.plots.{chart}")
-    frame = table.all_columns().collect()
-    return frame.rename({key: table.names[key] for key in table.keys if key == "query_id"}), names
+    queries = aligned(per_query, measures, by=by, what=f"ir.plots.{chart}")
+    frame = queries.table.all_columns().collect()
+    return frame.rename({"query_id": queries.table.names["query_id"]}), list(queries.measures)
 
 
 def only(measures: Sequence[str]) -> str:
@@ -106,7 +106,7 @@ def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str]
 
 
 def click(*, on_legend: bool = True) -> alt.Parameter:
-    """What a panel takes, so that a click shows one system in all; on the legend only, where it has the systems."""
+    """The parameter of a panel by which a click shows one system in all; on the legend, where it has the systems."""
     return alt.selection_point(name=CLICKED, fields=["run"], bind="legend" if on_legend else alt.Undefined)
 
 
@@ -117,11 +117,29 @@ def seen(opacity: float = 1) -> Any:
 
 def legend(systems: Sequence[str], offset: float = 18) -> alt.Legend | None:
     """All systems with their whole names, so far from the chart; none for a single one."""
-    # Vega leaves out what follows 30 entries unless it is told otherwise.
+    # Vega leaves out entries beyond 30 by default.
     return (
         alt.Legend(symbolLimit=0, labelLimit=LONGEST_LABEL, symbolOpacity=1, symbolStrokeWidth=0, offset=offset)
         if len(systems) > 1
         else None
+    )
+
+
+def of_figures(*columns: str) -> list[alt.Tooltip]:
+    """The tooltips of columns of figures."""
+    return [alt.Tooltip(f"{column}:Q", format=".4f") for column in columns]
+
+
+def of_kinds(column: str, kinds: Mapping[str, tuple[str, str]]) -> tuple[alt.Color, alt.Shape]:
+    """The colour and the shape of each kind of systems."""
+    colours, shapes = (alt.Scale(domain=list(kinds), range=[of_kind[i] for of_kind in kinds.values()]) for i in (0, 1))
+    return alt.Color(f"{column}:N", scale=colours, title=None), alt.Shape(f"{column}:N", scale=shapes, title=None)
+
+
+def one_below_the_other(systems: Sequence[str], *, grid: bool = False) -> alt.Y:
+    """The systems as rows, with their whole names."""
+    return alt.Y(
+        "run:N", sort=list(systems), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=grid or alt.Undefined)
     )
 
 
@@ -153,7 +171,7 @@ def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, co
 
 
 def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
-    """Whether a panel is the one to name the horizontal axis of all panels, and the vertical one."""
+    """True for the panel that names the horizontal axis of all panels, and for the one that names the vertical."""
     rows = -(-panels // columns)
     last_row = panels - (rows - 1) * columns
     return place == (rows - 1) * columns + (last_row - 1) // 2, place == (rows - 1) // 2 * columns

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import explain_options, option
+from polars_ir.errors import option
 from polars_ir.language.names import column_of, is_cost
-from polars_ir.per_query.columns import Measures
-from polars_ir.per_query.drifting import drift
+from polars_ir.language.options import takes
+from polars_ir.per_query.drift import drift
+from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.options import Grouping
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note_on_bands
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
@@ -35,8 +37,7 @@ MOST_SIZES = 24
 HEIGHT = 220
 
 
-@explain_options
-@without_markup
+@takes(Grouping, then=without_markup)
 def series(
     per_query: Any,
     by: Any,
@@ -44,32 +45,27 @@ def series(
     *,
     every: str | None = None,
     reference: Any = None,
-    test: Any = "permutation",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    min_queries: int = 5,
-    resamples: int | None = None,
-    seed: int = 0,
+    **options: Unpack[Grouping],
 ) -> Chart:
     """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure.
 
     Figures are those of `drift`: a ring, in the colour of its system, marks a stretch of time whose mean differs from
     the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
     of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
-    more than five systems the best five at the end
-    are in colour, and bands are left out, which the subtitle says. A click on the legend shows one system alone.
+    more than five systems the best five at the end are in colour, and bands are left out, which the subtitle says. A
+    click on the legend shows one system alone.
 
     Parameters
     ----------
     per_query
         What `evaluate` returned, of one system or of several.
     by
-        When a query was asked, as in `drift`.
+        The time of a query, as in `drift`.
     every
-        How long a stretch is: `"1d"`, `"1w"`, `"1mo"`; without it, one value of `by`.
+        The length of a stretch: `"1d"`, `"1w"`, `"1mo"`; without it, one value of `by`.
     measures
         The measures to show; by default all.
-    reference, test, correction, alpha, min_queries, resamples, seed
+    reference
         As in `drift`.
 
     Returns
@@ -93,34 +89,17 @@ def series(
     [(1, None), (2, False), (3, False)]
     """
     frame, names = in_memory(per_query, measures, "series", by=by)
-    means = with_run(
-        drift(
-            frame,
-            by,
-            every=every,
-            reference=reference,
-            measures=names,
-            test=test,
-            correction=correction,
-            alpha=alpha,
-            min_queries=min_queries,
-            resamples=resamples,
-            seed=seed,
-        )
-    )
+    means = with_run(drift(frame, by, names, every=every, reference=reference, **options))
+    test, alpha = options["test"], options["alpha"]
     systems = systems_of(means)
     rows, x = _timed(means, by if isinstance(by, str) else "time", every)
     rings = f"Rings: another mean of this system than in the reference ({test}, corrected p up to {alpha:g})."
     rings = f"{rings} Numbers: queries."
     panels = [
         _marked(
-            rows.filter(pl.col("measure") == name),
-            x if place == len(names) - 1 else x.title(None),
-            name,
-            systems,
-            is_first=place == 0,
+            rows.filter(measure=name), x if name == names[-1] else x.title(None), name, systems, first=name == names[0]
         )
-        for place, name in enumerate(names)
+        for name in names
     ]
     subject = names[0] if len(names) == 1 else "Measures"
     title = titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
@@ -137,9 +116,8 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
         stamps = times.unique().sort().cast(pl.Datetime("ms")).dt.epoch("ms").to_list()
         # A format of text alone shows the times as they are, in no zone of a reader's.
         scale = alt.Scale(type="utc")
-        axis = alt.Axis(
-            format="%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d", labelOverlap=True, values=stamps, grid=False
-        )
+        form = "%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d"
+        axis = alt.Axis(format=form, labelOverlap=True, values=stamps, grid=False)
         return rows, alt.X("bucket:T", title=title, axis=axis, scale=scale)
     if not dtype.is_numeric():
         rows = rows.with_columns(pl.col("bucket").cast(pl.String))
@@ -148,20 +126,16 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     return rows, alt.X("bucket:O", sort=order, title=title, axis=axis)
 
 
-def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, is_first: bool) -> alt.LayerChart:
+def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, first: bool) -> alt.LayerChart:
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
     domain = _within_bounds(rows, measure)
     coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
     rows = drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
-    course = lines(
-        rows, x, with_direction(measure), systems, domain=domain, coloured=coloured, first=is_first, named=True
-    )
-    rings = (
-        alt.Chart(rows)
-        .transform_filter("datum.drifted === true")
-        .mark_point(size=170, strokeWidth=2, filled=False)
-        .encode(x=x, y="mean:Q", color=colour(systems, coloured).legend(None), opacity=seen())
-    )
+    y, of_run = with_direction(measure), colour(systems, coloured).legend(None)
+    course = lines(rows, x, y, systems, domain=domain, coloured=coloured, first=first, named=True)
+    drifted = alt.Chart(rows).transform_filter("datum.drifted === true")
+    rings = drifted.mark_point(size=170, strokeWidth=2, filled=False)
+    rings = rings.encode(x=x, y="mean:Q", color=of_run, opacity=seen())
     sizes = rows.group_by("bucket", maintain_order=True).agg(pl.col("n_queries").min())
     step = -(-sizes.height // MOST_SIZES)
     texts = alt.Chart(sizes.gather_every(step)).mark_text(fontSize=9, color=FOREGROUND)

@@ -1,43 +1,25 @@
 """Functions of a run, most of them with its judgments. Each is a method of `.ir` on a run."""
 
-from polars_ir.runs.confidences import confidence
-from polars_ir.runs.difference import diff
-from polars_ir.runs.evaluation import evaluate
-from polars_ir.runs.explanation import explain
-from polars_ir.runs.instructions import p_mrr
-from polars_ir.runs.interleaving import interleave, interleaving
-from polars_ir.runs.judging import judge
-from polars_ir.runs.judging_next import judge_next
-from polars_ir.runs.norms import normalize
-from polars_ir.runs.pages import side_by_side
-from polars_ir.runs.rerank_gains import rerank_gain
-from polars_ir.runs.reusing import reusability
-from polars_ir.runs.shaping import collapse, condense, deduplicate, pool, rerank, top_k
-from polars_ir.runs.similarity import similarity
-from polars_ir.runs.skipping import skip_first
-from polars_ir.runs.validation import validate
+from polars_ir.lazy import lazy
 
-__all__ = [
-    "collapse",
-    "condense",
-    "confidence",
-    "deduplicate",
-    "diff",
-    "evaluate",
-    "explain",
-    "interleave",
-    "interleaving",
-    "judge",
-    "judge_next",
-    "normalize",
-    "p_mrr",
-    "pool",
-    "rerank",
-    "rerank_gain",
-    "reusability",
-    "side_by_side",
-    "similarity",
-    "skip_first",
-    "top_k",
-    "validate",
-]
+lazy(
+    __name__,
+    {
+        "polars_ir.runs.confidence": "confidence",
+        "polars_ir.runs.diff": "diff",
+        "polars_ir.runs.evaluate": "evaluate",
+        "polars_ir.runs.explain": "explain",
+        "polars_ir.runs.explain_plan": "explain_plan",
+        "polars_ir.runs.interleaving": "interleave, interleaving",
+        "polars_ir.runs.judge": "judge",
+        "polars_ir.runs.judge_next": "judge_next",
+        "polars_ir.runs.norms": "normalize",
+        "polars_ir.runs.p_mrr": "p_mrr",
+        "polars_ir.runs.rerank_gain": "rerank_gain",
+        "polars_ir.runs.reusability": "reusability",
+        "polars_ir.runs.similarity": "similarity",
+        "polars_ir.runs.validate": "validate",
+        "polars_ir.runs.verbs": "collapse, condense, deduplicate, pool, rerank, skip_first, top_k",
+    },
+    unlisted={"polars_ir.runs.verbs": "top"},
+)

@@ -1,4 +1,4 @@
-"""What a measure would be were a ranking, or its judgments, a little different: many such alternatives at once.
+"""A measure of rankings, or of judgments, that differ a little from the real ones: many such alternatives at once.
 
 Conventions: an alternative is a row with the ids of the rankings it is about, and the relation of these is repeated for
 it. How many rows that makes at a time is limited, by taking the alternatives in parts.
@@ -12,25 +12,26 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.engine.grouping import grouped
+from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import needs_of
-from polars_ir.engine.numbers import RANKING
-from polars_ir.engine.pairing import Pair
-from polars_ir.engine.ranking import Ties, reordered
+from polars_ir.engine.pair import Pair
+from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import judged_relation
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import holds_systems, to_polars
-from polars_ir.language.identity import Measured
-from polars_ir.language.names import Measures, resolve_one
-from polars_ir.language.spec import kind_of
-from polars_ir.runs.evaluation import evaluate
+from polars_ir.language.kinds import kind_of
+from polars_ir.language.names import Measured, Measures, resolve_one
+from polars_ir.language.words import Ties
+from polars_ir.runs.warnings import warn_of_grades
 
 #: The most rows that the alternatives of one part make.
-MOST_ROWS = 4_000_000
+MOST_ROWS = 250_000
 
-#: Whether a row is one that `evaluate` measures: of a judged document or, if the measure reads the run, of any.
+#: True of the rows that `evaluate` measures: of judged documents or, if the measure reads the run, of all.
 MEASURED = "polars_ir: measured"
 
-#: From here on the decimals of a difference of two values are those of rounding.
+#: Round differences of two values to this many decimals.
 DECIMALS = 15
 
 #: A run in any form as Polars frames.
@@ -38,10 +39,10 @@ Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 
 
 def one_measure(measure: Measures, what: str) -> Measured:
-    """The measure that `what` was asked for; an error for several, and for one that is not of a query's documents."""
+    """The one measure of a call of `what`; an error for several, and for one that is not of a query's documents."""
     measured = resolve_one(measure, what)
-    if (kind := kind_of(measured.expression)) == "preferences":
-        raise OptionError.not_for_kind(what, kind)
+    if not (kind := kind_of(measured.expression)).by_document:
+        raise OptionError.not_for_kind(what, kind.name)
     if "judged_elsewhere" in measured.expression.meta.root_names():
         raise MeasureError(
             f"{what} takes each query by itself; {measured.name!r} reads the judgments of others. Take Judged or unj."
@@ -50,7 +51,7 @@ def one_measure(measure: Measures, what: str) -> Measured:
 
 
 def cutoff_of(measure: Measured) -> int | None:
-    """How many documents of a ranking the measure reads, as far as is known."""
+    """The cutoff of the measure, if it has one."""
     k = measure.call.arguments.get("k") if measure.call else None
     return int(k) if isinstance(k, Integral) else None
 
@@ -69,25 +70,27 @@ def in_memory(runs: Frames) -> Frames:
     return runs.lazy().collect()
 
 
-def check_measure(run: Frames, qrels: Any, measure: Measured, **options: Any) -> None:
-    """Raise what `evaluate` would, and a `MeasureError` for a measure that is no number; nothing is computed."""
-    plan = {s: frame.lazy() for s, frame in run.items()} if isinstance(run, dict) else run.lazy()
-    name = measure.name
-    dtype = evaluate(plan, qrels, measure.expression, **options).lazy().collect_schema()[name]
+def check_number(measure: Measured, schema: pl.Schema) -> None:
+    """Raise a `MeasureError` for a measure that is no number in the schema of a result."""
+    dtype = schema[measure.name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
-        raise MeasureError(f"the measure {name!r} must be a number to be taken apart; it is {dtype}.")
+        raise MeasureError(f"the measure {measure.name!r} must be a number to be taken apart; it is {dtype}.")
 
 
 def relation_of(
     run: Frames, qrels: Any, measure: Measured, *, ties: Ties = "doc_id", judged_only: bool = False
 ) -> tuple[Pair, pl.LazyFrame]:
     """The relation with all documents, judged or not, and whether the measure is one of them all (`MEASURED`)."""
-    needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True)._replace(columns=None)
+    needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True)._replace(whole=True)
     pair, relation = judged_relation(run, qrels, [measure], needs)
+    if (judgments := pair.qrels or pair.run).eager:
+        warn_of_grades(judgments, [measure])
     of_all = not set(measure.expression.meta.root_names()).isdisjoint(pair.extra_columns)
     # A query without a judged document has a row without document and rank.
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
-    relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
+    relation = reordered(relation, pair.keys, ties)
+    check_number(measure, grouped(relation, pair, [measure], undefined=None).collect_schema())
+    relation = relation.drop(RANKING, strict=False)
     return pair, relation.with_columns(measured.alias(MEASURED))
 
 

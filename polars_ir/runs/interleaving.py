@@ -1,4 +1,4 @@
-"""Team-draft interleaving: two rankings shown as one list, and what its clicks say of them.
+"""Team-draft interleaving: two rankings shown as one list, and the preference that its clicks express.
 
 Conventions: the two systems are the teams `a` and `b`. Which of them picks first in a round is decided by the seed, the
 round and the place of the query among all queries, so that it does not depend on the order of rows.
@@ -10,19 +10,20 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DtypeError, explain_options, nearest, quoted
+from polars_ir.errors import ColumnError, DtypeError, nearest, quoted
 from polars_ir.extras import require
-from polars_ir.frames.columns import find
-from polars_ir.frames.ids import same_types
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
+from polars_ir.frames.roles import find, required
+from polars_ir.frames.rules import Rule, checked
+from polars_ir.frames.table import same_types
+from polars_ir.language.options import LARGEST, check, takes, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
-from polars_ir.values import check, whole
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
 MOST_PLACES = 50
 
 
-@explain_options
+@takes()
 def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKind:
     """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list.
 
@@ -36,7 +37,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKin
     k
         How many documents to show a query, at most 50.
     seed
-        What decides who picks first.
+        The seed of the draws of who picks first.
 
     Returns
     -------
@@ -74,9 +75,9 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKin
     return returned(picks.sort("query_id", "rank"), table, run_a)
 
 
-@explain_options
+@takes()
 def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_id") -> SameKind:
-    """Which of two interleaved systems users prefer: the credit of the teams, with an exact test.
+    """The preference of users between two interleaved systems: the credit of the teams, with an exact test.
 
     A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The
     preference is the share of wins, ties counting half, and p the exact two-sided binomial test of wins against losses.
@@ -84,11 +85,11 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     Parameters
     ----------
     log
-        A row per shown document: what `interleave` returned, with the clicks of each; every impression by itself.
+        A row per shown document: the result of `interleave`, with the clicks on each; every impression by itself.
     clicks
-        The column of clicks: numbers, or whether it was clicked.
+        The column of clicks: numbers or Booleans.
     impression
-        The column that tells impressions apart, where one query was shown several times; else the query.
+        The column that distinguishes impressions, where one query was shown several times; else the query.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     Raises
     ------
     IRError
-        For a log without the columns, or teams other than `a` and `b`.
+        For a log without the columns, teams other than `a` and `b`, and clicks that are null, negative or not finite.
 
     References
     ----------
@@ -119,13 +120,16 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
 
     frame = to_polars("log", log, column="clicks")
     _check_log(frame, clicks, impression)
-    team, clicked = pl.col("team").cast(pl.String), pl.col(clicks).cast(pl.Float64)
-    of_a, of_b = (clicked.filter(team == name).sum() for name in "ab")
     name = find("log", "query_id", frame.collect_schema().names()) if impression == "query_id" else impression
+    team, clicked = pl.col("team").cast(pl.String), pl.col(clicks).cast(pl.Float64)
+    wrong = clicked.is_null() | ~clicked.is_between(0, LARGEST)
+    rule = Rule(wrong, f"whose {clicks!r} is null, negative or not finite", "Leave them out")
+    needed = frame.lazy().select({str(name), "team", clicks})
+    rows = checked(needed, rule, eager=True, about="log", keys=[str(name)], names={})
+    of_a, of_b = (clicked.filter(team == each).sum() for each in "ab")
     lead = pl.col("b") - pl.col("a")
     counts = (
-        frame.lazy()
-        .group_by(str(name))
+        rows.group_by(str(name))
         .agg(a=of_a, b=of_b)
         .select(
             wins_a=(lead < 0).sum().cast(pl.UInt32),
@@ -193,8 +197,8 @@ def _check_log(frame: Frame, clicks: str, impression: str) -> None:
         if name not in schema:
             near = nearest(name, schema.names())
             raise ColumnError(f"has no column {name!r}; it has {quoted(schema.names())}.", about="log", near=near)
-    if find("log", "query_id", schema.names()) is None and impression == "query_id":
-        raise ColumnError.missing("log", "query_id", ("query_id",), schema.names())
+    if impression == "query_id":
+        required("log", "query_id", schema.names())
     if not (schema[clicks].is_numeric() or schema[clicks] == pl.Boolean):
         raise DtypeError.of_column("log", clicks, "numbers or Booleans", schema[clicks], "Cast it")
     teams = frame.lazy().select(pl.col("team").cast(pl.String).unique()).collect()["team"].to_list()

@@ -1,24 +1,26 @@
 """Scores made comparable among systems: a norm is an expression over one ranked list.
 
-Conventions: a list is what one system returned for one query (`per="query"`), or for all queries (`per="run"`).
+Conventions: a list is the result of one system for one query (`per="query"`), or for all queries (`per="run"`).
 Fractions are added up in the order of their size, so that a sum is the same to the last bit whatever the order of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 import polars as pl
 
-from polars_ir.errors import OptionError, explain_options, nearest, quoted
-from polars_ir.frames.checks import guard
+from polars_ir.errors import OptionError, check_systems, nearest, quoted
 from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.rules import guard
+from polars_ir.frames.table import Table
+from polars_ir.language.options import check, is_number, one_of, takes
 from polars_ir.language.words import total
-from polars_ir.runs.rankings import LowerIsBetter, checked_run, ranked, returned
-from polars_ir.values import check, is_number, one_of
+from polars_ir.runs.rankings import LowerIsBetter, checked_run, of_known_systems, ranked, returned
 
-#: What a list is: the documents of one query, or of all queries of a system.
+#: The extent of a list: the documents of one query, or of all queries of a system.
 Per = Literal["query", "run"]
 
 score, rank = pl.col("score"), pl.col("rank")
@@ -26,9 +28,17 @@ score, rank = pl.col("score"), pl.col("rank")
 #: Documents the list holds; documents that any list of the query holds.
 n_retrieved, n_candidates = pl.col("n_retrieved"), pl.col("n_candidates")
 
+#: The names of these counts.
+COUNTS = frozenset(("n_retrieved", "n_candidates"))
 
-#: What comes of infinite scores.
-NOT_A_NUMBER = "a normalised score is no number (NaN), as of infinite scores; leave these out, or normalise by 'rank'"
+
+#: Message for NaN scores (from infinities).
+NOT_A_NUMBER = "a normalised score is NaN, as of infinite scores; leave these out, or normalise by 'rank'"
+
+#: Message for a list whose scores are beyond the known ends of min-max.
+NO_SCALE = (
+    "min_max has a minimum at or above the highest score of a list, or a maximum below its lowest; mend these ends"
+)
 
 
 class Norm(NamedTuple):
@@ -36,13 +46,27 @@ class Norm(NamedTuple):
 
     `value` reads `score`, `rank`, `n_retrieved` and `n_candidates`, and may aggregate the list, as in
     `pl.col("score") / pl.col("score").max()`. `absent` is the score of a document that the list lacks, for norms that
-    give it one.
+    give it one. `ends` has the known ends that are by system, and `wrong` is true for a list whose scores are not
+    between the known ends.
     """
 
     name: str
     value: pl.Expr
     absent: pl.Expr | None = None
     per: Per = "query"
+    ends: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+    wrong: pl.Expr | None = None
+
+
+def _each(divisor: pl.Expr) -> pl.Expr:
+    """A value of the list for each of its rows: by a single number Polars divides otherwise, in some of its engines."""
+    return pl.when(score.is_not_null()).then(divisor)
+
+
+_largest = score.abs().max()
+
+#: The score, in units of the largest one where squares or sums would be beyond the range of a float.
+scaled = score / _each(pl.when(_largest.is_between(1e-100, 1e100) | (_largest == 0)).then(1.0).otherwise(_largest))
 
 
 def min_max(
@@ -51,18 +75,25 @@ def min_max(
     constant: float | None = 1.0,
     per: Per = "query",
 ) -> Norm:
-    """Min-max: `(s - min) / (max - min)`; `constant` where all scores are one, None to leave them as they are.
+    """Min-max: `(s - min) / (max - min)`; `constant` where all scores are equal, None to leave them as they are.
 
-    `minimum` and `maximum` are known ends in place of the list's own, one for all systems or by system: with a
-    `minimum` it is the theoretical min-max of TM2C2 (0 for BM25, -1 for a cosine). Bruch, Gai & Ingber 2023,
-    https://doi.org/10.1145/3596512
+    `minimum` and `maximum` are known ends in place of the list's own, one for all systems or by system; a system that
+    a dict does not name has its own. With a `minimum` it is the theoretical min-max of TM2C2 (0 for BM25, -1 for a
+    cosine). A minimum at or above the highest score of a list is an error, and a maximum below the lowest. Bruch, Gai
+    & Ingber 2023, https://doi.org/10.1145/3596512
 
     >>> pl.DataFrame({"score": [3.0, 2.0, 1.0]}).select(min_max().value).to_series().to_list()
     [1.0, 0.5, 0.0]
     """
-    low, high = _end("minimum", minimum, score.min()), _end("maximum", maximum, score.max())
+    (low, is_low), (high, is_high) = _end("minimum", minimum, score.min()), _end("maximum", maximum, score.max())
     level = score if constant is None else pl.lit(float(constant))
-    return Norm("min-max", pl.when(high > low).then((score - low) / _each(high - low)).otherwise(level), per=per)
+    value = pl.when(high > low).then((score - low) / _each(high - low)).otherwise(level)
+    ends = {"minimum": minimum, "maximum": maximum}
+    by_system = {option: dict(end) for option, end in ends.items() if isinstance(end, Mapping)}
+    # A list of one score at its highest is right, and one at its lowest has no scale.
+    wrong = (is_low & (high <= low)) | (is_high & (high < low))
+    known = minimum is not None or maximum is not None
+    return Norm("min-max", value, per=per, ends=by_system, wrong=wrong if known else None)
 
 
 def largest(per: Per = "query") -> Norm:
@@ -75,39 +106,39 @@ def largest(per: Per = "query") -> Norm:
 
 
 def shares(per: Per = "query") -> Norm:
-    """Sum: `(s - min) / sum of (s - min)`; equal shares where all scores are one.
+    """Sum: `(s - min) / sum of (s - min)`; equal shares where all scores are equal.
 
     Montague & Aslam 2001, https://doi.org/10.1145/502585.502657
 
     >>> pl.DataFrame({"score": [4.0, 2.0, 1.0]}).select(shares().value).to_series().to_list()
     [0.75, 0.25, 0.0]
     """
-    above = score - score.min()
-    whole = total((score.sort()) - score.min())
+    above = scaled - scaled.min()
+    whole = total((scaled.sort()) - scaled.min())
     return Norm("sum", pl.when(whole > 0).then(above / _each(whole)).otherwise(1 / pl.len()), per=per)
 
 
 def z(ddof: int = 0, per: Per = "query") -> Norm:
-    """Z-scores: `(s - mean) / std`, zero mean and unit variance; 0 where all scores are one.
+    """Z-scores: `(s - mean) / std`, zero mean and unit variance; 0 where all scores are equal.
 
     >>> pl.DataFrame({"score": [3.0, 1.0]}).select(z().value).to_series().to_list()
     [1.0, -1.0]
     """
     mean, deviation = _mean(), _deviation(ddof)
-    return Norm("z", pl.when(_spread()).then((score - mean) / _each(deviation)).otherwise(0.0), per=per)
+    return Norm("z", pl.when(_spread()).then((scaled - mean) / _each(deviation)).otherwise(0.0), per=per)
 
 
 def dbsf(ddof: int = 1, constant: float | None = 0.5, per: Per = "query") -> Norm:
     """Distribution-based: `(s - (mean - 3 std)) / (6 std)`, three deviations about the mean as the unit interval.
 
-    Nothing is clipped. `constant` where all scores are one, None for 1 above 0 and 0 elsewhere.
+    Nothing is clipped. `constant` where all scores are equal, None for 1 above 0 and 0 elsewhere.
 
     >>> pl.DataFrame({"score": [2.0, 0.0]}).select(dbsf(ddof=0).value.round(4)).to_series().to_list()
     [0.6667, 0.3333]
     """
     mean, deviation = _mean(), _deviation(ddof)
     level = (score.max() > 0).cast(pl.Float64) if constant is None else pl.lit(float(constant))
-    value = (score - mean + 3 * deviation) / _each(6 * deviation)
+    value = (scaled - mean + 3 * deviation) / _each(6 * deviation)
     return Norm("dbsf", pl.when(_spread()).then(value).otherwise(level), per=per)
 
 
@@ -117,8 +148,8 @@ def l2(per: Per = "query") -> Norm:
     >>> pl.DataFrame({"score": [4.0, 0.0]}).select(l2().value).to_series().to_list()
     [1.0, 0.0]
     """
-    length = total((score**2).sort()).sqrt()
-    return Norm("l2", pl.when(length > 0).then(score / _each(length)).otherwise(0.0), per=per)
+    length = total((scaled**2).sort()).sqrt()
+    return Norm("l2", pl.when(length > 0).then(scaled / _each(length)).otherwise(0.0), per=per)
 
 
 def ranks() -> Norm:
@@ -140,18 +171,13 @@ def borda() -> Norm:
     return Norm("borda", 1 - (rank.cast(pl.Float64) - 1) / n_candidates, absent)
 
 
-def _each(divisor: pl.Expr) -> pl.Expr:
-    """A value of the list for each of its rows: by a single number Polars divides otherwise, in some of its engines."""
-    return pl.when(score.is_not_null()).then(divisor)
-
-
 def _mean() -> pl.Expr:
-    return total(score.sort()) / pl.len()
+    return total(scaled.sort()) / pl.len()
 
 
 def _deviation(ddof: int) -> pl.Expr:
     # The squares sorted themselves: equal scores have equal squares, but -1 and 1 may stand in either order.
-    squares = ((score - _mean()) ** 2).sort()
+    squares = ((scaled - _mean()) ** 2).sort()
     return (total(squares) / (pl.len().cast(pl.Float64) - ddof)).sqrt()
 
 
@@ -159,16 +185,17 @@ def _spread() -> pl.Expr:
     return score.max() > score.min()
 
 
-def _end(option: str, value: Any, own_end: pl.Expr) -> pl.Expr:
-    """An end of the scale: the list's own, a number, or one by system."""
+def _end(option: str, value: Any, own_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """An end of the scale (the list's own, a number, or one by system), and whether it is a known one."""
     if value is None:
-        return own_end
+        return own_end, pl.lit(False)
     if isinstance(value, Mapping) and all(map(is_number, value.values())):
         ends = {str(system): float(end) for system, end in value.items()}
-        return pl.col("run").cast(pl.String).replace_strict(ends, return_dtype=pl.Float64, default=None)
+        known = pl.col("run").cast(pl.String).replace_strict(ends, return_dtype=pl.Float64, default=None)
+        return pl.coalesce(known, own_end), known.is_not_null()
     if not is_number(value):
         raise OptionError(f"must be a number, or a dict of numbers by system; got {value!r}.", about=option)
-    return pl.lit(float(value))
+    return pl.lit(float(value)), pl.lit(True)
 
 
 #: The norms, each with the parameters it has by default.
@@ -191,20 +218,35 @@ def norm_of(norm: str | Norm | pl.Expr) -> Norm:
     return BY_NAME[norm]
 
 
+def check_ends(norm: Norm | None, systems: Sequence[str]) -> None:
+    """Raise an `OptionError` for ends of a name that is no system."""
+    for option, ends in ({} if norm is None else norm.ends).items():
+        check_systems(option, ends, systems)
+
+
+def with_known_ends(rows: pl.LazyFrame, norm: Norm | None, run: Table) -> pl.LazyFrame:
+    """The rows of a run, which has the systems that the ends of the norm name."""
+    if norm is not None and "run" in run.dtypes:
+        for option, ends in norm.ends.items():
+            rows = of_known_systems(rows, option, ends, run)
+    return rows
+
+
 def normalized(rows: pl.LazyFrame, norm: Norm, keys: list[str]) -> pl.LazyFrame:
     """Ranked rows with their scores normalised; `keys` make a list."""
     of_list = keys if norm.per == "query" else [key for key in keys if key == "run"]
     # By `over` even where one list is all: a plain division by a scalar multiplies by its reciprocal, another number.
     value = norm.value.cast(pl.Float64).over(of_list or pl.lit(True))
-    rows = with_counts(rows, norm.value, keys)
+    rows = with_counts(rows, norm.value.meta.root_names(), keys)
     if BY_NAME.get(norm.name) is not norm:
         check_over_list("norm", norm.value, rows)
+    if norm.wrong is not None:
+        rows = guard(rows, norm.wrong.over(of_list or pl.lit(True)), NO_SCALE)
     return rows.with_columns(score=value)
 
 
-def with_counts(rows: pl.LazyFrame, reader: pl.Expr, keys: list[str]) -> pl.LazyFrame:
-    """The rows with the counts that an expression reads: of the list's documents, and of all the query's."""
-    read = reader.meta.root_names()
+def with_counts(rows: pl.LazyFrame, read: Iterable[str], keys: list[str]) -> pl.LazyFrame:
+    """The rows with those of the counts of documents, of the list and of the query, that are `read`."""
     counts = {"n_retrieved": pl.len().over(keys), "n_candidates": pl.col("doc_id").n_unique().over("query_id")}
     lacking = set(read) & counts.keys() - set(rows.collect_schema().names())
     return rows.with_columns(counts[name].alias(name) for name in sorted(lacking))
@@ -225,7 +267,7 @@ def check_over_list(option: str, expression: pl.Expr, rows: pl.LazyFrame) -> Non
         raise OptionError(f"must give numbers; the expression gives {dtype}.", about=option)
 
 
-@explain_options
+@takes()
 def normalize(
     run: Any,
     norm: str | Norm | pl.Expr = "min-max",
@@ -234,7 +276,7 @@ def normalize(
 ) -> SameKind:
     """The run with its scores normalised, so that the scores of different systems can be compared.
 
-    Per list, which is what a system returned for a query: `"min-max"` (s - min) / (max - min), `"max"` s / max,
+    Per list, the result of a system for a query: `"min-max"` (s - min) / (max - min), `"max"` s / max,
     `"sum"` (s - min) / sum of (s - min), `"z"` (s - mean) / std, `"dbsf"` (s - mean + 3 std) / (6 std), `"l2"`
     s / sqrt(sum of s^2), `"rank"` 1 - (rank - 1) / n, `"borda"` 1 - (rank - 1) / |C|, C being the documents that any
     system returned for the query. Other deviations, known ends of the scale and lists of all queries are parameters of
@@ -248,13 +290,13 @@ def normalize(
         A name; a norm of `polars_ir.fusion`; or an expression over a list's `score`, `rank` and `n_retrieved`, such as
         `pl.col("score") / pl.col("score").max()`.
     lower_is_better
-        Whether the scores are distances, of all systems (True) or of those listed; their signs are changed first.
+        True, or a list of systems, for scores that are distances; their signs are changed first.
 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
         `run` (if there are several), the query column, `doc_id` and `score` (Float64), in no order. Where all scores of
-        a list are one: 1 by min-max, 0.5 by DBSF, 0 by z, equal shares by sum. One document alone is such a list.
+        a list are equal: 1 by min-max, 0.5 by DBSF, 0 by z, equal shares by sum. One document alone is such a list.
 
     Raises
     ------
@@ -275,6 +317,7 @@ def normalize(
     """
     record = norm_of(norm)
     table = checked_run(run)
-    rows = normalized(ranked(table, lower_is_better=lower_is_better), record, table.keys)
+    rows = with_known_ends(ranked(table, lower_is_better=lower_is_better), record, table)
+    rows = normalized(rows, record, table.keys)
     rows = guard(rows, score.is_nan(), NOT_A_NUMBER)
     return returned(rows.select(*table.keys, "doc_id", "score"), table, run)

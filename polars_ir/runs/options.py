@@ -1,14 +1,26 @@
-"""The options of an evaluation: `evaluate`, the measures' methods of `.ir`, Spark and the command line take them."""
+"""The options of an evaluation, and those of the functions that look into one.
+
+`evaluate`, the measures' methods of `.ir`, Spark and the command line take all of an evaluation.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args
 
-from polars_ir.engine.ranking import Ties
-from polars_ir.options import Option
-from polars_ir.values import any_number, column, one_of, or_none, truth
+from polars_ir.language.options import Option, Value, any_number, anything, column, is_whole, one_of, or_none, truth
+from polars_ir.language.words import Ties
 
 Missing = Literal["zero", "skip"]
+
+#: The depth to which rankings are shown: the measure's cutoff, a rank, or all.
+Depth = int | Literal["cutoff"] | None
+
+#: The orders of tied documents.
+ORDERS = tuple(order for order in get_args(Ties) if order != "expected")
+
+JudgedOnly: TypeAlias = Annotated[
+    bool, Option(False, truth(), "Take the unjudged documents out of the ranking first: condensed lists.")
+]
 
 
 class Evaluating(TypedDict, total=False):
@@ -33,9 +45,7 @@ class Evaluating(TypedDict, total=False):
             "leaves.",
         ),
     ]
-    judged_only: Annotated[
-        bool, Option(False, truth(), "Take the unjudged documents out of the ranking first: condensed lists.")
-    ]
+    judged_only: JudgedOnly
     ties: Annotated[
         Ties,
         Option(
@@ -71,5 +81,55 @@ class Evaluating(TypedDict, total=False):
             "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
             "judgments may lead further. A query without a relevant document counts 0 here, and a measure that is a "
             "text has no bounds. It ranks the whole run, as a measure of a run column does.",
+        ),
+    ]
+
+
+class Judging(TypedDict, total=False):
+    """The options of one judged relation, in which tied documents stand in one order."""
+
+    ties: Annotated[
+        Ties,
+        Option(
+            "doc_id",
+            Value(f"an order of tied documents, {one_of(*ORDERS).wanted}", ORDERS.__contains__, str, ORDERS),
+            "The order of documents with equal scores. 'doc_id': by id falling, compared as text, also integers (9 "
+            "before 10, as '9' before '10'); 'input': as the rows of the run stand; 'best' and 'worst': the relevant "
+            "ones first and last. Without document ids it must be named where tied documents differ in grade.",
+        ),
+    ]
+    judged_only: JudgedOnly
+
+
+class Explaining(Judging, total=False):
+    """The options of the contributions of documents."""
+
+    documents: Annotated[
+        Any,
+        Option(
+            None,
+            anything(),
+            'Texts, which then stand behind the ids: a dict `{id: text}` or `{id: {"title": ..., "text": ...}}`, or a '
+            "frame with a column of ids and one called `text`, before which goes a `title`, as `read_beir` has them; "
+            "of a LazyFrame the texts that are shown are read.",
+        ),
+    ]
+    queries: Annotated[Any, Option(None, anything(), "Texts of the queries, likewise.")]
+
+
+class Showing(Explaining, total=False):
+    """The options of rankings that are shown down to a depth."""
+
+    depth: Annotated[
+        Depth,
+        Option(
+            "cutoff",
+            Value(
+                "'cutoff', a rank from 1 on, or None for all",
+                lambda depth: depth is None or depth == "cutoff" or is_whole(depth),
+                lambda depth: depth,
+            ),
+            "How far down the ranking is shown: as far as the measure sees (`'cutoff'`; whole if it has none), to a "
+            "rank, or whole (None). Contributions add up to the value unless a rank cuts some off.",
         ),
     ]

@@ -1,27 +1,29 @@
 """The ranked lists of a run: one a query, or one a query and system, in the package's one order of documents.
 
 Conventions: scores fall, equal scores are ordered by document id falling, as everywhere in this package. A run in
-memory is searched for duplicates up to the size `pairing` says; bad values of a LazyFrame make its plan fail.
+memory is searched for duplicates up to a size (`engine/pair.py`); bad values of a LazyFrame make its plan fail.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.numbers import Rankings, row_numbers
-from polars_ir.engine.pairing import is_searched, search_duplicates
-from polars_ir.engine.placing import places
+from polars_ir.engine.in_memory import Rankings, places, row_numbers
+from polars_ir.engine.pair import is_searched, search_duplicates
 from polars_ir.engine.ranking import guarded, place, text
-from polars_ir.engine.relation import OUR_MESSAGE
-from polars_ir.errors import DataError, OptionError, nearest, quoted
-from polars_ir.frames.kinds import give_back
+from polars_ir.errors import OptionError, check_systems
+from polars_ir.frames import kinds
+from polars_ir.frames.rules import guard
 from polars_ir.frames.table import Table, run_table
 
-#: Whether scores are distances: of all systems, or of those listed.
+#: A column with the number of systems that an option names.
+SEEN = "polars_ir: seen"
+
+#: True, or a list of systems, for scores that are distances.
 LowerIsBetter = bool | Iterable[str]
 
 
@@ -38,10 +40,26 @@ def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) 
     needed = dict.fromkeys([*run.keys, "doc_id", "score", *columns])
     rows = run.select(*needed)
     if (distance := _distances(run, lower_is_better)) is not None:
-        wide = pl.Int128 if run.dtypes["score"] == pl.UInt64 else run.dtypes["score"]
+        dtype = run.dtypes["score"]
+        # In a type that has the negative ones; Int128 has no negation.
+        wide = pl.Int128 if dtype in (pl.UInt64, pl.UInt128, pl.Int128) else pl.Int64 if dtype.is_integer() else dtype
         score = pl.col("score").cast(wide)
-        rows = rows.with_columns(score=pl.when(distance).then(-score).otherwise(score))
+        turned = 0 - score if dtype.is_integer() else -score
+        rows = rows.with_columns(score=pl.when(distance).then(turned).otherwise(score))
+        if not isinstance(lower_is_better, bool):
+            rows = of_known_systems(rows, "lower_is_better", lower_is_better, run)
     return rows
+
+
+def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], run: Table) -> pl.LazyFrame:
+    """The rows of a run, whose systems an option names; where these are not read yet, the plan fails for others."""
+    names = sorted(set(map(str, names)))
+    if (systems := systems_in(run)) is not None:
+        check_systems(option, names, systems)
+        return rows
+    seen = run.select("run").unique().select(pl.col("run").cast(pl.String).is_in(names).sum().alias(SEEN))
+    says = f"{option} names {', '.join(map(repr, names))}, not all of which are systems of the run"
+    return guard(rows.join(seen, how="cross"), pl.col(SEEN) < len(names), says).drop(SEEN)
 
 
 def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False) -> pl.LazyFrame:
@@ -66,7 +84,7 @@ def _placed(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _distances(run: Table, lower_is_better: object) -> pl.Expr | None:
-    """Whether a row's score is a distance; None where none is."""
+    """An expression that is true for distances; None where no score is one."""
     if isinstance(lower_is_better, bool):
         return pl.lit(True) if lower_is_better else None
     if isinstance(lower_is_better, str) or not isinstance(lower_is_better, Iterable):
@@ -74,12 +92,7 @@ def _distances(run: Table, lower_is_better: object) -> pl.Expr | None:
         raise OptionError(says, about="lower_is_better")
     if "run" not in run.dtypes:
         raise OptionError("must be True or False for a run of one system.", about="lower_is_better")
-    names = [str(name) for name in lower_is_better]
-    known = systems_in(run)
-    if known is not None and (unknown := [name for name in names if name not in known]):
-        says = f"names {unknown[0]!r}, which is no system; they are {quoted(known)}."
-        raise OptionError(says, about="lower_is_better", near=nearest(unknown[0], known))
-    return pl.col("run").cast(pl.String).is_in(names)
+    return pl.col("run").cast(pl.String).is_in([str(name) for name in lower_is_better])
 
 
 def systems_in(run: Table) -> list[str] | None:
@@ -102,23 +115,21 @@ def in_order(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
 
 def returned(result: pl.LazyFrame, run: Table, like: Any) -> Any:
     """A result in the kind of the run, its query column under the name it had there."""
-    result = result.rename({"query_id": run.names["query_id"]})
-    return result if not run.eager else give_back(collected(result, run.rows), like)
+    return run.give_back(result, like, _engine(run.rows))
 
 
 def collected(plan: pl.LazyFrame, rows: int | None = None) -> pl.DataFrame:
-    """What a plan over so many rows in memory, or over files, gives; what it finds wrong becomes an error of ours."""
-    small = rows is not None and rows < tuning.TUNING.streaming_rows
-    try:
-        return plan.collect(engine="in-memory" if small else "streaming")
-    except pl.exceptions.InvalidOperationError as error:
-        if ours := OUR_MESSAGE.search(str(error)):
-            raise DataError(ours[1]) from None
-        raise
+    """The result of a plan over some rows in memory, or over files; a failed guard raises a `DataError`."""
+    return kinds.collected(plan, _engine(rows))
+
+
+def _engine(rows: int | None) -> Literal["in-memory", "streaming"]:
+    """The engine for a plan over some rows in memory, or over files."""
+    return "in-memory" if rows is not None and rows < tuning.TUNING.streaming_rows else "streaming"
 
 
 def of_ranks(table: Table, among: pl.Expr, like: Any) -> Any:
-    """The rows of a run whose rank is among some, each list by falling score, as the kind of `like`."""
+    """The rows of a run at some ranks, each list by falling score, in the kind of `like`."""
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     rows = ranked(table, *others, whole=True).filter(among).drop("rank")
     return returned(in_order(rows, table.keys), table, like)

@@ -1,23 +1,29 @@
-"""How much the ranked lists of systems agree: overlap, Jaccard and rank-biased overlap."""
+"""`similarity`: the agreement of the ranked lists of systems, as overlap, Jaccard and rank-biased overlap."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, OptionError, explain_options
+from polars_ir.errors import ColumnError, OptionError
 from polars_ir.frames.kinds import SameKind
+from polars_ir.language.options import chance, check, takes, whole
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import checked_run, ranked, returned
-from polars_ir.values import chance, check, whole
 
-PAIR = ["run", "other", "query_id"]
+#: About the most common documents of the pairs of a part; all pairs that a list is the first of are in one part.
+MOST_ROWS = 200_000
+
+#: Some lists and their rows, and the lists of the same queries from the first of these on, and theirs.
+Part = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]
 
 
-@explain_options
+@takes()
 def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> SameKind:
-    """How similar the lists of two systems are: a row per pair of systems and query that both answered.
+    """The similarity of the lists of two systems: a row per pair of systems and query that both answered.
 
     - `overlap@k`: the share of the first k places whose documents both have, |A intersection B| / k.
     - `jaccard@k`: |A intersection B| / |A union B| of the first k documents.
@@ -58,74 +64,110 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
     >>> ir.similarity({"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, k=2).select("overlap@2", "jaccard@2").row(0)
     (1.0, 1.0)
     """
-    k, p = check("k", k, whole(1)), check("p", p, chance())
+    k, p = check("k", k, whole(1, 2**32 - 1)), check("p", p, chance())
     table = checked_run(runs if other is None else {"a": runs, "b": other})
     if "run" not in table.dtypes:
-        raise OptionError("must be the other run, or runs a dict of several; got None.", about="other")
+        raise OptionError("must be the other run, unless runs hold several; got None.", about="other")
     if table.systems is not None and len(table.systems) < 2:
         raise ColumnError("needs two runs at least; got one.", about="similarity")
-    rows = ranked(table).select("run", "query_id", "doc_id", pl.col("rank").cast(pl.Int64))
-    right = rows.rename({"run": "other", "rank": "other_rank"})
-    shared = (
-        rows.join(right, on=["query_id", "doc_id"])
-        .filter(pl.col("run") < pl.col("other"))
-        .with_columns(deeper=pl.max_horizontal("rank", "other_rank"))
+    run, query = table.dtypes["run"], table.dtypes["query_id"]
+    # A function of all rows: the last bits of a streaming plan depend on the batches it makes of them.
+    similarities = (
+        ranked(table)
+        .select("run", "query_id", "doc_id", "rank")
+        .map_batches(
+            partial(_similarities, k=k, p=p),
+            schema={"run": run, "other": run, "query_id": query, **dict.fromkeys(_measures(k, p), pl.Float64())},
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+        )
     )
-    lists = rows.group_by("run", "query_id").agg(n=pl.len().cast(pl.Int64))
-    pairs = (
-        lists.join(lists.rename({"run": "other", "n": "other_n"}), on="query_id")
-        .filter(pl.col("run") < pl.col("other"))
-        .with_columns(short=pl.min_horizontal("n", "other_n"), long=pl.max_horizontal("n", "other_n"))
-    )
-    weights = _weights(rows, p)
-    ends = weights.select(short="depth", short_by="by_depth", short_of="of_depth")
-    far_ends = weights.select(long="depth", long_by="by_depth", long_of="of_depth")
-    pairs = pairs.join(ends, on="short").join(far_ends, on="long")
-    similarities = pairs.join(_agreements(shared, pairs, weights, k), on=PAIR, how="left").select(
-        *PAIR, *_similarities(k, p)
-    )
-    return returned(similarities.sort(PAIR), table, runs)
+    return returned(similarities, table, runs)
 
 
-def _weights(rows: pl.LazyFrame, p: float) -> pl.LazyFrame:
-    """Sums over the depths up to each one: of p^d / d (`by_depth`), and of p^d (`of_depth`)."""
-    depth = pl.col("depth").cast(pl.Float64)
-    power = pl.lit(p).pow(depth)
-    # Every list has all the ranks from 1 on, so that the ranks there are, are the depths.
-    depths = rows.select(depth="rank").unique().sort("depth")
-    return depths.with_columns(by_depth=(power / depth).cum_sum(), of_depth=power.cum_sum())
+def _similarities(rows: pl.DataFrame, k: int, p: float) -> pl.DataFrame:
+    """The similarities of the lists of every pair of systems, found in parts."""
+    lists = rows.group_by("query_id", "run").agg(n=pl.len().cast(pl.Int64)).sort("query_id", "run")
+    lists = lists.with_row_index("list").with_columns(query=pl.col("query_id").rle_id())
+    rows = rows.join(lists, on=["query_id", "run"]).select("list", "query", "doc_id", "rank", "n").sort("list")
+    weights = _weights(lists.select(pl.col("n").max()).item() or 0, p)
+    found = pl.concat(_agreements(part, weights, k).collect(engine="in-memory") for part in _parts(lists, rows))
+    ids = {"run": ("run", "list"), "other": ("run", "other"), "query_id": ("query_id", "list")}
+    named = [lists[column].gather(found[side]).alias(name) for name, (column, side) in ids.items()]
+    # Not in the parts: Polars multiplies with the reciprocal where it divides by a column of one row.
+    return found.select(*named, **_measures(k, p)).sort(*ids)
 
 
-def _agreements(shared: pl.LazyFrame, pairs: pl.LazyFrame, weights: pl.LazyFrame, k: int) -> pl.LazyFrame:
-    """Counts of the common documents of a pair, and the sum of RBO over the depths of the longer list.
+def _parts(lists: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Part]:
+    """The lists in parts, each with all that its lists are compared with."""
+    ends = lists.select("list", "query", end=pl.col("n").cum_sum(), begin=pl.col("n").cum_sum() - pl.col("n"))
+    ends = ends.with_columns(pl.col("list", "end").last().over("query").name.prefix("last "))
+    if lists.is_empty():
+        yield lists, rows, lists, rows
+        return
+    common = lists["n"] * (ends["last list"] - ends["list"])
+    for part in ends.with_columns(part=common.cum_sum() // MOST_ROWS).partition_by("part"):
+        first, last = part.row(0, named=True), part.row(-1, named=True)
+        own, others = (lists[first["list"] : last[end] + 1] for end in ("list", "last list"))
+        own_rows, rows_of_others = (rows[first["begin"] : last[end]] for end in ("end", "last end"))
+        yield own, own_rows, others, rows_of_others
+
+
+def _weights(depth: int, p: float) -> pl.DataFrame:
+    """Sums over the depths up to each one: of p^d / d (`by_depth`; `before` without it), and of p^d (`of_depth`)."""
+    depths = pl.int_range(1, depth + 1).cast(pl.Float64)
+    power = pl.lit(p).pow(depths)
+    weights = pl.select(by_depth=(power / depths).cum_sum(), of_depth=power.cum_sum())
+    return weights.with_columns(before=pl.col("by_depth").shift(1, fill_value=0.0))
+
+
+def _agreements(part: Part, weights: pl.DataFrame, k: int) -> pl.LazyFrame:
+    """Pairs of lists with counts of their common documents, and the sum of RBO over the depths of the longer one.
 
     A document in common from depth m on adds p^d / d at each depth d from m to the end.
     """
-    deeper = pl.col("deeper")
-    before = weights.select(deeper=pl.col("depth") + 1, before="by_depth")
-    parts = (
-        shared.join(pairs.select(*PAIR, "short", "long_by"), on=PAIR)
-        .join(before, on="deeper", how="left")
-        .with_columns(part=pl.col("long_by") - pl.col("before").fill_null(0.0))
+
+    def paired(left: pl.DataFrame, right: pl.DataFrame, *on: str) -> pl.LazyFrame:
+        theirs = right.lazy().rename({"list": "other", "n": "other_n", "rank": "other_rank"}, strict=False)
+        pairs = left.lazy().join(theirs, on=on).filter(pl.col("list") < pl.col("other"))
+        return pairs.with_columns(short=pl.min_horizontal("n", "other_n"), long=pl.max_horizontal("n", "other_n"))
+
+    def down_to(sums: str, depth: pl.Expr) -> pl.Expr:
+        return pl.lit(weights[sums]).gather(depth - 1)
+
+    lists, rows, others, rows_of_others = part
+    short, long, deeper = pl.col("short"), pl.col("long"), pl.max_horizontal("rank", "other_rank")
+    counts = (
+        paired(rows, rows_of_others, "query", "doc_id")
+        .select("list", "other", "short", deeper=deeper, part=down_to("by_depth", long) - down_to("before", deeper))
+        .group_by("list", "other")
+        .agg(
+            common=(pl.col("deeper") <= k).sum().cast(pl.Float64),
+            x_short=(pl.col("deeper") <= short).sum().cast(pl.Float64),
+            x_long=pl.len().cast(pl.Float64),
+            depths=total(pl.col("part").sort()),
+        )
     )
-    return parts.group_by(PAIR).agg(
-        common=(deeper <= k).sum().cast(pl.Float64),
-        x_short=(deeper <= pl.col("short")).sum().cast(pl.Float64),
-        x_long=pl.len().cast(pl.Float64),
-        depths=total(pl.col("part").sort()),
+    # Lists without a document in common are a pair, too.
+    pairs = paired(lists, others, "query").join(counts, on=["list", "other"], how="left")
+    return pairs.select(
+        *("list", "other", "n", "other_n", "short", "long"),
+        pl.col("common", "x_short", "x_long", "depths").fill_null(0.0),
+        of_depths=down_to("of_depth", long) - down_to("of_depth", short),
+        by_depths=down_to("by_depth", long) - down_to("by_depth", short),
     )
 
 
-def _similarities(k: int, p: float) -> list[pl.Expr]:
+def _measures(k: int, p: float) -> dict[str, pl.Expr]:
     """The measures of a pair, from its counts and the sums over the depths."""
-    common, x_short, x_long, depths = (pl.col(c).fill_null(0.0) for c in ("common", "x_short", "x_long", "depths"))
+    common, x_short, x_long, depths = map(pl.col, ("common", "x_short", "x_long", "depths"))
     short, long = (pl.col(end).cast(pl.Float64) for end in ("short", "long"))
     either = pl.min_horizontal("n", k) + pl.min_horizontal("other_n", k) - common
-    of_depths, by_depths = pl.col("long_of") - pl.col("short_of"), pl.col("long_by") - pl.col("short_by")
-    behind_short = x_short / short * (of_depths - short * by_depths)
+    behind_short = x_short / short * (pl.col("of_depths") - short * pl.col("by_depths"))
     behind_both = ((x_long - x_short) / long + x_short / short) * pl.lit(p).pow(long)
-    return [
-        (common / pl.col("n").clip(k, k)).alias(f"overlap@{k}"),
-        (common / either).alias(f"jaccard@{k}"),
-        ((depths + behind_short) * ((1 - p) / p) + behind_both).clip(0.0, 1.0).alias("RBO"),
-    ]
+    return {
+        f"overlap@{k}": common / pl.col("n").clip(k, k),
+        f"jaccard@{k}": common / either,
+        "RBO": ((depths + behind_short) * ((1 - p) / p) + behind_both).clip(0.0, 1.0),
+    }

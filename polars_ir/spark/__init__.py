@@ -48,7 +48,7 @@ On a cluster
     * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.
 """
 
-from polars_ir.spark.evaluating import evaluate
+from polars_ir.spark.evaluate import evaluate
 from polars_ir.spark.summing import mean, summarize
 
 __all__ = ["evaluate", "mean", "summarize"]

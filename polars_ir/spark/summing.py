@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from polars_ir.errors import Code, Fix, InputTypeError, entered_by, explain_options
-from polars_ir.frames.columns import find
-from polars_ir.options import takes
-from polars_ir.per_query.options import Summarizing
-from polars_ir.per_query.summary import mean as mean_locally
-from polars_ir.per_query.summary import summarize as summarize_locally
-from polars_ir.spark.tables import SPARK, arrow_schema, check_spark, column, empty, in_tasks
-from polars_ir.spark.tasks import Summary
+from polars_ir.errors import Code, Fix, InputTypeError
+from polars_ir.frames.roles import find
+from polars_ir.language.options import takes
+from polars_ir.per_query.mean import mean as mean_locally
+from polars_ir.per_query.shared.options import Summarizing, confidence_is_alpha
+from polars_ir.per_query.summarize import summarize as summarize_locally
+from polars_ir.spark.tables import arrow_schema, check_spark, column, empty
+from polars_ir.spark.tasks import Summary, in_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 Columns = str | list[str] | tuple[str, ...] | None
 
 
-@explain_options
-@entered_by(SPARK)
+@takes()
 def mean(
     per_query: DataFrame,
     *,
@@ -54,7 +53,7 @@ def mean(
     Raises
     ------
     IRError
-        As `polars_ir.mean`, for what can be told from the schema; other errors fail the job with that message.
+        As `polars_ir.mean`, for errors that the schema shows; others fail the job with that message.
 
     Examples
     --------
@@ -64,8 +63,7 @@ def mean(
     return _summed(mean_locally, per_query, {"by": by, "weights": weights, "average": average})
 
 
-@explain_options
-@entered_by(SPARK)
+@confidence_is_alpha
 @takes(Summarizing)
 def summarize(
     per_query: DataFrame, *, by: Columns = None, weights: str | None = None, **options: Unpack[Summarizing]
@@ -90,7 +88,7 @@ def summarize(
     Raises
     ------
     IRError
-        As `polars_ir.summarize`, for what can be told from the schema; other errors fail the job with that message.
+        As `polars_ir.summarize`, for errors that the schema shows; others fail the job with that message.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def summarize(
 
 
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
-    """A summary by the core, which has all queries of a system in one partition."""
+    """A summary by the core, with all queries of a system in one partition."""
     check_spark("per_query", per_query)
     for option in ("by", "weights"):
         if not isinstance(options[option], str | list | tuple | None):

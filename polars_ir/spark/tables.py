@@ -1,16 +1,20 @@
 """Spark frames as the core sees them: schemas, names and sizes, none of which runs a job.
 
-Conventions: a column is named in backquotes, since its name can hold a dot. PySpark and PyArrow are imported when used.
+Conventions
+    * A column is named in backquotes, since its name can hold a dot. PySpark and PyArrow are imported when used.
+    * A file of zero bytes, which Spark passes over without a word, is an error: in Parquet and ORC it is a table that
+      was lost. Spark knows the sizes of files that it has listed, and only its own plan tells them, which Spark Connect
+      has not, nor has a frame made from a cached or a streaming one. Spark Connect (4.0) tells the names of a frame's
+      files, but not their sizes: `_metadata` and the `binaryFile` source leave empty files out as every reader does, so
+      that only a job over all parts, before each evaluation, could tell them.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-import pickle
 import shutil
-import sys
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import polars as pl
 import polars.selectors as cs
@@ -18,9 +22,9 @@ import polars.selectors as cs
 from polars_ir.errors import (
     Code,
     ColumnError,
-    Door,
     DtypeError,
     ExtraError,
+    FileError,
     Fix,
     InputTypeError,
     OptionError,
@@ -30,41 +34,29 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.kinds import to_polars
-from polars_ir.spark.files import check_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-class Task(Protocol):
-    """What an executor does with the batches of a partition, and the schema of what it gives back."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The schema of the batches given back."""
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """What it makes of the batches of a partition."""
-
-
-#: From so many bytes on Spark refuses to broadcast a table.
+#: The bytes from which on Spark refuses to broadcast a table.
 LARGEST_BROADCAST = 8 << 30
 
-#: What Spark takes for the size of a table that it knows nothing of, and larger.
+#: Spark's estimates of tables of unknown size are at least this.
 UNKNOWN = 1 << 62
-
-#: How a caller with Spark frames came in.
-SPARK = Door("spark")
 
 #: Settings by which Spark leaves out the rows of a file without a word.
 LOSSY = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
 
+#: The formats that no file of zero bytes has, as Spark's classes for them are called.
+_NEVER_EMPTY = ("ParquetFileFormat", "OrcFileFormat", "ParquetTable", "OrcTable")
+
 
 def check_spark(role: str, frame: object) -> None:
-    """Raise an error unless a value is a Spark frame, and what tasks need is there."""
+    """Raise an error unless a value is a Spark frame, and the packages that tasks need are there."""
     try:
         import pyarrow as pa  # noqa: F401
         import pyspark  # noqa: F401
@@ -74,18 +66,18 @@ def check_spark(role: str, frame: object) -> None:
         raise InputTypeError(
             f"must be a Spark frame; got {type(frame).__name__}. For a table in memory there is polars_ir.evaluate.",
             about=role,
-            fix=Fix("Or make it a Spark frame", Code(f"session.createDataFrame({role})"), _without_java()),
+            fix=Fix(f"Or make it a Spark frame{_without_java()}", Code(f"session.createDataFrame({role})")),
         )
     check_whole(role, frame)
 
 
 def _without_java() -> str:
-    """What to say where no Java is found; Spark itself says little more than that its process ended."""
+    """Advice for a machine without Java, of which Spark says little more than that its process ended."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return ""
     return (
-        ". A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt install "
-        "openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME"
+        " (a session needs Java, which was not found here: install OpenJDK 17 or 21, by apt install "
+        "openjdk-17-jre-headless, brew install openjdk@17 or conda install openjdk=17, or set JAVA_HOME)"
     )
 
 
@@ -110,7 +102,7 @@ def check_whole(table: str, frame: Any) -> None:
     ambiguous = [name for name, key in zip(frame.columns, folded, strict=True) if folded.count(key) > 1]
     if ambiguous:
         raise ColumnError(
-            f"has columns that Spark does not tell apart: {quoted(ambiguous)}.",
+            f"has columns that Spark does not distinguish: {quoted(ambiguous)}.",
             about=table,
             fix=Fix(
                 "Give each a name of its own", Code(f"{table}.toDF({', '.join(map(repr, _apart(frame.columns)))})")
@@ -119,14 +111,14 @@ def check_whole(table: str, frame: Any) -> None:
 
 
 def _apart(names: Sequence[str]) -> list[str]:
-    """Names of columns, those that Spark does not tell apart with the number of the column."""
+    """Names of columns, with the number of the column where Spark does not distinguish them."""
     folded = [name.lower() for name in names]
     numbered = enumerate(zip(names, folded, strict=True), 1)
     return [f"{name}_{number}" if folded.count(key) > 1 else name for number, (name, key) in numbered]
 
 
 def is_spark(value: object) -> TypeGuard[DataFrame]:
-    """Whether a value is a frame of Spark, or of Spark Connect."""
+    """True for a frame of Spark, or of Spark Connect."""
     return type(value).__module__.startswith("pyspark.sql") and hasattr(value, "mapInArrow")
 
 
@@ -197,13 +189,6 @@ def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
     return pa.schema(list(string))
 
 
-def spark_schema(schema: pa.Schema) -> Any:
-    """An Arrow schema in Spark's types."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema, prefer_timestamp_ntz=True)  # as `empty` has them: a time without a zone has none
-
-
 def column(name: str) -> Column:
     """A column by its name, whatever that holds."""
     from pyspark.sql import functions as F  # noqa: N812  # everybody's name for it
@@ -211,32 +196,8 @@ def column(name: str) -> Column:
     return F.col(f"`{name.replace('`', '``')}`")
 
 
-def in_tasks(rows: DataFrame, task: Task) -> DataFrame:
-    """What a task makes of the rows of each partition."""
-    sent = pickle.dumps(task)
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # Polars counts its threads when it is imported, here by what is received. Spark runs a task for each of its
-        # cores; as many threads in each would be too many. This function is sent whole, and so imports nothing before.
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        os.environ.setdefault("POLARS_MAX_THREADS", str(context.cpus() if context else 1))
-        try:
-            received = pickle.loads(sent)  # noqa: S301  # what the driver has sent
-        except ImportError as error:
-            raise ImportError(
-                f"executors need the packages of the driver: {error} for {sys.executable}. Install them there, or send "
-                "them: spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python "
-                "--conf spark.pyspark.driver.python=python"
-            ) from None
-        return received(batches)  # type: ignore[no-any-return]
-
-    return rows.mapInArrow(run, spark_schema(task.schema))
-
-
 def is_small(frame: DataFrame) -> bool:
-    """Whether Spark would broadcast a table by itself: `spark.sql.autoBroadcastJoinThreshold`."""
+    """True for a table that Spark would broadcast by itself: `spark.sql.autoBroadcastJoinThreshold`."""
     size = _estimated_bytes(frame)
     if size is None:
         return False
@@ -256,6 +217,51 @@ def check_broadcast(frame: DataFrame) -> None:
 
 
 def _estimated_bytes(frame: DataFrame) -> int | None:
-    """What Spark's optimizer takes for the size of a frame; None over Spark Connect, which does not tell."""
+    """The size of a frame as Spark's optimizer estimates it; None over Spark Connect, which has no estimate."""
     plan = getattr(frame, "_jdf", None)
     return None if plan is None else int(str(plan.queryExecution().optimizedPlan().stats().sizeInBytes()))
+
+
+def check_files(frame: Any) -> None:
+    """Raise a `FileError` for a file of zero bytes among those that a frame is read from."""
+    from py4j.protocol import Py4JError
+
+    plan = getattr(frame, "_jdf", None)
+    if plan is None:
+        return
+    try:
+        empty = next(_empty_files(frame.sparkSession, plan.queryExecution().analyzed()), None)
+    except Py4JError:
+        return  # a Spark that allows no look at its plans
+    if empty is not None:
+        problem = "the file has zero bytes, and Spark would skip it silently. Write it again, or delete it."
+        raise FileError.of_file(empty, problem)
+
+
+def _empty_files(session: Any, plan: Any) -> Iterator[str]:
+    for leaf in _each(plan.collectLeaves()):
+        kind = leaf.getClass().getSimpleName()
+        if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
+            yield from _empty_files_of(session, leaf.relation().fileFormat(), leaf.relation().location())
+        elif kind == "DataSourceV2Relation" and leaf.table().getClass().getSimpleName() in _NEVER_EMPTY:
+            yield from _empty_files_of(session, leaf.table(), leaf.table().fileIndex())
+
+
+def _empty_files_of(session: Any, format: Any, index: Any) -> Iterator[str]:
+    """The files of zero bytes in an index, whose list for a scan leaves them out."""
+    if format.getClass().getSimpleName() not in _NEVER_EMPTY:
+        return
+    jvm, state = session._jvm, session._jsparkSession.sessionState()  # noqa: SLF001  # PySpark has no other way to these
+    nothing = getattr(getattr(jvm.scala.collection.immutable, "Nil$"), "MODULE$")
+    named = list(index.inputFiles())
+    if len(named) == sum(folder.files().size() for folder in _each(index.listFiles(nothing, nothing))):
+        return
+    for name in named:
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
+        if path.getFileSystem(state.newHadoopConf()).getFileStatus(path).getLen() == 0:
+            yield name
+
+
+def _each(sequence: Any) -> Iterator[Any]:
+    """The elements of a sequence of Scala."""
+    return (sequence.apply(place) for place in range(sequence.size()))

@@ -1,40 +1,60 @@
-"""What runs on an executor: the core, on the rows of one partition.
+"""Tasks of the executors: the core, on the rows of one partition.
 
-Conventions: a row of a partition is a row of the run, a judgment, or what a judged query has to know of other
-partitions; each is a struct in a column of its own, null in the other rows, so that their columns never meet.
+Conventions
+    * A row of a partition is a row of the run, a judgment, or what a judged query needs of other partitions; each is a
+      struct in a column of its own, null in the other rows, so that their columns never meet.
+    * A figure depends on three things beside its own query: the systems there are (each has a row for every judged
+      query), the highest grade that occurs (`bounds`), and the documents judged for any query (`judged_elsewhere`). A
+      stand-in for all other queries brings them to the core. It has an id that no query of the partition has, and its
+      row is left out of the result.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import polars.selectors as cs
 
-from polars_ir.errors import DataError, IRError, IRWarning, entered_by
-from polars_ir.runs.evaluation import evaluate
-from polars_ir.spark.stand_ins import Names, with_stand_in
-from polars_ir.spark.tables import SPARK, plain
+from polars_ir.errors import DataError, IRError, IRWarning
+from polars_ir.runs.evaluate import evaluate
+from polars_ir.spark.tables import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
-#: The columns of a partition's rows. The last tells of a retrieved document whether it is judged for any query.
+#: The columns of a partition's rows. The last is true for a retrieved document that is judged for any query.
 QUERY, RUN, JUDGMENT, SHARED, POOLED = (
     f"polars_ir_{name}" for name in ("query", "run", "judgment", "shared", "pooled")
 )
 
-#: What the driver and the executors must have in one version: expressions are sent, and figures are to be the same.
+#: Columns of the row that partitions share, and that every judged query brings along.
+SYSTEMS, HIGHEST = "systems", "highest"
+
+#: Versions that driver and executors must share: expressions are sent, and figures are to be the same.
 VERSIONS = {name: version(name) for name in ("polars", "polars_ir")}
 
-#: What a message on rows says besides.
+#: The note of errors on rows.
 OF_FILES = (
     "On Spark `row` counts in a partition. Which files such rows are in: "
     "frame.where('...').select('_metadata.file_path').distinct(), on the frame as it was read."
 )
+
+
+@dataclass(frozen=True)
+class Names:
+    """The columns of both tables by their roles, under the names their user gave; `qrels` is empty without qrels."""
+
+    run: Mapping[str, str]
+    qrels: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -58,7 +78,7 @@ class Evaluation:
         qrels = _unpacked(rows, JUDGMENT) if JUDGMENT in rows.columns else None
         del rows  # both tables are copies of it
         run, qrels, stand_in = with_stand_in(run, qrels, self.names, shared, pooled)
-        with entered_by(SPARK), warnings.catch_warnings():
+        with warnings.catch_warnings():
             # Ids that never meet are a matter of all queries, and a partition has few.
             warnings.simplefilter("ignore", IRWarning)
             try:
@@ -84,9 +104,35 @@ class Summary:
         """The rows of the result for some systems."""
         rows = _received(batches, self.versions)
         if rows is not None:
-            with entered_by(SPARK):
-                result = self.function(rows, **self.options)
+            result = self.function(rows, **self.options)
             yield from _sent(result, self.schema)
+
+
+def in_tasks(rows: DataFrame, task: Evaluation | Summary) -> DataFrame:
+    """The rows that a task makes of each partition."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    sent = pickle.dumps(task)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Polars counts its threads when it is imported, here by what is received. Spark runs a task for each of its
+        # cores; as many threads in each would be too many. This function is sent whole, and so imports nothing before.
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        os.environ.setdefault("POLARS_MAX_THREADS", str(context.cpus() if context else 1))
+        try:
+            received = pickle.loads(sent)  # noqa: S301  # what the driver has sent
+        except ImportError as error:
+            raise ImportError(
+                f"executors need the packages of the driver: {error} for {sys.executable}. Install them there, or send "
+                "them: spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python "
+                "--conf spark.pyspark.driver.python=python"
+            ) from None
+        return received(batches)  # type: ignore[no-any-return]
+
+    # As `empty` has them: a time without a zone has none.
+    return rows.mapInArrow(run, from_arrow_schema(task.schema, prefer_timestamp_ntz=True))
 
 
 def _received(batches: Iterable[pa.RecordBatch], versions: Mapping[str, str]) -> pl.DataFrame | None:
@@ -110,3 +156,63 @@ def _sent(result: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """A result as Arrow batches of the schema that the driver announced."""
     table = plain(result).to_arrow(compat_level=pl.CompatLevel.oldest())
     yield from table.cast(schema).to_batches()
+
+
+def with_stand_in(
+    run: pl.DataFrame,
+    qrels: pl.DataFrame | None,
+    names: Names,
+    shared: pl.DataFrame | None,
+    pooled: pl.DataFrame | None,
+) -> tuple[pl.DataFrame, pl.DataFrame | None, Any]:
+    """Both tables with the rows of a stand-in, and its id; None, and the tables as they are, where none is needed.
+
+    `shared` has what partitions share, in one row or, where no query is judged, none; `pooled` are those rows of the
+    run whose documents are judged for any query.
+    """
+    if (shared is None or not shared.height) and (pooled is None or not pooled.height):
+        return run, qrels, None
+    facts = shared.row(0, named=True) if shared is not None and shared.height else {}
+    run, qrels = _wide(run, names.run), None if qrels is None else _wide(qrels, names.qrels)
+    judged, of_judged = (run, names.run) if qrels is None else (qrels, names.qrels)
+    query = _unused(run[names.run["query_id"]], judged[of_judged["query_id"]])
+    if SYSTEMS in facts:
+        systems = pl.Series(facts[SYSTEMS], dtype=run.schema[names.run["run"]])
+        run = _followed_by(run, {names.run["query_id"]: [query] * len(systems), names.run["run"]: systems})
+    if HIGHEST in facts or pooled is not None:
+        # A document that nobody retrieved for the grade, so that there is a row of it also without a pool.
+        doc = names.run["doc_id"]
+        docs = [_unused(run[doc]), *([] if pooled is None else pooled[doc].unique())]
+        grade = facts.get(HIGHEST)
+        rows = {
+            of_judged["query_id"]: [query] * len(docs),
+            of_judged["doc_id"]: docs,
+            of_judged["relevance"]: [0 if grade is None else grade] * len(docs),
+        }
+        judged = _followed_by(run if qrels is None else judged, rows)
+    return (judged, None, query) if qrels is None else (run, judged, query)
+
+
+def _wide(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    """The frame with integer ids as Int64, as the core has them: a short one may have no number left to add."""
+    ids = [names[role] for role in ("query_id", "doc_id") if role in names]
+    return frame.with_columns((cs.integer() & cs.by_name(ids)).cast(pl.Int64))
+
+
+def _followed_by(frame: pl.DataFrame, columns: Mapping[str, Sequence[Any] | pl.Series]) -> pl.DataFrame:
+    """The frame and some rows that have values in some columns, and 0 in the others, or null where there is no 0."""
+    rows = pl.DataFrame(columns, strict=False)
+    values = (
+        pl.col(name).cast(dtype)
+        if name in columns
+        else pl.lit(0 if dtype.is_numeric() or dtype == pl.String else None).cast(dtype).alias(name)
+        for name, dtype in frame.schema.items()
+    )
+    return pl.concat([frame, rows.select(values)])
+
+
+def _unused(*ids: pl.Series) -> Any:
+    """The first number that is not among some ids; as text where they are text."""
+    used = pl.concat(ids).unique()
+    numbers = pl.int_range(len(used) + 1, eager=True).cast(used.dtype)
+    return numbers.filter(~numbers.is_in(used.implode()))[0]

@@ -45,12 +45,12 @@ def p_above(values: Floats, mean: float, *, lowest: float) -> float | None:
 
 
 def has_tail(values: Floats) -> bool:
-    """Whether enough values lie below both mean and median to tell how far a mean can fall."""
+    """True where enough values lie below both mean and median to estimate the lower tail."""
     return n_below(values) >= LEAST_BELOW
 
 
 def n_below(values: Floats) -> int:
-    """How many values lie below both mean and median."""
+    """The number of values below both mean and median."""
     if not len(values):
         return 0
     rounding = ROUNDING * float(np.abs(values).max())
@@ -58,7 +58,7 @@ def n_below(values: Floats) -> int:
 
 
 def automatic(values: Floats, lowest: float, alpha: float) -> float | None:
-    """By t, corrected for skewness, where enough values lie below mean and median; else the bounded one."""
+    """The bound by t, corrected for skewness, where enough values lie below mean and median; else the bounded one."""
     if has_tail(values):
         return by_skewed_t(values, alpha)
     return bounded(values, lowest, alpha)
@@ -149,7 +149,7 @@ def chance_below(values: Floats, mean: float, lowest: float, counts: Floats | No
 
 
 def _last(apart: Floats, weights: Floats) -> float:
-    """Where the integrand of `chance_below` has vanished, in natural logarithms."""
+    """The end of the integrand of `chance_below`, in natural logarithms."""
     last = 0.0
     while np.log1p(np.exp(2 * last) * apart**2) @ weights / 2 < VANISHED:
         last += 0.5

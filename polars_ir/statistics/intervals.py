@@ -2,107 +2,123 @@
 
 Conventions: an interval that is not defined is None: of fewer than two values, or a bootstrap that needs a spread of
 values that are all the same. Bootstrap intervals draw queries, each with its weight; the same seed gives the same
-interval. `support` is the lowest and the highest value there can be, infinite where that is not known.
+interval.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special, stats
 
 from polars_ir.statistics.bounds import BOUNDS, lower_bound
-from polars_ir.statistics.randomisation import ROUNDING, Floats, counted
-from polars_ir.statistics.studentised import bootstrap_t
+from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, counted
 
-#: So many drawn values are in memory at once; more make it no faster.
+Ends = tuple[float, float]
+
+#: The drawn values in memory at once; more make it no faster.
 DRAWN = 1_000_000
 
-#: So many means of samples are.
+#: The means of samples in memory at once.
 MEANS = 20_000_000
 
-#: The methods of `scipy.stats.bootstrap`, whose figures these are.
-BOOTSTRAPS = ("percentile", "BCa")
-
-#: Of values that can be anything.
+#: The range of values without a known range.
 ANY = (-math.inf, math.inf)
 
 
-def interval(
-    values: Floats,
-    *,
-    kind: str,
-    confidence: float = 0.95,
-    weights: Floats | None = None,
-    support: tuple[float, float] = ANY,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> tuple[float, float] | None:
-    """The confidence interval of the mean of values, or of their weighted mean, none of them NaN.
+class Values(NamedTuple):
+    """The values that a mean is estimated from, none of them NaN; `support` are the lowest and highest possible."""
+
+    values: Floats
+    weights: Floats | None = None
+    support: Ends = ANY
+
+
+class Estimate(NamedTuple):
+    """A mean with the ends of its interval, the number of values, and a note where there is no interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    note: str | None = None
+
+    @property
+    def ends(self) -> Ends | None:
+        """The interval, if there is one."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+#: The intervals of several samples of a confidence, all from the same draws where a bootstrap makes them.
+Estimator = Callable[[Sequence[Values], float, Draws], list[Ends | None]]
+
+
+def estimates(
+    samples: Sequence[Values], kind: str, confidence: float = 0.95, draws: Draws | None = None
+) -> list[Estimate]:
+    """The mean of each sample, with its interval by one of `ESTIMATORS`.
 
     The standard error of a weighted mean is that of its linearisation, sqrt(n / (n - 1) * sum((w * (x - mean))^2)) /
     sum(w) (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, 6.3), which equal weights make std / sqrt(n).
 
-    >>> interval(np.array([0.0, 1.0]), kind="percentile")
+    >>> estimates([Values(np.array([0.0, 1.0]))], "percentile")[0].ends
     (0.0, 1.0)
     """
-    together, of_one = None if weights is None else [weights], [support]
-    drawn = {"resamples": resamples, "seed": seed}
-    return intervals([values], kind=kind, confidence=confidence, weights=together, supports=of_one, **drawn)[0]
+    scaled = [each if each.weights is None else each._replace(weights=_scaled(each.weights)) for each in samples]
+    found = []
+    for (values, weights, _), ends in zip(scaled, ESTIMATORS[kind](scaled, confidence, draws or Draws()), strict=True):
+        value, note = _mean(values, weights) if len(values) else None, None
+        if ends is None:
+            same = "all values are the same: " if len(values) and values.min() == values.max() else ""
+            note = f"{same}no {kind} interval"
+        low, high = ends or (None, None)
+        found.append(Estimate(value, low, high, len(values), note))
+    return found
 
 
-def intervals(
-    samples: Sequence[Floats],
-    *,
-    kind: str,
-    confidence: float = 0.95,
-    weights: Sequence[Floats] | None = None,
-    supports: Sequence[tuple[float, float]] | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> list[tuple[float, float] | None]:
-    """The interval of each of several samples; a bootstrap draws the same for all of one size, and so but once.
+def _by_bounds(kind: str) -> Estimator:
+    """The intervals between two bounds, each of which misses the mean with half of what confidence leaves.
 
     The bounds of `BOUNDS` know no weights.
     """
-    weighed = [None] * len(samples) if weights is None else [_scaled(of_sample) for of_sample in weights]
-    if kind in BOUNDS:
-        return [
-            _by_bounds(values, kind, confidence, support)
-            for values, support in zip(samples, supports or [ANY] * len(samples), strict=True)
-        ]
-    if kind in BOOTSTRAPS:
-        return _bootstraps(samples, weighed, kind, confidence, resamples, seed)
-    if kind == "bootstrap-t":
-        return bootstrap_t(samples, weighed, confidence, resamples, seed)
-    return [
-        _by_standard_error(values, of_sample, kind, confidence) if len(values) > 1 else None
-        for values, of_sample in zip(samples, weighed, strict=True)
-    ]
+
+    def intervals(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
+        alpha, ends = (1 - confidence) / 2, []
+        for values, _weights, (lowest, highest) in samples:
+            low = lower_bound(values, kind, lowest=lowest, alpha=alpha)
+            high = lower_bound(-values, kind, lowest=-highest, alpha=alpha)
+            ends.append(None if low is None or high is None else (low, -high))
+        return ends
+
+    return intervals
 
 
-def _by_bounds(
-    values: Floats, kind: str, confidence: float, support: tuple[float, float]
-) -> tuple[float, float] | None:
-    """Two bounds, each of which misses the mean with half of what confidence leaves."""
-    alpha = (1 - confidence) / 2
-    low = lower_bound(values, kind, lowest=support[0], alpha=alpha)
-    high = lower_bound(-values, kind, lowest=-support[1], alpha=alpha)
-    return None if low is None or high is None else (low, -high)
+def _by_standard_error(quantile: Callable[[float, int], float]) -> Estimator:
+    """The intervals of so many standard errors, by the quantile for a number of degrees of freedom."""
+
+    def intervals(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
+        ends: list[Ends | None] = []
+        quantiles: dict[int, float] = {}
+        for values, weights, _support in samples:
+            if len(values) < 2:
+                ends.append(None)
+                continue
+            if len(values) not in quantiles:
+                quantiles[len(values)] = float(quantile((1 + confidence) / 2, len(values) - 1))
+            half = quantiles[len(values)] * standard_error(values, weights)
+            mean = _mean(values, weights)
+            ends.append((mean - half, mean + half))
+        return ends
+
+    return intervals
 
 
 def _scaled(weights: Floats) -> Floats:
     """The weights as shares of the largest, whose squares are neither too small nor too large for floats."""
     return weights / (weights.max(initial=0) or 1.0)
-
-
-def _by_standard_error(values: Floats, weights: Floats | None, kind: str, confidence: float) -> tuple[float, float]:
-    place = (1 + confidence) / 2
-    quantile = stats.norm.ppf(place) if kind == "normal" else stats.t.ppf(place, len(values) - 1)
-    mean, half = _mean(values, weights), float(quantile) * standard_error(values, weights)
-    return mean - half, mean + half
 
 
 def standard_error(values: Floats, weights: Floats | None = None) -> float:
@@ -119,52 +135,46 @@ def _mean(values: Floats, weights: Floats | None) -> float:
     return float(np.average(values, weights=weights))
 
 
-def _bootstraps(
-    samples: Sequence[Floats],
-    weights: Sequence[Floats | None],
-    kind: str,
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> list[tuple[float, float] | None]:
-    ends: list[tuple[float, float] | None] = [None] * len(samples)
-    by_size: dict[int, list[int]] = {}
-    for place, values in enumerate(samples):
-        if len(values) > 1 and not (kind == "BCa" and np.ptp(values) == 0):
-            by_size.setdefault(len(values), []).append(place)
-    at_once = max(1, MEANS // resamples)
-    for alike in by_size.values():
-        for places in (alike[start : start + at_once] for start in range(0, len(alike), at_once)):
-            columns = [(samples[place], weights[place]) for place in places]
-            for place, (of_column, means) in zip(
-                places, zip(columns, _drawn_means(columns, resamples, seed), strict=True), strict=True
-            ):
-                ends[place] = _percentiles(*of_column, means, kind, confidence)
-    return ends
+def _bootstrap(kind: str) -> Estimator:
+    """The intervals of `scipy.stats.bootstrap`, from one draw for all samples of a size."""
+
+    def intervals(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
+        ends: list[Ends | None] = [None] * len(samples)
+        by_size: dict[int, list[int]] = {}
+        for place, (values, *_) in enumerate(samples):
+            if len(values) > 1 and not (kind == "BCa" and np.ptp(values) == 0):
+                by_size.setdefault(len(values), []).append(place)
+        at_once = max(1, MEANS // draws.resamples)
+        for alike in by_size.values():
+            for places in (alike[start : start + at_once] for start in range(0, len(alike), at_once)):
+                columns = [samples[place] for place in places]
+                for place, sample, means in zip(places, columns, _drawn_means(columns, draws), strict=True):
+                    ends[place] = _percentiles(sample, means, kind, confidence)
+        return ends
+
+    return intervals
 
 
-def _drawn_means(columns: Sequence[tuple[Floats, Floats | None]], resamples: int, seed: int) -> Floats:
+def _drawn_means(columns: Sequence[Values], draws: Draws) -> Floats:
     """The means of samples drawn from each column, all of one length, with replacement: a row per column."""
-    n = len(columns[0][0])
-    generator = np.random.default_rng(seed)
-    products = np.column_stack([values if weights is None else weights * values for values, weights in columns])
-    divisors = np.column_stack([np.ones(n) if weights is None else weights for _, weights in columns])
-    is_weighted = any(weights is not None for _, weights in columns)
-    observed = np.array([_means(values, weights) for values, weights in columns])
-    rounding = ROUNDING * np.array([np.abs(values).max() for values, _ in columns])
-    means = np.empty((len(columns), resamples))
-    step = max(1, DRAWN // n)
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
+    n = len(columns[0].values)
+    products = np.column_stack([values if weights is None else weights * values for values, weights, _ in columns])
+    divisors = np.column_stack([np.ones(n) if weights is None else weights for _, weights, _ in columns])
+    is_weighted = any(sample.weights is not None for sample in columns)
+    observed = np.array([_means(values, weights) for values, weights, _ in columns])
+    rounding = ROUNDING * np.array([np.abs(values).max() for values, *_ in columns])
+    means = np.empty((len(columns), draws.resamples))
+    start = 0
+    for generator, rows in draws.parts(DRAWN // n):
         drawn = generator.integers(n, size=(rows, n))
         counts = counted(drawn)
-        part = means[:, start : start + rows]
+        part, start = means[:, start : start + rows], start + rows
         with np.errstate(all="ignore"):
             part[:] = (counts @ products / (counts @ divisors if is_weighted else n)).T
         # BCa counts the means below the observed one. Of those that differ from it by rounding alone, SciPy's order of
         # adding up decides, here as there.
         for number, near in enumerate(np.abs(part - observed[:, None]) <= rounding[:, None]):
-            values, weights = columns[number]
+            values, weights, _ = columns[number]
             places = drawn[near]
             part[number, near] = _means(values[places], None if weights is None else weights[places])
     return means
@@ -178,22 +188,21 @@ def _means(values: Floats, weights: Floats | None) -> Floats:
         return np.asarray((weights * values).sum(axis=-1) / weights.sum(axis=-1))
 
 
-def _percentiles(
-    values: Floats, weights: Floats | None, means: Floats, kind: str, confidence: float
-) -> tuple[float, float] | None:
+def _percentiles(sample: Values, means: Floats, kind: str, confidence: float) -> Ends | None:
     """The ends of the interval among the means of samples, as `scipy.stats.bootstrap` finds them."""
     places = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     with np.errstate(all="ignore"):
         if kind == "BCa":
-            places = _corrected(places, values, weights, means)
+            places = _corrected(places, sample, means)
         # Where next to all weight is on one query, there is no such interval.
         percentiles = np.percentile(means, places * 100) if np.isfinite(places).all() else places
     low, high = percentiles.tolist()
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _corrected(places: Floats, values: Floats, weights: Floats | None, means: Floats) -> Floats:
-    """Where the ends are, corrected for bias and acceleration (Efron 1987, https://doi.org/10.2307/2289144)."""
+def _corrected(places: Floats, sample: Values, means: Floats) -> Floats:
+    """The places of the ends, corrected for bias and acceleration (Efron 1987, https://doi.org/10.2307/2289144)."""
+    values, weights, _ = sample
     observed = _means(values, weights)
     bias = special.ndtri(((means < observed).sum() + (means <= observed).sum()) / (2 * len(means)))
     if weights is None:
@@ -206,3 +215,77 @@ def _corrected(places: Floats, values: Floats, weights: Floats | None, means: Fl
     moved = bias + special.ndtri(places)
     corrected: Floats = special.ndtr(bias + moved / (1 - acceleration * moved))
     return corrected
+
+
+def _bootstrap_t(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
+    """Student's intervals, by the quantiles of |t| in samples drawn from the queries themselves.
+
+    They are symmetric, mean -/+ q * standard error, so that one excludes 0 exactly where `randomisation.bootstrap_p` is
+    no more than what confidence leaves: both draw the same queries.
+    """
+    places_of: dict[int, list[int]] = {}
+    for place, (values, *_) in enumerate(samples):
+        if len(values) > 1 and np.ptp(values) > 0:
+            places_of.setdefault(len(values), []).append(place)
+    ends: list[Ends | None] = [None] * len(samples)
+    for n, places in places_of.items():
+        columns = [_Studentised(samples[place], draws.resamples) for place in places]
+        start = 0
+        for generator, rows in draws.parts(CELLS // n):
+            counts = counted(generator.integers(n, size=(rows, n)))
+            for column in columns:
+                column.draw(counts, slice(start, start + rows))
+            start += rows
+        for place, column in zip(places, columns, strict=True):
+            ends[place] = column.ends(1 - confidence)
+    return ends
+
+
+class _Studentised:
+    """The |t| of samples drawn from values with weights, against the mean they are drawn from."""
+
+    def __init__(self, sample: Values, resamples: int) -> None:
+        values, weights, _ = sample
+        self.weights = np.ones(len(values)) if weights is None else weights
+        self.mean = float(np.average(values, weights=self.weights))
+        centred = values - self.mean
+        self.moments = np.column_stack(
+            [self.weights, self.weights * centred, *((self.weights**2) * centred**k for k in range(3))]
+        )
+        self.standard_error = float(self._of(np.ones((1, len(values))))[1][0])
+        self.t = np.empty(resamples)
+
+    def _of(self, counts: Floats) -> tuple[Floats, Floats]:
+        """The distance of each sample's mean from that of all, and its standard error (Cochran's, by linearisation)."""
+        n = counts.shape[1]
+        total, first, zeroth, linear, square = (counts @ self.moments).T
+        with np.errstate(all="ignore"):
+            apart = first / total
+            squares = square - 2 * apart * linear + apart**2 * zeroth
+            # Of values that are all the same, these are what rounding leaves.
+            squares[squares <= ROUNDING * square] = 0
+            error = np.sqrt(n / (n - 1) * squares) / total
+        return apart, error
+
+    def draw(self, counts: Floats, rows: slice) -> None:
+        apart, error = self._of(counts)
+        with np.errstate(all="ignore"):
+            self.t[rows] = np.where(error > 0, np.abs(apart) / error, np.inf)
+
+    def ends(self, alpha: float) -> Ends | None:
+        """The interval that so many of the samples, with that of the queries themselves, may be beyond."""
+        allowed = math.floor(alpha * (len(self.t) + 1) * (1 + ROUNDING))
+        if not allowed:
+            return None
+        half = float(np.sort(self.t)[len(self.t) - allowed]) * self.standard_error
+        return (self.mean - half, self.mean + half) if math.isfinite(half) else None
+
+
+#: The intervals, by the names of their kinds.
+ESTIMATORS: dict[str, Estimator] = {
+    **{kind: _by_bounds(kind) for kind in BOUNDS},
+    "normal": _by_standard_error(lambda share, _: stats.norm.ppf(share)),
+    "t": _by_standard_error(stats.t.ppf),
+    **{kind: _bootstrap(kind) for kind in ("percentile", "BCa")},
+    "bootstrap-t": _bootstrap_t,
+}

@@ -1,4 +1,4 @@
-"""How many queries a test or a gate needs, and how often it finds what it is to find.
+"""The number of queries that a test or a gate needs, and its power.
 
 Conventions: an effect is a mean difference in standard deviations of the differences. What a pilot is given for are
 differences of queries that there are already; those still to come are drawn from them.
@@ -15,16 +15,16 @@ from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
 
 from polars_ir.statistics.bounds import LEAST_BELOW, chance_below, log_wealth, lower_bound
-from polars_ir.statistics.randomisation import CELLS, Floats
+from polars_ir.statistics.randomisation import CELLS, Draws, Floats
 
-#: How often a planned test should find the difference.
+#: The power of a planned test.
 POWER = 0.8
 
-#: Nobody has more queries.
+#: The largest number of queries that is planned.
 MOST_QUERIES = 1_000_000_000
 
-#: So many times a pilot is drawn from, and so many for a gate, whose bounds take longer.
-DRAWS, GATES = 2_000, 400
+#: The samples drawn from a pilot, and from one of a gate, whose bounds take longer.
+SAMPLES, OF_GATES = 2_000, 400
 
 #: From so many queries on, means are normal whatever their differences are.
 NORMAL_FROM = 20_000
@@ -46,7 +46,7 @@ def _lowest(is_enough: Callable[[int], bool]) -> int | None:
 
 
 def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = "two-sided") -> float:
-    """How often n queries show an effect."""
+    """The power of n queries for an effect."""
     with np.errstate(all="ignore"):
         achieved = float(TTestPower().power(effect, n_queries, alpha, alternative=alternative))
     if not math.isnan(achieved):
@@ -71,14 +71,14 @@ def smallest_effect(n_queries: int, *, alpha: float, power: float) -> float:
 
 
 def pilot_power(differences: Floats, difference: float, n_queries: int, *, alpha: float, seed: int = 0) -> float:
-    """How often a two-sided t of n queries finds a mean difference, by what a pilot's differences are about theirs."""
+    """The power of a two-sided t of n queries for a mean difference, by a pilot's differences from their mean."""
     if n_queries >= NORMAL_FROM:
         return power_of(difference / float(differences.std(ddof=1)), n_queries, alpha=alpha)
     limit, n_significant = float(stats.t.isf(alpha / 2, n_queries - 1)), 0
-    for drawn in _samples(differences - differences.mean() + difference, n_queries, DRAWS, seed):
+    for drawn in _samples(differences - differences.mean() + difference, n_queries, Draws(SAMPLES, seed)):
         errors = drawn.std(axis=1, ddof=1) / math.sqrt(n_queries)
         n_significant += int((np.abs(drawn.mean(axis=1)) > limit * errors).sum())
-    return n_significant / DRAWS
+    return n_significant / SAMPLES
 
 
 def pilot_queries(differences: Floats, difference: float, *, alpha: float, power: float, seed: int = 0) -> int | None:
@@ -98,23 +98,22 @@ def pilot_difference(differences: Floats, n_queries: int, *, alpha: float, power
     return float(optimize.brentq(excess, 0, high, xtol=high * 1e-6))
 
 
-def _samples(values: Floats, n: int, draws: int, seed: int) -> Iterator[Floats]:
+def _samples(values: Floats, n: int, draws: Draws) -> Iterator[Floats]:
     """Samples of n values, drawn with replacement: a row each."""
-    generator, step = np.random.default_rng(seed), max(1, CELLS // n)
-    for start in range(0, draws, step):
-        yield generator.choice(values, size=(min(step, draws - start), n))
+    for generator, rows in draws.parts(CELLS // n):
+        yield generator.choice(values, size=(rows, n))
 
 
 def gate_power(
     gains: Floats, n_queries: int, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto", seed: int = 0
 ) -> float:
-    """How often n queries pass a change without any drop: gains of a pilot, each with a random sign."""
+    """The chance that n queries pass a change without any drop: gains of a pilot, each with a random sign."""
     mirrored = np.concatenate([gains, -gains])
     passed = 0
-    for drawn in _samples(mirrored, n_queries, GATES, seed):
+    for drawn in _samples(mirrored, n_queries, Draws(OF_GATES, seed)):
         bounds = [lower_bound(sample, kind, lowest=lowest, alpha=alpha) for sample in drawn]
         passed += sum(bound is not None and bound >= -max_drop for bound in bounds)
-    return passed / GATES
+    return passed / OF_GATES
 
 
 def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float, kind: str = "auto") -> int | None:
@@ -125,18 +124,18 @@ def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float,
     """
     numbers = []
     spread = math.sqrt(float((gains**2).mean()))
-    if spread and kind not in ("bounded", "anytime"):
+    if spread and kind == "auto":
         by_t = queries_needed(max_drop / spread, alpha=alpha, power=POWER, alternative="larger")
         below = np.count_nonzero(gains) / len(gains) / 2
         of_tail = _lowest(lambda n: stats.binom.ppf(1 - POWER, n, below) >= LEAST_BELOW)
-        numbers.append(by_t if kind != "auto" else by_t and of_tail and max(by_t, of_tail))
-    if kind in ("auto", "bounded", "anytime") and math.isfinite(lowest):
+        numbers.append(by_t and of_tail and max(by_t, of_tail))
+    if math.isfinite(lowest):
         numbers.append(_lowest(lambda n: _passes(gains, spread, n, max_drop, lowest, alpha, kind)))
     return min((number for number in numbers if number is not None), default=None)
 
 
 def _passes(gains: Floats, spread: float, n: int, max_drop: float, lowest: float, alpha: float, kind: str) -> bool:
-    """Whether n queries with as many gains of each size, either way, and a mean at its twentieth percentile pass."""
+    """True if n queries with as many gains of each size, either way, and a mean at its twentieth percentile pass."""
     levels, counts = np.unique(np.concatenate([gains, -gains]), return_counts=True)
     shift = float(stats.norm.ppf(POWER)) * spread / math.sqrt(n)
     levels, counts = np.maximum(levels - shift, lowest), counts * (n / counts.sum())

@@ -1,4 +1,4 @@
-"""What chance alone would make of differences: the p of many comparisons at once, by rearranging or redrawing queries.
+"""The p-values of many comparisons at once, by rearranging or redrawing queries.
 
 Conventions: differences have a row per query and a column per comparison, NaN where there is no pair. All columns see
 the same rearrangements, so that one product of matrices serves them all; these depend on the number of queries and the
@@ -8,61 +8,43 @@ observed is one of the cases, and no p is 0.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-#: How many numbers an array of rearrangements holds at once; more make it no faster.
+#: The numbers in an array of rearrangements at once; more make it no faster.
 CELLS = 2_000_000
 
 #: Sums that agree to this, relative to what is added up, are taken for the same: SciPy's tolerance.
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 
 
-#: Of each comparison, so many resamples must be able to fall into its share of alpha.
-PER_COMPARISON = 10
+class Draws(NamedTuple):
+    """The number of random rearrangements or samples, and the seed of the generator that draws them."""
 
-#: No default draws more.
-BUDGET = 200_000
+    resamples: int = 10_000
+    seed: int = 0
 
-
-def resamples_for(comparisons: int, alpha: float) -> int:
-    """How many resamples a family of comparisons needs, so that each can be significant after a correction.
-
-    m resamples can show no p below 1 / (m + 1), which Holm's or Bonferroni's correction multiplies by their number.
-
-    >>> resamples_for(1, 0.05), resamples_for(780, 0.05)
-    (10000, 156000)
-    """
-    return max(10_000, min(BUDGET, math.ceil(PER_COMPARISON * comparisons / alpha)))
+    def parts(self, step: int) -> Iterator[tuple[np.random.Generator, int]]:
+        """The generator and a number to draw, no more than `step` at once, until all are drawn."""
+        generator, step = np.random.default_rng(self.seed), max(1, step)
+        for start in range(0, self.resamples, step):
+            yield generator, min(step, self.resamples - start)
 
 
-def rounded(values: Floats, scale: float | None = None) -> Floats:
-    """Values to the thirteenth digit of the largest, or of `scale`: those that only floats tell apart are equal.
-
-    .4 - .3 and .2 - .1 differ by 3e-17, which is no order for a test of ranks.
-    """
-    largest = np.nanmax(np.abs(values), initial=0) if scale is None else scale
-    if not largest:
-        return values
-    # NumPy multiplies by the power of ten, which must be a finite number.
-    decimals = min(300, 13 - math.ceil(math.log10(largest)))
-    return np.round(values, decimals) + 0.0
-
-
-def randomisation_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
+def randomisation_p(differences: Floats, draws: Draws) -> Floats:
     """The two-sided p of each mean difference, if both systems of a pair could as well have changed places.
 
-    It is exact, over all 2^n ways to change signs, where there are no more than `resamples` of them; differences of 0
-    do not count for n, since their sign changes nothing.
+    It is exact, over all 2^n ways to change signs, where there are no more than `draws.resamples` of them; differences
+    of 0 do not count for n, since their sign changes nothing.
     """
     filled = np.nan_to_num(differences)
     unequal = np.count_nonzero(filled, axis=0)
-    is_exact = unequal < resamples.bit_length()
+    is_exact = unequal < draws.resamples.bit_length()
     p = np.empty(filled.shape[1])
     for n in np.unique(unequal[is_exact]):
         columns = is_exact & (unequal == n)
@@ -71,12 +53,12 @@ def randomisation_p(differences: Floats, *, resamples: int, seed: int) -> Floats
         p[columns] = _extreme(_all_flips(signed.shape), signed) / 2.0**n
     if not is_exact.all():
         rest = filled[:, ~is_exact]
-        p[~is_exact] = (_extreme(random_flips(rest.shape, resamples, seed), rest) + 1) / (resamples + 1)
+        p[~is_exact] = (_extreme(random_flips(rest.shape, draws), rest) + 1) / (draws.resamples + 1)
     return p
 
 
 def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats) -> Floats:
-    """How many flips make a sum at least as far from 0 as it is; a flip has a 1 for each difference that is kept."""
+    """The number of flips whose sum is at least as far from 0; a flip has a 1 for each difference that is kept."""
     total = differences.sum(axis=0)
     limit = np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)
     counts = np.zeros(differences.shape[1])
@@ -95,21 +77,20 @@ def _all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
         yield (numbers[:, None] >> np.arange(n) & 1).astype(np.uint8)
 
 
-def random_flips(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+def random_flips(shape: tuple[int, ...], draws: Draws) -> Iterator[NDArray[np.uint8]]:
     """Random changes of signs, in chunks: a row per change and a column per query, with a 1 where the sign stays.
 
     `shape` has the number of queries, and that of numbers which are made of each change.
     """
     n = shape[0]
-    generator = np.random.default_rng(seed)
     # A generator gives bytes by fours. Whole ones for each chunk make the flips the same for any size of chunk.
     step = max(1, CELLS // max(shape) // 32) * 32
-    for start in range(0, resamples, step):
+    for generator, rows in draws.parts(step):
         bits = np.unpackbits(np.frombuffer(generator.bytes(step * n // 8), np.uint8))
-        yield bits.reshape(step, n)[: resamples - start]
+        yield bits.reshape(step, n)[:rows]
 
 
-def largest_flipped(differences: Floats, *, resamples: int, seed: int) -> tuple[Floats, Floats]:
+def largest_flipped(differences: Floats, draws: Draws) -> tuple[Floats, Floats]:
     """The step-down p of |t| among all columns, and the largest |t| of each random change of signs in ascending order.
 
     A change turns all columns of a query at once, so that it keeps how they go together. Each column is compared with
@@ -123,14 +104,14 @@ def largest_flipped(differences: Floats, *, resamples: int, seed: int) -> tuple[
     observed = np.abs(shares.sum(axis=0))
     order = np.argsort(observed, kind="stable")
     counts, largest = np.zeros(len(order)), []
-    for flip in random_flips(shares.shape, resamples, seed):
+    for flip in random_flips(shares.shape, draws):
         sums = np.abs((2 * flip.astype(np.float64) - 1) @ shares)[:, order]
         highest = np.maximum.accumulate(sums, axis=1)
         counts += np.count_nonzero(highest >= observed[order] - ROUNDING * n.max(initial=1), axis=0)
         largest.append(_t_of(sums, n[order]).max(axis=1))
     p = np.empty(len(order))
     # No p is lower than that of a column with a larger |t|.
-    p[order] = np.maximum.accumulate(((counts + 1) / (resamples + 1))[::-1])[::-1]
+    p[order] = np.maximum.accumulate(((counts + 1) / (draws.resamples + 1))[::-1])[::-1]
     return p, np.sort(np.concatenate(largest))
 
 
@@ -141,7 +122,7 @@ def _t_of(shares: Floats, n: NDArray[np.int64]) -> Floats:
     return np.nan_to_num(t, nan=0.0, posinf=np.inf)
 
 
-def bootstrap_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
+def bootstrap_p(differences: Floats, draws: Draws) -> Floats:
     """The two-sided p of each studentised mean difference, by drawing queries from differences whose mean was made 0.
 
     NaN where the differences of a column are all the same, and have no spread to be measured with.
@@ -150,11 +131,11 @@ def bootstrap_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
     patterns, pattern_of = np.unique(~np.isnan(differences), axis=1, return_inverse=True)
     for number, there in enumerate(patterns.T):
         columns = pattern_of.ravel() == number
-        p[columns] = _bootstrap_p(differences[there][:, columns], resamples, seed)
+        p[columns] = _bootstrap_p(differences[there][:, columns], draws)
     return p
 
 
-def _bootstrap_p(differences: Floats, resamples: int, seed: int) -> Floats:
+def _bootstrap_p(differences: Floats, draws: Draws) -> Floats:
     n = len(differences)
     if n < 2:
         return np.full(differences.shape[1], np.nan)
@@ -163,48 +144,36 @@ def _bootstrap_p(differences: Floats, resamples: int, seed: int) -> Floats:
     squares = centred**2
     variance = squares.sum(axis=0) / (n - 1)
     counts = np.zeros(differences.shape[1])
-    for drawn in _drawn(differences.shape, resamples, seed):
+    for generator, rows in draws.parts(CELLS // max(differences.shape)):
+        drawn = counted(generator.integers(n, size=(rows, n)))
         means = drawn @ centred / n
         variances = (drawn @ squares - n * means**2) / (n - 1)
         # |t of the sample| >= |t observed|, without dividing by the spread of a sample, which can be 0.
         counts += np.count_nonzero(means**2 * variance * (1 + ROUNDING) >= mean**2 * variances, axis=0)
-    p: Floats = np.where(np.ptp(differences, axis=0) > 0, (counts + 1) / (resamples + 1), np.nan)
+    p: Floats = np.where(np.ptp(differences, axis=0) > 0, (counts + 1) / (draws.resamples + 1), np.nan)
     return p
 
 
-def _drawn(shape: tuple[int, ...], resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each query is in a sample of as many, drawn with replacement."""
-    n = shape[0]
-    generator = np.random.default_rng(seed)
-    step = max(1, CELLS // max(shape))
-    for start in range(0, resamples, step):
-        yield counted(generator.integers(n, size=(min(step, resamples - start), n)))
-
-
 def counted(samples: NDArray[np.int64]) -> Floats:
-    """How often each query is in each sample; a sample is a row with the numbers of as many queries as there are."""
+    """The count of each query in each sample; a sample is a row with the numbers of as many queries as there are."""
     rows, n = samples.shape
     places = samples + n * np.arange(rows)[:, None]
     return np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
-def permuted_ranges(values: Floats, *, resamples: int, seed: int) -> Floats:
+def permuted_ranges(values: Floats, draws: Draws) -> Floats:
     """The range of the systems' means, from the lowest to the highest, each time systems change places in all queries.
 
     The values have a row per query and a column per system, none of them NaN.
     """
-    generator = np.random.default_rng(seed)
-    n = len(values)
-    step = max(1, CELLS // values.size)
     ranges = []
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
+    for generator, rows in draws.parts(CELLS // values.size):
         permuted = generator.permuted(np.broadcast_to(values, (rows, *values.shape)), axis=2)
-        ranges.append(np.ptp(permuted.sum(axis=1), axis=1) / n)
+        ranges.append(np.ptp(permuted.sum(axis=1), axis=1) / len(values))
     return np.concatenate(ranges)
 
 
-def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], *, resamples: int, seed: int) -> list[Floats]:
+def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], draws: Draws) -> list[Floats]:
     """The two-sided p of the difference between each group's mean and that of the rest, if queries fell into groups.
 
     A sample has the values of queries and the numbers of their groups, from 0 on without gaps. A random order of the
@@ -214,15 +183,12 @@ def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], *, resampl
     for n in {len(values) for values, _ in samples} - {0}:
         places = [place for place, (values, _) in enumerate(samples) if len(values) == n]
         groups = [_Groups(*samples[place]) for place in places]
-        generator = np.random.default_rng(seed)
-        step = max(1, CELLS // n)
-        for start in range(0, resamples, step):
-            rows = min(step, resamples - start)
+        for generator, rows in draws.parts(CELLS // n):
             orders = generator.permuted(np.broadcast_to(np.arange(n), (rows, n)), axis=1)
             for of_sample in groups:
                 of_sample.count(orders)
         for place, of_sample in zip(places, groups, strict=True):
-            p_values[place] = (of_sample.counts + 1) / (resamples + 1)
+            p_values[place] = (of_sample.counts + 1) / (draws.resamples + 1)
     return p_values
 
 

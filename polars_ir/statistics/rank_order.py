@@ -1,4 +1,4 @@
-"""How alike two orders of the same systems are: one coefficient a function, over two arrays of scores.
+"""Correlations of two orders of the same systems: one coefficient a function, over two arrays of scores.
 
 Conventions: a higher score is better, equal scores are a tie, and neither array is all one tie. Arrays of one length
 hold the same systems in the same places. A coefficient comes with its p-value, None where it has none.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-#: So many systems an interval needs.
+#: The fewest systems of an interval.
 FEWEST = 8
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def _tau_ap_of_untied(reference: Floats, other: Floats) -> float:
 
 
 def _share_within(scores: Floats, depth: NDArray[np.int64]) -> Floats:
-    """How surely each system is within each depth: the share of its tie's places that are."""
+    """The chance that each system is within each depth: the share of its tie's places that are."""
     first, last = stats.rankdata(-scores, "min"), stats.rankdata(-scores, "max")
     places = depth[np.newaxis, :] - first[:, np.newaxis] + 1
     shares: Floats = np.clip(places / (last - first + 1)[:, np.newaxis], 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Which of many systems are better than which, all of them at once, and how often each is first.
+"""Comparisons of many systems at once, and the chance of each to be first.
 
 Conventions: values have a row per query and a column per system, none of them NaN; higher is better. All statements
 about the pairs of systems are true together with the given confidence.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats, counted, random_flips, rounded
+from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, counted, random_flips
+from polars_ir.statistics.significance import rounded
 
 
-def better_than(values: Floats, *, confidence: float, resamples: int, seed: int) -> NDArray[np.bool_]:
-    """Whether the system of a row is better than that of a column, by the largest |t| of all pairs.
+def better_than(values: Floats, confidence: float, draws: Draws) -> NDArray[np.bool_]:
+    """True where the system of a row is better than that of a column, by the largest |t| of all pairs.
 
     The differences of a query change signs all together, at random, which is what they could as well have done if no
     systems differed; each pair is compared with the largest |t| that this makes of any (as `randomisation`'s
@@ -23,9 +24,9 @@ def better_than(values: Floats, *, confidence: float, resamples: int, seed: int)
     totals, spreads = values.sum(axis=0), _spreads(values)
     apart = totals[:, None] - totals
     shares = np.divide(np.abs(apart), spreads, out=np.zeros_like(apart), where=spreads > 0)
-    largest = np.sort(_largest_flipped(values, spreads, resamples, seed))
+    largest = np.sort(_largest_flipped(values, spreads, draws))
     narrower = np.searchsorted(largest, shares - ROUNDING * len(values))
-    p = (resamples - narrower + 1) / (resamples + 1)
+    p = (draws.resamples - narrower + 1) / (draws.resamples + 1)
     better: NDArray[np.bool_] = (p <= (1 - confidence) * (1 + ROUNDING)) & (apart > 0)
     return better
 
@@ -36,11 +37,11 @@ def _spreads(values: Floats) -> Floats:
     return np.where(spreads > ROUNDING * np.abs(values).max(initial=0) * len(values), spreads, 0.0)
 
 
-def _largest_flipped(values: Floats, spreads: Floats, resamples: int, seed: int) -> Floats:
+def _largest_flipped(values: Floats, spreads: Floats, draws: Draws) -> Floats:
     """The largest share among all pairs, for each random change of signs."""
     n, n_systems = values.shape
     largest = []
-    for flip in random_flips((n, max(n, n_systems**2)), resamples, seed):
+    for flip in random_flips((n, max(n, n_systems**2)), draws):
         sums = (2 * flip.astype(np.float64) - 1) @ values
         highest = np.zeros(len(sums))
         for system in range(n_systems - 1):
@@ -51,14 +52,12 @@ def _largest_flipped(values: Floats, spreads: Floats, resamples: int, seed: int)
     return np.concatenate(largest)
 
 
-def first_shares(values: Floats, *, resamples: int, seed: int) -> Floats:
-    """How often each system has the highest mean of queries drawn with replacement; systems that tie share it."""
+def first_shares(values: Floats, draws: Draws) -> Floats:
+    """The share of samples in which each system has the highest mean; systems that tie share it."""
     n = len(values)
-    generator = np.random.default_rng(seed)
-    step = max(1, CELLS // max(values.shape))
     shares = np.zeros(values.shape[1])
-    for start in range(0, resamples, step):
-        means = counted(generator.integers(n, size=(min(step, resamples - start), n))) @ values / n
+    for generator, rows in draws.parts(CELLS // max(values.shape)):
+        means = counted(generator.integers(n, size=(rows, n))) @ values / n
         highest = rounded(means) == rounded(means).max(axis=1, keepdims=True)
         shares += (highest / highest.sum(axis=1, keepdims=True)).sum(axis=0)
-    return shares / resamples
+    return shares / draws.resamples

@@ -1,4 +1,4 @@
-"""Whether differences between paired scores can be chance: tests, and corrections for many of them.
+"""Tests of paired scores, corrections for many of them, and the sizes of the effects with their intervals.
 
 Conventions: differences have a row per query and a column per comparison, NaN where there is no pair. All tests are
 two-sided. A figure that is not defined is None.
@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 from statsmodels.stats.multitest import multipletests, multitest_alias
 
-from polars_ir.statistics.effects import cohen_d, deviation, signed_ranks
 from polars_ir.statistics.randomisation import (
     ROUNDING,
+    Draws,
     Floats,
     bootstrap_p,
     largest_flipped,
     permuted_ranges,
     randomisation_p,
-    rounded,
 )
 
 #: statsmodels' corrections. Its local false discovery rate is left out: that is no p.
@@ -36,12 +35,21 @@ MAIN_CORRECTIONS = (
     *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
 )
 
-#: Up to so many differences with ties SciPy finds the p of Wilcoxon's test among all their signs.
+#: The most differences with ties for which SciPy finds the p of Wilcoxon's test among all their signs.
 PERMUTED = 13
+
+#: The resamples that must be able to fall into each comparison's share of alpha.
+PER_COMPARISON = 10
+
+#: The columns of the sizes of an effect and of their intervals.
+EFFECTS = [f"{effect}{end}" for effect in ("cohen_d", "rank_biserial") for end in ("", "_low", "_high")]
+
+#: No default draws more.
+BUDGET = 200_000
 
 
 class Outcome(NamedTuple):
-    """What a test tells of a mean difference; its interval, if the test is one of those that make it."""
+    """The result of a test of a mean difference; its interval, if the test is one of those that make it."""
 
     statistic: float | None = None
     p: float | None = None
@@ -54,16 +62,36 @@ def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> F
     They are rounded, so that those which floats alone make unequal are ties, and differences that are all the same have
     no spread.
     """
-    return np.column_stack([_difference(of_measure[:, pair]) for of_measure in values for pair in pairs])
+    columns = []
+    runs, baselines = np.array(pairs).T
+    for of_measure in values:
+        largest = np.fmax.reduce(np.abs(of_measure), axis=0, initial=0)
+        scales = np.maximum(largest[runs], largest[baselines])
+        of_pairs = of_measure[:, runs] - of_measure[:, baselines]
+        for scale in np.unique(scales):
+            alike = scales == scale
+            of_pairs[:, alike] = rounded(of_pairs[:, alike], float(scale))
+        columns.append(of_pairs)
+    return np.ascontiguousarray(np.hstack(columns))
 
 
-def _difference(scores: Floats) -> Floats:
-    return rounded(scores[:, 0] - scores[:, 1], float(np.nanmax(np.abs(scores), initial=0)))
+def samples_of(differences: Floats) -> list[Floats]:
+    """The differences of each column, without those of queries that a system has no value for."""
+    return [column[there(column)] for column in differences.T]
 
 
 def there(differences: Floats) -> NDArray[np.bool_]:
-    """Which differences are of a pair."""
+    """True where both systems of a pair have a value."""
     return ~np.isnan(differences)
+
+
+def by_size(samples: Sequence[Floats]) -> Iterator[tuple[list[int], Floats]]:
+    """The samples of each size, a row each, and their places: a row's figures are to the bit those of it alone."""
+    places: dict[int, list[int]] = {}
+    for place, sample in enumerate(samples):
+        places.setdefault(len(sample), []).append(place)
+    for alike in places.values():
+        yield alike, np.array([samples[place] for place in alike])
 
 
 def of_all(values: Floats) -> Floats:
@@ -71,32 +99,29 @@ def of_all(values: Floats) -> Floats:
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
 
 
-def of_each(test: Callable[[Floats], Outcome], differences: Floats, *, tolerance: float | None = None) -> list[Outcome]:
-    """What a test of pairs tells of each column; of fewer than two pairs nothing.
+def of_each(test: Callable[[Floats], Outcome], differences: Floats, tolerance: float) -> list[Outcome]:
+    """The result of a test of pairs for each column; of fewer than two pairs there is none.
 
-    With a tolerance, differences within it are ties, and 0. Where all differences are the same, there is no spread to
-    measure them by, and t has no p.
+    Differences within the tolerance are ties, and 0.
     """
-    columns = [column[there(column)] for column in differences.T]
-    tested = columns if tolerance is None else [without_ties(column, tolerance) for column in columns]
-    return [test(column) if len(column) > 1 else Outcome() for column in tested]
+    tested = (without_ties(sample, tolerance) for sample in samples_of(differences))
+    return [test(sample) if len(sample) > 1 else Outcome() for sample in tested]
 
 
-def randomisation(differences: Floats, *, resamples: int, seed: int) -> list[Outcome]:
-    """What Fisher's randomisation tells of each column: the statistic is the mean."""
-    return _resampled(differences, randomisation_p(differences, resamples=resamples, seed=seed), _mean)
+def randomisation(differences: Floats, draws: Draws) -> list[Outcome]:
+    """The result of Fisher's randomisation for each column: the statistic is the mean."""
+    return _resampled(differences, randomisation_p(differences, draws), _mean)
 
 
-def bootstrap(differences: Floats, *, resamples: int, seed: int) -> list[Outcome]:
-    """What the studentised bootstrap tells of each column: the statistic is t."""
-    return _resampled(differences, bootstrap_p(differences, resamples=resamples, seed=seed), _t)
+def bootstrap(differences: Floats, draws: Draws) -> list[Outcome]:
+    """The result of the studentised bootstrap for each column: the statistic is t."""
+    return _resampled(differences, bootstrap_p(differences, draws), _t)
 
 
 def _resampled(differences: Floats, p: Floats, statistic: Callable[[Floats], float | None]) -> list[Outcome]:
-    columns = [column[there(column)] for column in differences.T]
     return [
-        Outcome(statistic(column), None if math.isnan(value) else value) if len(column) > 1 else Outcome()
-        for column, value in zip(columns, p.tolist(), strict=True)
+        Outcome(statistic(sample), None if math.isnan(value) else value) if len(sample) > 1 else Outcome()
+        for sample, value in zip(samples_of(differences), p.tolist(), strict=True)
     ]
 
 
@@ -105,16 +130,21 @@ def _mean(differences: Floats) -> float | None:
 
 
 def _t(differences: Floats) -> float | None:
-    d = cohen_d(differences)
-    return None if d is None else d * math.sqrt(len(differences))
+    d = float(cohen_d(differences))
+    return None if math.isnan(d) else d * math.sqrt(len(differences))
 
 
-def t_test(differences: Floats) -> Outcome:
-    """Student's paired t."""
-    if cohen_d(differences) is None:
-        return Outcome()
-    result = stats.ttest_1samp(differences, 0)
-    return Outcome(float(result.statistic), float(result.pvalue))
+def t_test(samples: Sequence[Floats]) -> list[Outcome]:
+    """Student's paired t of each sample; of differences that are all the same there is none."""
+    outcomes = [Outcome()] * len(samples)
+    for places, rows in by_size(samples):
+        spread = np.flatnonzero(deviation(rows) > 0)
+        if not len(spread):
+            continue
+        result = stats.ttest_1samp(rows[spread], 0, axis=1)
+        for row, statistic, p in zip(spread, result.statistic.tolist(), result.pvalue.tolist(), strict=True):
+            outcomes[places[row]] = Outcome(statistic, p)
+    return outcomes
 
 
 def wilcoxon(differences: Floats) -> Outcome:
@@ -122,8 +152,8 @@ def wilcoxon(differences: Floats) -> Outcome:
     ranks = signed_ranks(differences)
     has_ties = len(np.unique(np.abs(ranks[ranks != 0]))) < len(differences)
     if not ranks.any() or (has_ties and len(differences) <= PERMUTED):
-        # What SciPy does one after the other with all signs of few differences, and does not define for no ranks.
-        p = randomisation_p(ranks[:, None], resamples=2**PERMUTED, seed=0)
+        # SciPy enumerates signs here, one after the other, and fails if all ranks are 0.
+        p = randomisation_p(ranks[:, None], Draws(2**PERMUTED))
         return Outcome(float(min(ranks.clip(min=0).sum(), (-ranks).clip(min=0).sum())), float(p[0]))
     with warnings.catch_warnings(action="ignore"):
         # Former SciPys warn that they approximate the distribution for few values.
@@ -140,19 +170,19 @@ def sign_test(differences: Floats) -> Outcome:
     return Outcome(float(result.statistic), float(result.pvalue))
 
 
-def max_t(differences: Floats, *, measures: int, alpha: float, resamples: int, seed: int) -> list[Outcome]:
-    """What the step-down test of the largest |t| tells of each column; the columns of a measure are one family.
+def max_t(differences: Floats, draws: Draws, *, measures: int, alpha: float) -> list[Outcome]:
+    """The result of the step-down test of the largest |t| for each column; those of a measure are one family.
 
     The intervals of a family together miss one of its mean differences with a probability of alpha.
     """
     outcomes: list[Outcome] = []
     for of_pairs in np.hsplit(differences, measures):
-        p, largest = largest_flipped(of_pairs, resamples=resamples, seed=seed)
-        allowed = math.floor(alpha * (resamples + 1) * (1 + ROUNDING))
-        limit = float(largest[resamples - allowed]) if allowed else math.inf
+        p, largest = largest_flipped(of_pairs, draws)
+        allowed = math.floor(alpha * (draws.resamples + 1) * (1 + ROUNDING))
+        limit = float(largest[draws.resamples - allowed]) if allowed else math.inf
         for column, of_pair in zip(of_pairs.T, p.tolist(), strict=True):
             pairs = column[there(column)]
-            half = limit * (deviation(pairs) or 0) / math.sqrt(max(1, len(pairs)))
+            half = limit * float(np.nan_to_num(deviation(pairs))) / math.sqrt(max(1, len(pairs)))
             ends = (float(pairs.mean()) - half, float(pairs.mean()) + half) if half and math.isfinite(half) else None
             outcomes.append(Outcome(_t(pairs), of_pair, ends) if len(pairs) > 1 else Outcome())
     return outcomes
@@ -167,8 +197,8 @@ def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, fl
     return float(result.pvalue), (float(ends.low), float(ends.high))
 
 
-def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamples: int, seed: int) -> list[Outcome]:
-    """What Tukey's test of all systems tells of each column; values and differences are `of_all` systems.
+def tukey(values: Sequence[Floats], differences: Floats, draws: Draws, *, alpha: float) -> list[Outcome]:
+    """The result of Tukey's test of all systems for each column; values and differences are `of_all` systems.
 
     The p is that of the largest of all differences to be as large. The intervals of all differences together miss one
     of them with a probability of alpha; one excludes 0 exactly where p is no more than alpha.
@@ -179,13 +209,13 @@ def tukey(values: Sequence[Floats], differences: Floats, *, alpha: float, resamp
         if len(complete) < 2:
             outcomes += [Outcome()] * of_pairs.shape[1]
             continue
-        ranges = np.sort(permuted_ranges(complete, resamples=resamples, seed=seed))
+        ranges = np.sort(permuted_ranges(complete, draws))
         means = of_pairs[there(of_pairs).all(axis=1)].mean(axis=0)
         narrower = np.searchsorted(ranges, np.abs(means) - ROUNDING * np.abs(complete).max())
-        p = (resamples - narrower + 1) / (resamples + 1)
+        p = (draws.resamples - narrower + 1) / (draws.resamples + 1)
         # So many of ranges and observation may be as wide as a difference whose p is alpha.
-        allowed = math.floor(alpha * (resamples + 1) * (1 + ROUNDING))
-        margin = float(ranges[resamples - allowed]) if allowed else None
+        allowed = math.floor(alpha * (draws.resamples + 1) * (1 + ROUNDING))
+        margin = float(ranges[draws.resamples - allowed]) if allowed else None
         for difference, of_pair in zip(means.tolist(), p.tolist(), strict=True):
             ends = None if margin is None else (difference - margin, difference + margin)
             outcomes.append(Outcome(difference, of_pair, ends))
@@ -206,3 +236,103 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
 def without_ties(differences: Floats, tolerance: float) -> Floats:
     """The differences with 0 for those within the tolerance."""
     return np.where(np.abs(differences) <= tolerance, 0, differences)
+
+
+def effects(samples: Sequence[Floats], *, tolerance: float, confidence: float) -> list[dict[str, float | None]]:
+    """The sizes of each sample's effect, with their intervals, by the names of their columns."""
+    found: list[dict[str, float | None]] = [{}] * len(samples)
+    for places, rows in by_size(samples):
+        ranked = without_ties(rows, tolerance)
+        d, r = cohen_d(rows), rank_biserial(ranked)
+        columns = [d, *cohen_d_interval(rows, confidence), r, *rank_biserial_interval(ranked, confidence)]
+        floats = np.column_stack(columns)
+        figures = floats.astype(object)
+        figures[np.isnan(floats)] = None
+        for place, row in zip(places, figures.tolist(), strict=True):
+            found[place] = dict(zip(EFFECTS, row, strict=True))
+    return found
+
+
+def deviation(differences: Floats) -> Floats:
+    """The standard deviation of each row of differences, 0 if they are all the same; NaN of fewer than two."""
+    if differences.shape[-1] < 2:
+        return np.full(differences.shape[:-1], math.nan)
+    # The mean of equal numbers can be another number, by rounding.
+    return np.where(np.ptp(differences, axis=-1) > 0, differences.std(axis=-1, ddof=1), 0.0)
+
+
+def cohen_d(differences: Floats) -> Floats:
+    """Cohen's d_z of each row: the mean of the differences by their standard deviation; NaN without a spread."""
+    spread = deviation(differences)
+    with np.errstate(all="ignore"):
+        return np.where(spread > 0, differences.sum(axis=-1) / differences.shape[-1] / spread, math.nan)
+
+
+def cohen_d_interval(differences: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """The interval of each row's d, by the noncentral t distribution.
+
+    It takes differences for normal (Cumming & Finch 2001, https://doi.org/10.1177/0013164401614002).
+    """
+    n, tail = differences.shape[-1], (1 - confidence) / 2
+    t = cohen_d(differences) * math.sqrt(n)
+    with np.errstate(all="ignore"):
+        low = special.nctdtrinc(n - 1, 1 - tail, t) / math.sqrt(n)
+        high = special.nctdtrinc(n - 1, tail, t) / math.sqrt(n)
+    is_defined = np.isfinite(low) & np.isfinite(high)
+    return np.where(is_defined, low, math.nan), np.where(is_defined, high, math.nan)
+
+
+def rank_biserial(differences: Floats) -> Floats:
+    """The share of Wilcoxon's ranks of each row that are of positive differences, minus that of negative ones.
+
+    NaN without ranks.
+    """
+    ranks = signed_ranks(differences)
+    with np.errstate(all="ignore"):
+        return np.asarray(ranks.sum(axis=-1) / np.abs(ranks).sum(axis=-1))
+
+
+def rank_biserial_interval(differences: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Wilson's interval of each row's share of positive ranks, of as many queries as have its spread without an effect.
+
+    The sum of n signed ranks has the variance n (n + 1) (2n + 1) / 6 then.
+    """
+    r, n = rank_biserial(differences), np.count_nonzero(differences, axis=-1)
+    effective = 1.5 * n * (n + 1) / (2 * n + 1)
+    z = float(stats.norm.ppf((1 + confidence) / 2))
+    with np.errstate(all="ignore"):
+        middle, half = r / (1 + z * z / effective), z / (1 + z * z / effective)
+        half *= np.sqrt((1 - r * r) / effective + z * z / effective**2)
+    return middle - half, middle + half
+
+
+def signed_ranks(differences: Floats) -> Floats:
+    """The ranks of each row's differences by size, with the sign of its difference; 0 for a difference of 0."""
+    ranks = stats.rankdata(np.abs(differences), axis=-1)
+    # Zeros have the lowest ranks, which do not count.
+    zeros = differences.shape[-1] - np.count_nonzero(differences, axis=-1, keepdims=True)
+    return np.where(differences == 0, 0.0, (ranks - zeros) * np.sign(differences))
+
+
+def resamples_for(comparisons: int, alpha: float) -> int:
+    """The number of resamples with which each of a family of comparisons can be significant after a correction.
+
+    m resamples can show no p below 1 / (m + 1), which Holm's or Bonferroni's correction multiplies by their number.
+
+    >>> resamples_for(1, 0.05), resamples_for(780, 0.05)
+    (10000, 156000)
+    """
+    return max(10_000, min(BUDGET, math.ceil(PER_COMPARISON * comparisons / alpha)))
+
+
+def rounded(values: Floats, scale: float | None = None) -> Floats:
+    """Values to the thirteenth digit of the largest, or of `scale`: those that only floats tell apart are equal.
+
+    .4 - .3 and .2 - .1 differ by 3e-17, which is no order for a test of ranks.
+    """
+    largest = np.nanmax(np.abs(values), initial=0) if scale is None else scale
+    if not largest:
+        return values
+    # NumPy multiplies by the power of ten, which must be a finite number.
+    decimals = min(300, 13 - math.ceil(math.log10(largest)))
+    return np.round(values, decimals) + 0.0

@@ -1,4 +1,4 @@
-"""Whether the queries of a group have other values than the rest: tests of two groups that share no query.
+"""Tests of two groups that share no query.
 
 Conventions: all tests are two-sided. What is not defined is None, and a note says why.
 """
@@ -12,7 +12,8 @@ import numpy as np
 from scipy import stats
 
 from polars_ir.statistics.intervals import DRAWN
-from polars_ir.statistics.randomisation import ROUNDING, Floats, permutation_p, rounded
+from polars_ir.statistics.randomisation import ROUNDING, Draws, Floats, permutation_p
+from polars_ir.statistics.significance import rounded
 
 
 def group_against_rest(
@@ -22,8 +23,7 @@ def group_against_rest(
     test: str,
     confidence: float,
     least: int,
-    resamples: int,
-    seed: int,
+    draws: Draws,
     drawn_p: float | None = None,
 ) -> dict[str, float | str | None]:
     """Both means, their difference with Welch's interval, and what the test says of it; groups below `least` have none.
@@ -31,10 +31,10 @@ def group_against_rest(
     `drawn_p` is what `permutation_p` found for this group together with others, which is much faster.
 
     >>> tested = group_against_rest(
-    ...     np.zeros(3), np.array([1.0, 2.0, 3.0]), test="t", confidence=0.95, least=2, resamples=1, seed=0
+    ...     np.zeros(3), np.array([1.0, 2.0, 3.0]), test="permutation", confidence=0.95, least=2, draws=Draws()
     ... )
-    >>> tested["difference"], round(tested["statistic"], 3), round(tested["p"], 3)
-    (-2.0, -3.464, 0.074)
+    >>> tested["difference"], round(tested["low"], 3), tested["p"]
+    (-2.0, -4.484, 0.1)
     """
     means = [float(values.mean()) if len(values) else None for values in (group, rest)]
     mean, of_rest = means
@@ -48,19 +48,17 @@ def group_against_rest(
         return {**found, **outcome, "note": note}
     with warnings.catch_warnings(action="ignore"):
         # SciPy warns of values that are nearly the same, which is told by the size of the difference.
-        welch = stats.ttest_ind(group, rest, equal_var=False)
-        low, high = welch.confidence_interval(confidence)
-        statistic, p = welch.statistic, welch.pvalue
+        low, high = stats.ttest_ind(group, rest, equal_var=False).confidence_interval(confidence)
         if test == "mann-whitney":
             statistic, p = stats.mannwhitneyu(group, rest)
-        elif test == "permutation":
-            statistic, p = difference, _permutation_p(group, rest, resamples, seed, drawn_p)
+        else:
+            statistic, p = difference, _permutation_p(group, rest, draws, drawn_p)
     figures = zip(outcome, (low, high, statistic, p), strict=True)
     return {**found, **{name: float(value) for name, value in figures}, "note": None}
 
 
 def _undefined(group: Floats, rest: Floats, least: int) -> str | None:
-    """Why there can be no test; None if there can."""
+    """The reason for a missing test; None if there is one."""
     for values, what in ((group, "here"), (rest, "to compare with")):
         if len(values) < least:
             return f"{len(values)} {'query' if len(values) == 1 else 'queries'} {what}; a test needs {least}"
@@ -70,21 +68,21 @@ def _undefined(group: Floats, rest: Floats, least: int) -> str | None:
     return None
 
 
-def _permutation_p(group: Floats, rest: Floats, resamples: int, seed: int, drawn_p: float | None) -> float:
+def _permutation_p(group: Floats, rest: Floats, draws: Draws, drawn_p: float | None) -> float:
     """The share of ways to split the queries that make a difference as far from 0: of all or, if too many, drawn."""
     n = len(group) + len(rest)
-    if math.comb(n, len(group)) > resamples:
+    if math.comb(n, len(group)) > draws.resamples:
         if drawn_p is not None:
             return drawn_p
         numbers = np.repeat([0, 1], [len(group), len(rest)])
-        return float(permutation_p([(np.concatenate([group, rest]), numbers)], resamples=resamples, seed=seed)[0][0])
+        return float(permutation_p([(np.concatenate([group, rest]), numbers)], draws)[0][0])
     result = stats.permutation_test(
         (group, rest),
         _difference,
         permutation_type="independent",
         alternative="greater",
         vectorized=True,
-        n_resamples=resamples,
+        n_resamples=draws.resamples,
         batch=max(1, DRAWN // n),
     )
     return float(result.pvalue)

@@ -1,4 +1,4 @@
-"""What stands beside the means of a publication table: their intervals, differences to the baseline, and p.
+"""The columns beside the means of a publication table: intervals, differences to the baseline, and p.
 
 Conventions: as in `cells`, a frame of cells in the same columns, with a heading of its own for each part. Differences
 and their intervals always have a sign, which is a minus and no hyphen.
@@ -12,21 +12,21 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import OptionError
+from polars_ir.language.options import check, one_of
 from polars_ir.tables.cells import FIGURE_SPACE, UNDEFINED
-from polars_ir.values import check, one_of
 
-#: What can be shown beside each mean, with what stands behind the measure in its heading.
+#: The parts beside each mean, with the words behind the measure in the heading.
 PARTS = {"interval": "{:.3g} % interval", "difference": "difference", "p": "p"}
 
 MINUS = "\N{MINUS SIGN}"
 
 
 def parts_of(show: object) -> list[str]:
-    """The parts that are asked for, in the order they stand in."""
-    asked = list(show) if isinstance(show, (list, tuple, set)) else [show]
-    for part in asked:
+    """The wanted parts, in the order of the columns."""
+    wanted = list(show) if isinstance(show, (list, tuple, set)) else [show]
+    for part in wanted:
         check("show", part, one_of(*PARTS))
-    return [part for part in PARTS if part in asked]
+    return [part for part in PARTS if part in wanted]
 
 
 def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) -> None:
@@ -83,14 +83,14 @@ def _by_system(rows: pl.DataFrame | None, measure: str) -> dict[str, dict[str, A
 
 
 def _ends(row: Mapping[str, Any], times: int, form: str) -> list[str]:
-    """Both ends of an interval, printed; a dash where there is none."""
+    """Both ends of an interval, printed; a dash where it is null."""
     if row.get("low") is None:
         return [UNDEFINED]
     return [_number(times * row[end], form) for end in ("low", "high")]
 
 
 def _differences(rows: Sequence[Mapping[str, Any]], times: int, digits: int) -> list[str]:
-    """Differences with their intervals; a dash where there is none, as for the baseline."""
+    """Differences with their intervals; a dash where they are null, as for the baseline."""
     form = f"+.{digits}f"
     none = all(row.get("difference") is None for row in rows)
     numbers = [UNDEFINED if row.get("difference") is None else _number(times * row["difference"], form) for row in rows]

@@ -1,4 +1,4 @@
-"""What a publication table shows: the printed means, which of them are best, their marks, and the note below.
+"""The cells of a publication table: the printed means, the best ones, their marks, and the note below.
 
 Conventions: one frame of cells holds what every format shows. What prints like the best mean is best, too, so that no
 reader sees two equal figures of which one is marked. Marks are what `compare` found.
@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.errors import SHOWN
 from polars_ir.language.names import column_of, is_cost
-from polars_ir.per_query.paired_tests import TESTS
+from polars_ir.per_query.shared.tests import TESTS
 
 #: As wide as a digit, so that numbers of different length have their points one below the other.
 FIGURE_SPACE = "\N{FIGURE SPACE}"
@@ -22,7 +22,7 @@ FIGURE_SPACE = "\N{FIGURE SPACE}"
 UNDEFINED = "\N{EN DASH}"
 BETTER, WORSE = "\N{DAGGER}", "\N{DOUBLE DAGGER}"
 
-#: What papers call the corrections; others go by their names in statsmodels.
+#: Names of corrections in papers; others have their names in statsmodels.
 CORRECTIONS = {
     "bonferroni": "Bonferroni",
     "sidak": "Sidak",
@@ -75,23 +75,23 @@ def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) ->
 
 
 def times_of(measure: str, *, percent: bool) -> int:
-    """What the values of a measure are printed times."""
+    """The factor by which the values of a measure are printed."""
     return 100 if percent and _bounded(measure) else 1
 
 
 def in_percent(measures: Iterable[str]) -> bool:
-    """Whether percent mean something of every measure."""
+    """True where every measure can be printed in percent."""
     return all(map(_bounded, measures))
 
 
 def _bounded(measure: str) -> bool:
-    """Whether percent of a measure mean something: not if the catalogue has no upper bound for it."""
+    """True for a measure that can be printed in percent: one with an upper bound, or of one's own."""
     named = column_of(measure)
     return named is None or math.isfinite(named.spec.bounds[1])
 
 
 def _best(values: Sequence[float | None], texts: Sequence[str], *, cost: bool) -> str | None:
-    """How the best value is printed; None where there is none, or no other system."""
+    """The best value as printed; None without a value or another system."""
     defined = [(value, text) for value, text in zip(values, texts, strict=True) if value is not None]
     if len(values) == 1 or not defined:
         return None
@@ -105,7 +105,7 @@ def letter(place: int) -> str:
 
 
 def _marks(systems: Sequence[str], measure: str, compared: pl.DataFrame | None, baseline: str | None) -> list[str]:
-    """What stands behind each mean: the sign of its relation to the baseline, or the letters of those it beats."""
+    """The mark behind each mean: the sign of its relation to the baseline, or the letters of those it beats."""
     if compared is None:
         return [""] * len(systems)
     rows = compared.filter(pl.col("measure") == measure, pl.col("significant"))
@@ -134,7 +134,7 @@ def _letters(places: Sequence[int]) -> str:
 
 
 def note_on_best(cells: pl.DataFrame) -> Iterator[str]:
-    """What is in bold, where something is."""
+    """The note on bold figures, where there are any."""
     costs = [measure for measure in cells["measure"].unique(maintain_order=True) if is_cost(measure)]
     if cells["best"].any():
         yield f"Bold: the best; of {_first(costs)} the lowest." if costs else "Bold: the best."
@@ -143,7 +143,7 @@ def note_on_best(cells: pl.DataFrame) -> Iterator[str]:
 def note_on_marks(
     compared: pl.DataFrame, *, baseline: str | None, test: str, correction: str | None, alpha: float
 ) -> Iterator[str]:
-    """What the marks mean, by which test, on how many queries; and which comparisons it could not make."""
+    """The note on the marks: their meaning, test and number of queries, and the comparisons that could not be made."""
     used = compared["n_queries"].unique().sort().to_list()
     over = f"{used[0]:,} to {used[-1]:,} queries" if len(used) > 1 else queries(used[0])
     corrected = (
@@ -171,7 +171,7 @@ def note_on_marks(
 
 
 def note_on_queries(rows: pl.DataFrame, measures: Sequence[str], *, missing: str, tested: bool) -> Iterator[str]:
-    """How many queries there are, which systems lack some of them, and where a measure is undefined."""
+    """The note on the number of queries, on systems that lack some, and on undefined values."""
     n_queries = rows["query_id"].n_unique()
     if not tested:
         yield f"{queries(n_queries).capitalize()}."

@@ -38,5 +38,5 @@ def great_table(cells: pl.DataFrame, title: str | None, note: str, corner: str) 
 
 
 def _printing(text: str) -> Callable[[object], str]:
-    """What prints a cell as this text, whatever its value."""
+    """A formatter that prints a cell as this text, whatever its value."""
     return lambda _: text

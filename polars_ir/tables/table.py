@@ -1,51 +1,39 @@
-"""Publication tables: the mean of every system and measure, what is best, and what is significantly better.
+"""`table`: the mean of every system and measure, the best ones, and the significantly better ones, for a publication.
 
-Conventions: what a table shows is one frame of cells (`cells`), and how it is written in each format another module's
-affair (`typesetting`).
+Conventions: the content of a table is one frame of cells (`cells`), which `typesetting` writes in each format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, explain_options, nearest
+from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, check_systems, nearest
 from polars_ir.extras import require
-from polars_ir.frames.checks import check_duplicates, check_values
+from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.language.names import is_cost, is_one
-from polars_ir.per_query.columns import Measures, measures_of
-from polars_ir.per_query.options import MISSING
-from polars_ir.per_query.paired_tests import TESTS
-from polars_ir.per_query.summary import mean, summarize
-from polars_ir.per_query.systems import compare
+from polars_ir.language.options import check, one_of, takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.mean import mean
+from polars_ir.per_query.shared.measures import Measures, measures_of
+from polars_ir.per_query.shared.options import Marking
+from polars_ir.per_query.summarize import summarize
 from polars_ir.tables import typesetting
 from polars_ir.tables.beside import beside, check_parts, parts_of
-from polars_ir.tables.cells import (
-    cells_of,
-    in_percent,
-    note_on_best,
-    note_on_marks,
-    note_on_queries,
-    times_of,
-)
-from polars_ir.values import chance, check, one_of, or_none
+from polars_ir.tables.cells import cells_of, in_percent, note_on_best, note_on_marks, note_on_queries, times_of
 
 FORMATS = ("gt", "html", "latex", "markdown")
 
 
-@explain_options
+@takes(Marking)
 def table(
     per_query: Any,
     measures: Measures = None,
     *,
     baseline: str | None = None,
-    test: str | None = "t",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    missing: str = "zero",
     order: str | pl.Expr | None = None,
     show: str | Iterable[str] = (),
     digits: int | None = None,
@@ -54,31 +42,28 @@ def table(
     label: str | None = None,
     wide: bool | None = None,
     format: str = "gt",
-    resamples: int | None = None,
-    seed: int = 0,
+    **options: Unpack[Marking],
 ) -> Any:
     r"""A publication table: a row per system, a column per measure, the best mean in bold, significance marked.
 
     With a baseline, a dagger marks what is significantly better than it, and a double dagger what is significantly
     worse. Without one every system has a letter (a to z, then aa, ab, ...), and a mean carries the letters of the
     systems that it is significantly better than, three or more in a row as a range, from b to d. Better is higher; for
-    a cost such as `Hole`, lower. A note below names the test, and says how many queries there are and what is missing
-    or undefined.
+    a cost such as `Hole`, lower. A note below names the test, the number of queries, and the missing and undefined
+    values.
 
     Parameters
     ----------
     per_query
         What `evaluate` returned, or a dict of such frames by system. A single system has no marks.
     measures
-        Which measures to show, in this order; by default all.
+        The measures to show, in this order; by default all.
     baseline
         The system that the others are compared with; by default each is compared with each.
-    test, correction, alpha, missing, resamples, seed
-        As in `compare`; `test=None` leaves the marks out.
     order
         The measure that sorts the systems, the best first; by default they stay as they come.
     show
-        What stands beside each mean: `"interval"`, its interval of confidence 1 - alpha, as `summarize` has it;
+        The figures beside each mean: `"interval"`, its interval of confidence 1 - alpha, as `summarize` has it;
         `"difference"` to the baseline, with the interval of `compare`; `"p"`, corrected, `<.001` being the lowest.
     digits
         Decimal places; by default 4, or 2 in percent. All means that print like the best one are bold.
@@ -86,7 +71,7 @@ def table(
         Print means times 100. Those of measures without an upper bound, such as counts, stay as they are. The corner of
         the table says (%), or the headings where not all are.
     title
-        What stands above the table.
+        The text above the table.
     label
         The name by which LaTeX refers to the table, `\label`; it needs a title.
     wide
@@ -119,8 +104,7 @@ def table(
     | chargrams | 0.2794 | **0.6048**<sup>†</sup> |
     | tfidf | 0.2637 | 0.5605 |
     """
-    check("test", test, or_none(one_of(*TESTS)))
-    check("missing", missing, one_of(*MISSING))
+    test, alpha, missing = options["test"], options["alpha"], options["missing"]
     check("format", format, one_of(*FORMATS))
     if title is not None and not isinstance(title, str):
         raise OptionError(f"must be a text; got {title!r:.80}.", about="title")
@@ -129,13 +113,11 @@ def table(
         require("table", "ir.table")
     parts = parts_of(show)
     check_parts(parts, baseline, test)
-    alpha = check("alpha", alpha, chance())
     _check_label(label, title)
     rows, names = _rows(per_query, measures)
     # Systems may be numbers; printed they are texts.
     baseline = None if baseline is None else str(baseline)
-    options = {"correction": correction, "alpha": alpha, "missing": missing, "resamples": resamples, "seed": seed}
-    compared = _compared(rows, names, baseline, test, options)
+    compared = _compared(rows, names, baseline, options)
     filled = _filled(rows, names, missing)
     means = _means(rows, filled, names, order)
     form: dict[str, Any] = {"digits": places, "percent": percent}
@@ -146,7 +128,8 @@ def table(
     if {"interval", "difference"} & set(parts):
         notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
-        notes = [*note_on_marks(compared, baseline=baseline, test=test, correction=correction, alpha=alpha), *notes]
+        marks = note_on_marks(compared, baseline=baseline, test=test, correction=options["correction"], alpha=alpha)
+        notes = [*marks, *notes]
     if format == "latex":
         return typesetting.latex(cells, title, " ".join(notes), corner, label=label, wide=wide)
     if format == "markdown":
@@ -167,13 +150,10 @@ def _with_parts(
     digits: int,
     percent: bool,
 ) -> pl.DataFrame:
-    """The cells of each measure, with those of what is asked for behind them."""
+    """The cells of each measure, and behind them those of its interval, difference and p."""
     if not parts:
         return cells
-    figures = {
-        "intervals": summarize(rows, confidence=1 - alpha) if "interval" in parts else None,
-        "compared": compared,
-    }
+    figures = {"intervals": summarize(rows, alpha=alpha) if "interval" in parts else None, "compared": compared}
     columns = []
     for column in cells.partition_by("measure", maintain_order=True):
         times = times_of(column["measure"][0], percent=percent)
@@ -182,22 +162,20 @@ def _with_parts(
     return pl.concat(columns)
 
 
-def _compared(
-    rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, test: str | None, options: Mapping[str, Any]
-) -> pl.DataFrame | None:
+def _compared(rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, options: Any) -> pl.DataFrame | None:
     """The systems compared; None for a single one, or without a test."""
-    if rows["run"].n_unique() == 1:
-        _check_alone(baseline, rows["run"][0])
-        return None
-    if test is None:
+    is_alone = rows["run"].n_unique() == 1
+    if is_alone and baseline is not None:
+        check_systems("baseline", [baseline], [rows["run"][0]])
+    if is_alone or options["test"] is None:
         return None
     require("stats", "ir.table with a test")
-    comparison: pl.DataFrame = compare(rows, baseline=baseline, measures=measures, test=test, **options)
+    comparison: pl.DataFrame = compare(rows, measures, baseline=baseline, **options)
     return comparison
 
 
 def _places(digits: object, percent: object) -> int:
-    """How many decimal places to print."""
+    """The number of decimal places."""
     if not isinstance(percent, bool):
         raise OptionError(f"must be True or False; got {percent!r}.", about="percent")
     if digits is None:
@@ -207,15 +185,8 @@ def _places(digits: object, percent: object) -> int:
     return digits
 
 
-def _check_alone(baseline: str | None, system: str) -> None:
-    """Raise an `OptionError` for a baseline that is not the one system there is."""
-    if baseline is not None and baseline != system:
-        near = nearest(baseline, [system])
-        raise OptionError(f"must be one of the systems, {system!r}; got {baseline!r}.{near}", about="baseline")
-
-
 def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
-    """`run`, `query_id` and the measures as numbers, and what the measures are; one system may be nameless."""
+    """`run`, `query_id` and the measures as numbers, and the names of the measures; one system may be nameless."""
     table, names = measures_of(per_query, measures)
     if not table.eager:
         raise InputTypeError.lazy("ir.table")
@@ -230,7 +201,7 @@ def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _check_label(label: object, title: str | None) -> None:
-    """Raise an `OptionError` for a label that LaTeX can not take, or that refers to nothing."""
+    """Raise an `OptionError` for a label that LaTeX can not take, or that has no title to refer to."""
     if label is None:
         return
     if not isinstance(label, str) or typesetting.NO_LABEL.search(label):
@@ -242,7 +213,7 @@ def _check_label(label: object, title: str | None) -> None:
 
 
 def _filled(rows: pl.DataFrame, names: Sequence[str], missing: str) -> pl.DataFrame:
-    """The rows of all systems; with 0 for queries that a system lacks, unless these are left out."""
+    """The rows of all systems; by `missing="zero"` with 0 for queries that a system lacks."""
     if missing != "zero":
         return rows
     every = rows.select(pl.col("run").unique(maintain_order=True)).join(
@@ -265,7 +236,7 @@ def _means(rows: pl.DataFrame, filled: pl.DataFrame, names: Sequence[str], order
 
 
 def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) -> str:
-    """The measure of the table that sorts it, which may be given by any of its names."""
+    """The measure of the table that sorts it, by any of its names."""
     if is_one(order):
         with suppress(ColumnError):
             return measures_of(rows, order)[1][0]

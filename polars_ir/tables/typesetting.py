@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.tables.beside import MINUS
 from polars_ir.tables.cells import UNDEFINED
 
-#: What stands for the characters that are commands of LaTeX. A bracket or an asterisk that opens a row would be taken
+#: LaTeX's text for characters that are its commands. A bracket or an asterisk that opens a row would be taken
 #: for an option of the line break before it.
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -50,7 +50,7 @@ WIDTHS = {
 }
 CAPITAL, OTHER, BOLD, RAISED = 7.5, 5.6, 1.15, 0.75
 
-#: What may not stand in a label.
+#: Characters that a label may not have.
 NO_LABEL = re.compile(r"[\\{}%#&~^$_\s]|^$")
 
 
@@ -83,10 +83,7 @@ def latex(
         r"\toprule",
         *_headings(measures, corner),
         r"\midrule",
-        *(
-            _row([_latex(label), *(_cell(column, row) for column in columns)])
-            for row, label in enumerate(columns[0]["label"])
-        ),
+        *map(_row, zip(map(_latex, columns[0]["label"]), *map(_printed, columns), strict=True)),
         r"\bottomrule",
         r"\end{tabular}",
         r"\par\smallskip",
@@ -101,7 +98,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _is_mean(column: pl.DataFrame) -> bool:
-    """Whether a column is of means, and takes two of LaTeX: what is before the point, and what is behind it."""
+    """True for a column of means, which takes two of LaTeX: digits before the point, and those behind it."""
     return bool(column["part"][0] == "mean")
 
 
@@ -129,15 +126,18 @@ def _headings(measures: Sequence[Sequence[pl.DataFrame]], corner: str) -> Iterat
 
 
 def _part(column: pl.DataFrame) -> str:
-    """What a column beside the means is called below its measure."""
+    """The heading of a column beside the means, below its measure."""
     return str(column["heading"][0]).removeprefix(f"{column['measure'][0]} ")
 
 
-def _cell(column: pl.DataFrame, row: int) -> str:
-    """A cell, which for a mean are two."""
-    text, marks, best = column.select(pl.col("text").str.strip_chars(), "marks", "best").row(row)
-    if not _is_mean(column):
-        return _latex(text)
+def _printed(column: pl.DataFrame) -> Iterator[str]:
+    """The cells of a column."""
+    cells = column.select(pl.col("text").str.strip_chars(), "marks", "best").iter_rows()
+    return (_mean(*cell) for cell in cells) if _is_mean(column) else (_latex(text) for text, _, _ in cells)
+
+
+def _mean(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of cells
+    """The two cells of a mean."""
     if text == UNDEFINED:
         return rf"\multicolumn{{2}}{{l}}{{{_latex(text)}}}"
     parts = [_latex(part) for part in text.replace("-", MINUS).partition(".")[::2]]

@@ -8,26 +8,25 @@ import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.language.dialects import taken_apart
+from polars_ir.language.measures.cascade import chance_of_reading
+from polars_ir.language.measures.whole_set import harmonic_mean
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import TREC_EVAL as MEASURES
 from polars_ir.language.words import gain, n_relevant, ranked, relevance, top, total
-from polars_ir.measures.cascade import chance_of_reading
-from polars_ir.measures.whole_set import harmonic_mean
-from polars_ir.trec_eval.asked import Asked
 from polars_ir.trec_eval.lines import Figure
 from polars_ir.trec_eval.measures import OF_RUN, WITH_PAIRS
-from polars_ir.trec_eval.options import WRONG_FILE, Options, TrecEvalError, leading_number
+from polars_ir.trec_eval.options import WRONG_FILE, Asked, Options, TrecEvalError, leading_number
 from polars_ir.trec_eval.quirks import QUIRKS
 
 
-def figures_of(options: Options) -> list[Figure]:
-    """The lines for a topic or the summary, in trec_eval's order."""
-    return [
-        Figure(name, printed, _expression(asked).alias(printed))
+def figures_of(options: Options) -> dict[Figure, pl.Expr]:
+    """The figures of a topic or the summary, in trec_eval's order, each with its aggregation."""
+    return {
+        Figure(name, printed, printed): _expression(asked).alias(printed)
         for name in MEASURES
         if name in options.measures and name not in OF_RUN
         for printed, asked in _printed(name, options.measures[name], options)
-    ]
+    }
 
 
 def _printed(name: str, given: str | None, options: Options) -> Iterator[tuple[str, Asked]]:
@@ -55,7 +54,7 @@ def _cutoffs(name: str, given: str, kind: type[int | float]) -> list[float]:
 
 
 def _expression(asked: Asked) -> pl.Expr:
-    """The aggregation of a measure at the level of relevance that was asked for."""
+    """The aggregation of a measure at the level of relevance of the options."""
     quirk = QUIRKS.get(asked.name) if asked.options.strict else None
     try:
         expression = BY_HAND.get(asked.name, _measure)(asked)
@@ -109,7 +108,7 @@ def _utility(asked: Asked) -> pl.Expr:
 
 
 def _eleven_point_average(asked: Asked) -> pl.Expr:
-    """The mean precision at the recalls that were given, or else at the usual eleven."""
+    """The mean precision at the recalls of the parameters, or else at the usual eleven."""
     if asked.given is None:
         return _measure(asked)
     precisions = [

@@ -7,9 +7,8 @@ Python prints a number as C does, to the last digit; Polars has no such format.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -20,69 +19,61 @@ from polars_ir.trec_eval.measures import COUNTS, OF_SUMMARY, OF_TOPICS
 DIGITS = 4
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A line of the output: the measure's name, what is printed before the value, and the aggregation."""
+class Figure(NamedTuple):
+    """A figure of the output: the measure, the text before its value, and its column in a per-query frame."""
 
     measure: str
     printed: str
-    expression: pl.Expr
-
-    @property
-    def column(self) -> str:
-        """The column of the figure in a per-query frame."""
-        return self.expression.meta.output_name()
+    column: str
 
 
-@dataclass(frozen=True)
-class Format:
-    """How values are printed: their digits, and whether they are z-scores, whose names begin with a Z."""
+class Format(NamedTuple):
+    """The digits of values; z-scores have names that begin with a Z, and no counts."""
 
     digits: int = DIGITS
     zscores: bool = False
 
-    def line(self, figure: Figure, topic: object, value: Any) -> str:
-        """The line of a figure."""
+    def lines(self, figure: Figure, topics: Sequence[object], values: Iterable[Any]) -> list[str | None]:
+        """The line of a figure for each topic, or None where its value is null."""
+        pairs = zip(topics, values, strict=True)
         if figure.measure in OF_TOPICS:
-            return _line(figure.printed, topic, f"'{value or ''}'")
+            return [_line(figure.printed, topic, f"'{value or ''}'") for topic, value in pairs]
         name = f"Z{figure.printed:<22}" if self.zscores else figure.printed
+        may_be_whole = figure.measure in COUNTS and not self.zscores
+        return [
+            value if value is None else _line(name, topic, self._text(value, may_be_whole=may_be_whole))
+            for topic, value in pairs
+        ]
+
+    def _text(self, value: float, *, may_be_whole: bool) -> str:
         # The mean over several judges of a count may be a fraction.
-        is_count = figure.measure in COUNTS and not self.zscores and value == int(value)
-        return _line(name, topic, str(int(value)) if is_count else _number(value, self.digits))
+        return str(int(value)) if may_be_whole and value == int(value) else _number(value, self.digits)
 
 
-def of_topics(per_query: pl.DataFrame, figures: Sequence[Figure], form: Format) -> Iterator[str]:
+def of_topics(per_query: pl.DataFrame, figures: Sequence[Figure], form: Format) -> list[str]:
     """The lines of every topic."""
+    topics = per_query["query_id"].to_list()
     printed = [figure for figure in figures if figure.measure not in OF_SUMMARY]
-    values = [per_query[figure.column].to_list() for figure in printed]
-    for topic, *row in zip(per_query["query_id"], *values, strict=True):
-        for figure, value in zip(printed, row, strict=True):
-            if value is not None or figure.measure in OF_TOPICS:
-                yield form.line(figure, topic, value)
+    columns = [form.lines(figure, topics, per_query[figure.column].to_list()) for figure in printed]
+    return [line for of_topic in zip(*columns, strict=True) for line in of_topic if line is not None]
 
 
-def of_run(n_topics: int, tag: str, form: Format) -> Iterator[str]:
+def of_run(n_topics: int, tag: str, form: Format) -> dict[str, str]:
     """The lines at the head of the summary, which are of no measure: the run's name and the number of topics."""
-    yield _line("runid", "all", tag)
-    yield (
-        _line(f"Z{'num_q':<22}", "all", _number(n_topics, DIGITS))
-        if form.zscores
-        else _line("num_q", "all", str(n_topics))
-    )
+    name, number = (f"Z{'num_q':<22}", _number(n_topics, DIGITS)) if form.zscores else ("num_q", str(n_topics))
+    return {"runid": _line("runid", "all", tag), "num_q": _line(name, "all", number)}
 
 
-def of_all(values: Mapping[str, float | None], figures: Sequence[Figure], form: Format) -> Iterator[str]:
+def of_all(values: Mapping[str, float | None], figures: Sequence[Figure], form: Format) -> list[str]:
     """The lines of the summary."""
-    for figure in figures:
-        value = values.get(figure.column)
-        if value is not None:
-            yield form.line(figure, "all", value)
+    lines = [form.lines(f, ["all"], [values[f.column]])[0] for f in figures if f.column in values]
+    return [line for line in lines if line is not None]
 
 
 def summary_of(per_query: pl.DataFrame, figures: Sequence[Figure]) -> dict[str, float | None]:
-    """What stands for each figure over all topics: the sum of a count, and the mean of others.
+    """The value of each figure over all topics: the sum of a count, and the mean of others.
 
-    Those of geometric means are logarithms here.
+    Figures of geometric means are logarithms in `per_query`.
     """
     numbers = [figure for figure in figures if figure.measure not in OF_TOPICS]
     sums = [

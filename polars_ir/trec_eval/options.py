@@ -1,20 +1,75 @@
-"""The options of trec_eval, as it reads them."""
+"""The options of trec_eval, as it reads them: their help, and each measure with its parameters."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
-from typing import Any
+from typing import Any, NamedTuple
 
-from polars_ir.errors import IRError, alike, did_you_mean
+from polars_ir.errors import IRError, MeasureError, alike, did_you_mean
 from polars_ir.files.formats import FormatName
+from polars_ir.language.dialects import taken_apart
 from polars_ir.language.sets import NICKNAMES
 from polars_ir.language.sets import TREC_EVAL as MEASURES
-from polars_ir.trec_eval.help import USAGE, help_of
 
-#: How `read_qrels` calls the formats of -R.
+USAGE = """\
+Usage: polars-ir trec_eval [-q] [-n] [-c] [-l N] [-M N] [-J] [-N N] [-R format] {-m measure[.params]}* QRELS RUN
+   -q: figures of each topic before the summary          -n: no summary
+   -m: a measure, such as P.5,10, or official (the default), all_trec, set, prefs, all_prefs, qrels_jg; repeat
+   -c: average over all topics of QRELS                  -l: the lowest grade that is relevant (1)
+   -M: documents to look at for each topic               -J: judged documents only
+   -N: documents in the collection, for utility          -R: qrels, qrels_jg, qrels_prefs or prefs
+   -Z: a file of `topic measure mean deviation`; prints figures as deviations from their means
+   -D: 1.TOPIC for this topic only (what trec_eval prints of its computations is not printed)
+   RUN: a file, or - for what comes in                   -h, -v: this help, and the version
+   -h -m measure: what it is                             --strict: as trec_eval 10 has it, also where it is wrong"""
+
+
+#: Formats of judgments: the fields of a line.
+LINES = {
+    "qrels": "topic iteration document relevance",
+    "qrels_jg": "topic judge document relevance, with several judges of a topic",
+    "qrels_prefs": "topic judge document relevance, a higher relevance being preferred to a lower one",
+    "prefs": "topic judge group document relevance, a higher relevance being preferred to a lower one of its group",
+}
+
+#: Names that are not measures, or not numbers.
+OTHERS = {
+    "runid": "The name of the run: the last field of its lines.",
+    "relstring": "The grades of the first documents (10) as a string, a character for each.",
+}
+
+
+def help_of(measures: Iterable[str], form: str) -> str:
+    """The help text."""
+    lines = [
+        USAGE.rstrip(),
+        "",
+        f"QRELS with -R {form}: {LINES.get(form, '')}",
+        "RUN: topic Q0 document rank score tag",
+    ]
+    # With parameters it is `P.5`.
+    named = {name for measure in measures for name in (measure, measure.partition(".")[0])}
+    asked = [name for name in MEASURES if name in named]
+    return "\n".join([*lines, *(line for name in asked for line in ("", name, _described(name)))])
+
+
+def _described(name: str) -> str:
+    """The meaning of a measure: its docstring up to the parameters."""
+    if name in OTHERS:
+        return f"    {OTHERS[name]}"
+    try:
+        spec, _ = taken_apart(name)
+    except MeasureError:  # a name that needs a number
+        spec, _ = taken_apart(f"{name}_1")
+    text = (inspect.getdoc(spec.function) or "").partition("\nParameters\n")[0].partition("\nReturns\n")[0]
+    return "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
+
+
+#: The formats of -R by their names in `read_qrels`.
 FORMATS: dict[str, FormatName | None] = {
     "qrels": None,
     "qrels_jg": "judges",
@@ -47,7 +102,7 @@ WRONG_USE, WRONG_FILE, NOT_COMPUTED, NOTHING_SHARED = 1, 2, 4, 7
 
 
 class TrecEvalError(IRError):
-    """What ends the program, with its status; `shown` is what was asked for, and goes where the output does."""
+    """An end of the program, with its status; a `shown` one, such as a help text, goes to standard output."""
 
     def __init__(self, message: str, status: int, *, shown: bool = False) -> None:
         super().__init__(message)
@@ -56,7 +111,7 @@ class TrecEvalError(IRError):
 
 @dataclass
 class Options:
-    """What was asked for; `measures` are the names with the parameters that were given, None for the usual ones."""
+    """The options of a call; `measures` are names with their parameters, None for the usual ones."""
 
     measures: dict[str, str | None] = field(default_factory=dict)
     topics: bool = False
@@ -97,7 +152,7 @@ def options_of(arguments: Sequence[str]) -> Options:
 
 
 def _set(options: Options, option: str, value: str) -> None:
-    """Set what an option says."""
+    """Set the value of an option."""
     if option == "-m":
         _ask_for(options, value)
     elif option == "-R" and value not in FORMATS:
@@ -128,7 +183,7 @@ def _number(option: str, value: str) -> int:
     return int(number)
 
 
-#: What an option sets, and how its value is read.
+#: The field that an option sets, and the reader of its value.
 SETTING: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "-q": ("topics", lambda *_: True),
     "-n": ("summary", lambda *_: False),
@@ -146,7 +201,7 @@ SETTING: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 
 
 def _ask_for(options: Options, measure: str) -> None:
-    """Add a measure, or those of a nickname; the first parameters that a measure is given hold."""
+    """Add a measure, or those of a nickname; the first parameters of a measure hold."""
     name, point, parameters = measure.partition(".")
     names = NICKNAMES.get(name, [name])
     if names[0] not in MEASURES or (point and not parameters):
@@ -155,3 +210,36 @@ def _ask_for(options: Options, measure: str) -> None:
     for each in names:
         if options.measures.get(each) is None:
             options.measures[each] = parameters if point and name == each else None
+
+
+class Asked(NamedTuple):
+    """A measure with its parameters: as text, or as the cutoff of one of its figures."""
+
+    name: str
+    given: str | None
+    options: Options
+    cutoff: float | None = None
+
+    @property
+    def numbers(self) -> list[float]:
+        """The parameters as numbers, in their order."""
+        numbers = [leading_number(text, float) for text in (self.given or "").split(",")]
+        if None in numbers:
+            raise TrecEvalError(f"{self.name}: parameters must be numbers; got {self.given!r}.", WRONG_FILE)
+        return [number for number in numbers if number is not None]
+
+    @property
+    def pairs(self) -> dict[str, float]:
+        """The parameters `name=number`; the first of a name holds."""
+        pairs = [pair.partition("=") for pair in (self.given or "").split(",")] if self.given else []
+        values = {name: leading_number(value, float) for name, _, value in reversed(pairs)}
+        if not all(sign for _, sign, _ in pairs) or None in values.values():
+            raise TrecEvalError(
+                f"{self.name}: parameters must be pairs, as in {self.name}.1=2; got {self.given!r}.", WRONG_FILE
+            )
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def gains(self) -> dict[float, float]:
+        """The gains of levels; what names no whole number is of no level."""
+        return {int(name): value for name, value in self.pairs.items() if name.lstrip("+-").isdecimal()}

@@ -1,33 +1,40 @@
-"""The output of trec_eval."""
+"""The output of trec_eval, also as z-scores (`-Z`): deviations from means that a file has for each topic."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import IRWarning
+from polars_ir.errors import FileError, IRWarning
 from polars_ir.files import read_qrels, read_run, tag_of
-from polars_ir.files.incoming import as_file
+from polars_ir.files.finding.copies import as_file
+from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.language.sets import TREC_EVAL as MEASURES
-from polars_ir.per_query.averages import FLOOR
-from polars_ir.runs.evaluation import evaluate
+from polars_ir.per_query.shared.averages import FLOOR
+from polars_ir.runs.evaluate import evaluate
 from polars_ir.trec_eval import quirks
 from polars_ir.trec_eval.figures import figures_of
 from polars_ir.trec_eval.lines import Figure, Format, of_all, of_run, of_topics, summary_of
 from polars_ir.trec_eval.measures import OF_SUMMARY, OF_TOPICS, formats_of
 from polars_ir.trec_eval.options import FORMATS, NOT_COMPUTED, NOTHING_SHARED, Options, TrecEvalError
-from polars_ir.trec_eval.zscores import as_zscores, read_zscores
 
 #: The formats of preferences.
 PREFERENCES = ("prefs", "qrels_prefs")
 
+#: The fields of a line of the file of `-Z`.
+FIELDS = ("query_id", "measure", "mean", "std")
 
-def lines(options: Options) -> Iterator[str]:
-    """The lines of the output."""
-    figures, form = figures_of(options), Format(zscores=options.zscores is not None)
+#: The z-score of a figure whose mean is not in the file.
+MISSING = -1_000_000.0
+
+
+def output(options: Options) -> Iterator[str]:
+    """The text of the topics, and then that of the summary."""
+    expressions, form = figures_of(options), Format(zscores=options.zscores is not None)
+    figures = list(expressions)
     qrels = read_qrels(options.files[0], format=FORMATS[options.format])
     with as_file(options.files[1]) as run_file:
         run, tag = read_run(run_file), tag_of(run_file) if "runid" in options.measures else ""
@@ -36,13 +43,13 @@ def lines(options: Options) -> Iterator[str]:
     # Of another topic than -D names nothing is computed, and yet -c divides by the number of all.
     n_topics = qrels["query_id"].n_unique()
     judged = qrels.filter(pl.col("query_id") == options.topic) if options.topic is not None else qrels
-    per_query = _of_topics_that_count(run, judged, figures, options)
+    per_query = _of_topics_that_count(run, judged, expressions, options)
     if zscores is not None:
         per_query = as_zscores(per_query, figures, zscores)
     lacking = _lacking(run, judged) if options.strict and not options.complete else None
     if options.topics:
         before = per_query if lacking is None else per_query.filter(pl.col("query_id") < lacking)
-        yield from of_topics(before, figures, form)
+        yield "\n".join(of_topics(before, figures, form))
     if lacking is not None:
         raise TrecEvalError(
             f"the run has no result for topic {lacking!r}, which trec_eval 10 stops at; -c counts it.", NOT_COMPUTED
@@ -51,12 +58,11 @@ def lines(options: Options) -> Iterator[str]:
         raise TrecEvalError("no topic has both results and judgments.", NOTHING_SHARED)
     if options.summary:
         n_averaged = n_topics if options.strict and options.complete else per_query.height
-        head = of_run(n_averaged, tag, form)
-        yield from (line for line in head if line.split()[0].removeprefix("Z") in options.measures)
+        head = [line for name, line in of_run(n_averaged, tag, form).items() if name in options.measures]
         values = summary_of(_filled(per_query, n_averaged, figures), figures)
         if options.strict and options.complete and "num_rel" in values:
             values["num_rel"] = quirks.relevant_at_any_level(qrels)
-        yield from of_all(values, figures, form)
+        yield "\n".join([*head, *of_all(values, figures, form)])
 
 
 def _check_format(options: Options) -> None:
@@ -70,10 +76,10 @@ def _check_format(options: Options) -> None:
 
 
 def _of_topics_that_count(
-    run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure], options: Options
+    run: pl.DataFrame, qrels: pl.DataFrame, expressions: Mapping[Figure, pl.Expr], options: Options
 ) -> pl.DataFrame:
     """The figures of each topic that counts; of geometric means the logarithms."""
-    ranked = run
+    ranked, figures = run, list(expressions)
     if options.strict and options.complete:
         ranked = quirks.with_bogus_results(ranked, qrels)
     if options.strict and options.format in PREFERENCES:
@@ -81,7 +87,7 @@ def _of_topics_that_count(
     topics = qrels.select("query_id").unique().sort("query_id")
     topics = topics if options.complete else topics.join(run, on="query_id", how="semi", maintain_order="left")
     if figures and len(topics):
-        per_query = _evaluated(_most(ranked, options.most), qrels, figures, options)
+        per_query = _evaluated(_most(ranked, options.most), qrels, list(expressions.values()), options)
         topics = topics.join(per_query, on="query_id", how="left", maintain_order="left")
     else:
         topics = topics.with_columns(pl.lit(None, pl.Float64).alias(figure.column) for figure in figures)
@@ -92,7 +98,7 @@ def _of_topics_that_count(
     )
 
 
-def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure], options: Options) -> pl.DataFrame:
+def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[pl.Expr], options: Options) -> pl.DataFrame:
     """The figures of all judged topics, by the names that are printed."""
     # Preferences are of judged documents anyway.
     judged_only = options.judged_only and options.format not in PREFERENCES
@@ -105,7 +111,7 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure]
         per_query: pl.DataFrame = evaluate(
             run,
             qrels,
-            [figure.expression for figure in figures],
+            measures,
             judged_only=judged_only,
             judges="judge" if options.format == "qrels_jg" and not of_each_judge else None,
         )
@@ -113,7 +119,7 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, figures: Sequence[Figure]
 
 
 def _judged(qrels: pl.DataFrame) -> pl.DataFrame:
-    """The judgments but those below 0, which are none; a topic or judge without others is a row that says so."""
+    """The judgments but those below 0, which do not count; a topic or judge without others is an empty row."""
     keys = [key for key in ("query_id", "judge") if key in qrels.columns]
     is_judged = pl.when(pl.col("relevance") >= 0)
     judged = qrels.with_columns(is_judged.then(name).alias(name) for name in ("doc_id", "relevance"))
@@ -154,3 +160,35 @@ def _filled(per_query: pl.DataFrame, n_topics: int, figures: Sequence[Figure]) -
     }
     others = pl.DataFrame([lowest] * (n_topics - per_query.height), schema={c: per_query.schema[c] for c in lowest})
     return pl.concat([per_query, others], how="diagonal")
+
+
+def read_zscores(path: str) -> pl.DataFrame:
+    """The means and standard deviations of a file, of lines `topic measure mean deviation`."""
+    try:
+        text = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False).collect()
+    except FAILURES as error:
+        raise unreadable(path, error) from None
+    words = pl.col("text").str.strip_chars().str.replace_all(r"\s+", " ").str.split(" ")
+    fields = [words.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(FIELDS)]
+    numbers = [pl.col(name).cast(pl.Float64, strict=False) for name in FIELDS[2:]]
+    rows = text.with_columns(*fields, n_fields=words.list.len()).with_columns(numbers)
+    wrong = rows.filter((pl.col("n_fields") != len(FIELDS)) | pl.any_horizontal(pl.col(FIELDS[2:]).is_null()))
+    for line, content in wrong.select("line", "text").head(1).rows():
+        raise FileError.at_line(path, line, content, "a line has a topic, a measure, a mean and a standard deviation.")
+    return rows.select(FIELDS).unique(FIELDS[:2], keep="first")
+
+
+def as_zscores(per_query: pl.DataFrame, figures: Sequence[Figure], zscores: pl.DataFrame) -> pl.DataFrame:
+    """The figures of topics, each less its mean, in standard deviations."""
+    numbers = [figure for figure in figures if figure.measure not in OF_TOPICS]
+    if not numbers:
+        return per_query
+    values = per_query.select("query_id", *(pl.col(figure.column).cast(pl.Float64) for figure in numbers))
+    long = values.unpivot(index="query_id", variable_name="measure", value_name="value")
+    long = long.join(zscores, on=FIELDS[:2], how="left", maintain_order="left")
+    value, mean, std = pl.col("value"), pl.col("mean"), pl.col("std")
+    constant = pl.when(value == mean).then(0.0).otherwise(MISSING)
+    score = pl.when(mean.is_null()).then(MISSING).when(std == 0).then(constant).otherwise((value - mean) / std)
+    wide = long.with_columns(value=score).pivot("measure", index="query_id", values="value", maintain_order=True)
+    rest = per_query.drop(figure.column for figure in numbers)
+    return rest.join(wide, on="query_id", how="left", maintain_order="left")

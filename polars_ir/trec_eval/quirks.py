@@ -1,4 +1,4 @@
-"""What `--strict` gives: figures of trec_eval 10 where it does not compute what it says, or what it means.
+"""The figures of `--strict`: those of trec_eval 10 where it deviates from its own definitions.
 
 Conventions: nothing else of this package knows of these. Figures that depend on memory which trec_eval never sets, or
 on the order in which a C library sorts what it holds for equal, are not among them.
@@ -11,9 +11,8 @@ from functools import partial
 
 import polars as pl
 
-from polars_ir.language.words import n_relevant, n_retrieved, relevance
-from polars_ir.measures.gain_ratio import mean_ndcg_of_levels
-from polars_ir.measures.preferences import (
+from polars_ir.language.measures.gain_ratio import mean_ndcg_of_levels
+from polars_ir.language.measures.preferences import (
     Counting,
     counted,
     fulfilled,
@@ -22,16 +21,17 @@ from polars_ir.measures.preferences import (
     mean_of_judges,
     of_each_judge,
 )
-from polars_ir.trec_eval.asked import Asked
+from polars_ir.language.words import n_relevant, n_retrieved, relevance
 from polars_ir.trec_eval.lines import Figure
+from polars_ir.trec_eval.options import Asked
 
 #: The document that -c gives a topic without results.
 BOGUS = pl.lit("ceci_nest_pas_un_docno")
 
-#: What is put right again for such a topic: by the name that is printed, so that parameters in it prevent it.
+#: Values that are put right again for such a topic: by the printed name, so that parameters in it prevent it.
 CLEARED: Mapping[str, object] = {"num_ret": 0, "utility": 0.0, "rbp_resid": 0.0, "relstring": ""}
 
-#: How the name of a judge begins whose judgments are of several groups.
+#: The prefix of the name of a judge whose judgments are of several groups.
 OF_SEVERAL = "several "
 
 
@@ -56,7 +56,7 @@ def cleared(per_query: pl.DataFrame, run: pl.DataFrame, figures: Iterable[Figure
 
 
 def relevant_at_any_level(qrels: pl.DataFrame) -> int:
-    """What -c prints for num_rel of all topics: whatever the level, the documents above 0."""
+    """The num_rel of all topics with -c: whatever the level, the documents above 0."""
     return qrels.filter(pl.col("relevance") > 0).height
 
 

@@ -1,4 +1,4 @@
-"""What trec_eval prints for each topic, as a per-query frame and back."""
+"""The output of trec_eval for each topic, as a per-query frame and back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -18,22 +18,19 @@ from polars_ir.errors import (
     Fix,
     OptionError,
     Setting,
-    explain_options,
     renaming,
 )
-from polars_ir.files.downloads import downloaded
-from polars_ir.files.locations import File
-from polars_ir.files.sinks import write_lines
-from polars_ir.files.sources import Source, resolve, stem
-from polars_ir.files.unpacking import MAX_RATIO
-from polars_ir.files.unreadable import FAILURES, unreadable
-from polars_ir.files.writers import check_path, each_system
+from polars_ir.files.finding.copies import downloaded
+from polars_ir.files.finding.file import File
+from polars_ir.files.finding.sources import Limits, Source, resolve, stem
+from polars_ir.files.rows.unreadable import FAILURES, unreadable
+from polars_ir.files.writers import check_path, each_system, write_lines
 from polars_ir.frames.table import Table
-from polars_ir.per_query.columns import measures_of
-from polars_ir.per_query.summary import mean
+from polars_ir.language.options import takes
+from polars_ir.per_query.mean import mean
+from polars_ir.per_query.shared.measures import measures_of
 from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics
-from polars_ir.trec_eval.measures import COUNTS
-from polars_ir.trec_eval.names import our_name, place, trec_eval_name
+from polars_ir.trec_eval.measures import COUNTS, our_name, place, trec_eval_name
 
 #: The fields of a line.
 FIELDS = ("measure", "topic", "value")
@@ -41,25 +38,21 @@ FIELDS = ("measure", "topic", "value")
 #: Columns that are no measures.
 _TAKEN = ("run", "query_id", "topic")
 
-#: What trec_eval prints that is no number.
+#: Lines of trec_eval whose values are texts.
 TEXTS = r"^(runid|relstring(_\d+)?)$"
 
 #: More digits than these a Float64 does not have.
 MOST_DIGITS = 17
 
 
-@explain_options
-def read_trec_eval(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> pl.DataFrame:
+@takes(Limits)
+def read_trec_eval(source: Source, **options: Unpack[Limits]) -> pl.DataFrame:
     r"""Read what `trec_eval -q` printed: a row per topic, a column per measure, as `evaluate` has them.
 
     Parameters
     ----------
     source
         A file, a glob, or a list of them, of lines `measure topic value`. The summary, topic `all`, is left out.
-    remote
-        Whether `source` may be a URL, as for `read_run`.
-    max_ratio
-        How many times its size a compressed file may unpack to, as for `read_run`.
 
     Returns
     -------
@@ -85,8 +78,8 @@ def read_trec_eval(source: Source, *, remote: bool = True, max_ratio: float | No
     [{'query_id': 'q1', 'AP': 0.25, 'nDCG@10': 0.5}]
     >>> folder.cleanup()
     """
-    files = resolve(source, remote=remote, max_ratio=max_ratio)
-    with downloaded(files, None, max_ratio) as local:
+    files = resolve(source, **options)
+    with downloaded(files, None, options["max_ratio"]) as local:
         rows = [_rows(path) for path in local]
         frames = [_per_topic(path, lines) for path, lines in zip(local, rows, strict=True)]
     if len(files) == 1:
@@ -95,7 +88,7 @@ def read_trec_eval(source: Source, *, remote: bool = True, max_ratio: float | No
     return pl.concat([frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in named], how="diagonal")
 
 
-@explain_options
+@takes()
 def write_trec_eval(
     per_query: Any, path: str | os.PathLike[str], *, digits: int = DIGITS, tag: str | None = None
 ) -> None:
@@ -161,18 +154,22 @@ def write_trec_eval(
 
 
 def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: int) -> list[str]:
-    """What is printed of a system."""
+    """The output of a system."""
     _check_tag(tag)
     _check_topics(topics)
     form = Format(digits)
     values = mean(topics).row(0, named=True) if figures else {}
     sums = {figure.column: topics[figure.column].sum() for figure in figures if figure.measure in COUNTS}
     summary = {column: value if value is None else sums.get(column, value) for column, value in values.items()}
-    return [*of_topics(topics, figures, form), *of_run(topics.height, tag, form), *of_all(summary, figures, form)]
+    return [
+        *of_topics(topics, figures, form),
+        *of_run(topics.height, tag, form).values(),
+        *of_all(summary, figures, form),
+    ]
 
 
 def _figures(measures: Sequence[str]) -> list[Figure]:
-    """What is printed of the measures, in trec_eval's order; an error for two of one name, or one that is no field."""
+    """The figures of measures, in trec_eval's order; an error for two of one name, or one that is no field."""
     found: dict[str, Figure] = {}
     for column in measures:
         measure, printed = trec_eval_name(column)
@@ -187,7 +184,7 @@ def _figures(measures: Sequence[str]) -> list[Figure]:
         if printed in found:
             both = f"{found[printed].column!r} and {column!r}"
             raise ColumnError(f"has the measure {printed} twice, in {both}. Drop one of them.", about="per_query")
-        found[printed] = Figure(measure, printed, pl.col(column))
+        found[printed] = Figure(measure, printed, column)
     return sorted(found.values(), key=lambda figure: place(figure.measure, figure.printed))
 
 

@@ -1,14 +1,19 @@
 """What parts of polars_ir cost: `python tests/bench/costs.py [part ...]`; `scale.py` compares the whole with its peers.
 
-`call`: the steps of a call on a small run. `catalogue`: all measures, ties and bounds against five measures. `reading`:
-TREC files to tables, against pytrec_eval's parser. `paired`: randomisation tests, against SciPy's. `systems`: several
-on the judgments of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one
-evaluator and plain Polars. `prepared`: calls in a loop, against the same without `ir.judgments`.
+`start`: importing the package, against Polars, and the attribute `run.ir.ndcg`, against its call. `ndcg`: end to end,
+against the plain pipeline that a user would write. `call`: the steps of a call on a small run. `catalogue`: all
+measures, ties and bounds against five measures. `reading`: TREC files to tables, against pytrec_eval's parser.
+`paired`: randomisation tests, against SciPy's, and t of all pairs of many systems. `systems`: several on the judgments
+of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one evaluator and plain
+Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `growth`: the memory of a call against its
+input, and its time for twice as much: 2 is linear.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,7 +24,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 from generate import Collection, Shape, collection, robust, robust_systems, shallow, write_text
-from measure import Figures, best, machine, peak_memory, race, shown_memory, shown_ratio, shown_time
+from measure import (
+    Figures,
+    anonymous_memory,
+    best,
+    machine,
+    peak_memory,
+    race,
+    shown_memory,
+    shown_ratio,
+    shown_time,
+)
 from scipy import stats
 from tools import MEASURES, TOOLS
 
@@ -29,6 +44,57 @@ FIVE = MEASURES[5]
 
 #: A line of the table: the part, ours, what it is held against, that, and its time divided by ours.
 Line = list[str]
+
+
+def start(_: int) -> Iterator[Line]:
+    """The start: seconds of CPU of an interpreter that imports a package, less those of the packages before."""
+    bare, polars, ours = (min(cpu(f"import {name}") for _ in range(10)) for name in ("sys", "polars", "polars_ir"))
+    yield line("import polars_ir", ours - polars, "import polars", polars - bare)
+    data = collection(shallow(0, queries=30, depth=100))
+    namespace = data.run.ir
+    attribute = best(lambda: [namespace.ndcg for _ in range(1000)]) / 1000
+    yield line("run.ir.ndcg", attribute, "its call, 3,000 rows", best(lambda: data.run.ir.ndcg(data.qrels, k=10)))
+
+
+def cpu(program: str) -> float:
+    """The seconds of CPU that a fresh interpreter takes for a program."""
+    before = os.times()
+    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603  # our own program
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def ndcg(_: int) -> Iterator[Line]:
+    """One measure of a small run, of a larger one and of 17 runs, against the same in plain Polars."""
+    shapes = {"3,000 rows": shallow(0, queries=30, depth=100), "100,000 rows": shallow(0, queries=100, depth=1000)}
+    shapes["17 runs of 10,000 rows"] = shallow(0, queries=100, depth=100, systems=17)
+    for name, shape in shapes.items():
+        data = collection(shape)
+        times = race(
+            {
+                "ours": lambda data=data: {"nDCG@10": data.run.ir.ndcg(data.qrels, k=10)["nDCG@10"].mean()},
+                "plain": lambda data=data: {"nDCG@10": plain_ndcg(data.run, data.qrels, 10)["nDCG@10"].mean()},
+            }
+        )
+        yield line(f"ndcg, {name}", times["ours"], "plain Polars", times["plain"])
+
+
+def plain_ndcg(run: pl.DataFrame, qrels: pl.DataFrame, k: int) -> pl.DataFrame:
+    """nDCG by rank, join, group and ideal ranking, for judgments of at least one relevant document a query."""
+    keys = [key for key in ("run", "query_id") if key in run.columns]
+    order = pl.struct("score", "doc_id").rank("ordinal", descending=True).over(keys)
+    gained = (
+        run.with_columns(rank=order)
+        .filter(pl.col("rank") <= k)
+        .join(qrels, on=["query_id", "doc_id"])
+        .group_by(keys)
+        .agg(dcg=(pl.col("relevance") / (pl.col("rank") + 1).log(2)).sum())
+    )
+    best = pl.col("relevance").sort(descending=True).head(k)
+    ideal = qrels.group_by("query_id").agg(ideal=(best / (pl.int_range(1, best.len() + 1) + 1).log(2)).sum())
+    queries = run.select("run").unique().join(ideal, how="cross") if "run" in keys else ideal
+    found = queries.join(gained, on=keys, how="left").sort(keys)
+    return found.select(*keys, (pl.col("dcg").fill_null(0.0) / pl.col("ideal")).alias(f"nDCG@{k}"))
 
 
 def call(_: int) -> Iterator[Line]:
@@ -99,7 +165,7 @@ def reading(rows: int) -> Iterator[Line]:
 
 
 def paired(_: int) -> Iterator[Line]:
-    """Randomisation tests of twenty systems on a thousand queries, against SciPy's, one pair after the other."""
+    """Randomisation tests of twenty systems, against SciPy's, one pair after the other; t of each pair of 200."""
     rng = np.random.default_rng(0)
     systems = {f"s{i:02d}": rng.beta(2, 3 + i / 50, 1000) for i in range(20)}
     ids = [f"q{i}" for i in range(1000)]
@@ -135,6 +201,10 @@ def paired(_: int) -> Iterator[Line]:
         with peak_memory() as peak:
             alone = best(run)
         yield [name, shown_time(alone), "peak memory", shown_memory(peak[0]), ""]
+    many = {f"s{i:03d}": rng.beta(2, 3, 50).round(3) for i in range(200)}
+    frames = {name: pl.DataFrame({"query_id": ids[:50], "AP": values}) for name, values in many.items()}
+    half, whole = (best(partial(ir.compare, dict(list(frames.items())[:number]))) for number in (100, 200))
+    yield line("19,900 pairs of 50 queries, t", whole, "4,950 pairs", half)
 
 
 def systems(_: int) -> Iterator[Line]:
@@ -166,6 +236,62 @@ def prepared(_: int) -> Iterator[Line]:
     yield line("100 calls of 3,000 rows, prepared", times["ours"], "qrels as a frame", times["anew"])
 
 
+def growth(_: int) -> Iterator[Line]:
+    """The memory of a fusion in which every list gives a score to what it lacks, and the time of a table's marks."""
+    run = collection(Shape(200, 1000, judged=1, found=1, systems=4)).run
+    with peak_memory() as peak:
+        before = anonymous_memory()
+        taken = best(lambda: ir.fuse(run, "sum", norm="borda"))
+    # Polars keeps 16 bytes of each text in place.
+    ratio = (peak[0] - before) / (run.height * 56)
+    yield ["fuse, norm='borda', 800,000 rows", shown_time(taken), "peak memory, by input", "", shown_ratio(ratio)]
+    values = np.random.default_rng(0).random((100, 50, 3))
+    keys = {"run": np.repeat([f"s{i:02d}" for i in range(100)], 50), "query_id": np.tile(range(50), 100)}
+    per_query = pl.DataFrame({**keys, **dict(zip(["AP", "P@10", "RR"], values.reshape(-1, 3).T, strict=True))})
+    half, whole = (best(lambda n=n: ir.table(per_query.head(n * 50), format="latex")) for n in (50, 100))
+    yield line("table of 100 systems by 3 measures, LaTeX", whole, "of 50", half)
+    for name, (sizes, made) in GROWING.items():
+        times = {size: grown(*made(size)) for size in sizes}
+        (small, (half, _)), (size, (whole, ratio)) = times.items()
+        yield [f"{name}, {size}", shown_time(whole), "peak memory, by input", "", shown_ratio(ratio)]
+        yield line(f"{name}, {size}", whole, f"of {small}", half)
+
+
+def grown(rows: pl.DataFrame, run: Callable[[], object]) -> tuple[float, float]:
+    """The time of a call, and the memory that its first run takes, as a multiple of its rows."""
+    before = anonymous_memory()
+    with peak_memory() as peak:
+        run()
+    return best(run), max(0, peak[0] - before) / rows.estimated_size()
+
+
+def lists_of_systems(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
+    """The similarity of systems of 20 queries x 50 documents."""
+    run = collection(shallow(0, queries=20, depth=50, systems=number)).run
+    return run, lambda: ir.similarity(run)
+
+
+def judged_documents(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
+    """The explanation of a query, all of whose documents are judged."""
+    data = collection(Shape(1, number, judged=number, found=number))
+    query = data.qrels["query_id"][0]
+    return data.run, lambda: ir.explain(data.run, data.qrels, "AP", query)
+
+
+def checked_queries(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
+    """The findings of a run of 100 documents a query."""
+    data = collection(shallow(0, queries=number, depth=100))
+    return data.run, lambda: ir.validate(data.run, data.qrels)
+
+
+#: Calls by name, with the two sizes that they are made of.
+GROWING = {
+    "similarity, systems": ((40, 80), lists_of_systems),
+    "explain, judged documents": ((2000, 4000), judged_documents),
+    "validate, queries": ((1500, 3000), checked_queries),
+}
+
+
 def beside_peers(name: str, data: Collection) -> Iterator[Line]:
     """Five measures of a collection in memory, against the tools that are fastest there."""
     tools: dict[str, Any] = {tool: TOOLS[tool] for tool in ("polars_ir", "plain Polars", "pytrec_eval")}
@@ -180,7 +306,9 @@ def from_frames(tool: Any, data: Collection) -> Figures:
     return figures
 
 
-PARTS = {part.__name__: part for part in (call, catalogue, reading, paired, systems, depth, prepared)}
+PARTS = {
+    part.__name__: part for part in (start, ndcg, call, catalogue, reading, paired, systems, depth, prepared, growth)
+}
 
 
 def build() -> list[pl.Expr]:

@@ -20,10 +20,10 @@ import polars as pl
 from scipy import stats
 
 import polars_ir as ir
-from polars_ir.per_query.paired_tests import TESTS, Paired
+from polars_ir.per_query.shared.tests import TESTS, Paired
 from polars_ir.statistics.bounds import chance_below, lower_bound, p_above
-from polars_ir.statistics.intervals import interval
-from polars_ir.statistics.randomisation import largest_flipped, permuted_ranges
+from polars_ir.statistics.intervals import Values, estimates
+from polars_ir.statistics.randomisation import Draws, largest_flipped, permuted_ranges
 
 MEASURES = ["P@10", "R@100", "RR", "AP", "nDCG@10", "Success@10"]
 LEVEL = 0.05
@@ -148,7 +148,7 @@ def _coverage(measure: str, values: np.ndarray, n: int, kinds: list[str], simula
 def _holds(sample: np.ndarray, kind: str, truth: float) -> bool:
     if kind == "bounded":
         return min(chance_below(sample, truth, 0.0), chance_below(-sample, -truth, -1.0)) >= LEVEL / 2
-    ends = interval(sample, kind=kind, resamples=199)
+    ends = estimates([Values(sample)], kind, draws=Draws(199))[0].ends
     return ends is not None and ends[0] - 1e-9 <= truth <= ends[1] + 1e-9
 
 
@@ -165,28 +165,28 @@ def _wilson(measure: str, samples: np.ndarray, truth: float) -> float:
 def slices(data: Path, simulations: int) -> None:
     """The share of simulations that mark one of 20 slices of 5 queries, all alike; where one loses; where one is 0."""
     by = pl.DataFrame({"query_id": range(100), "topic": [str(i // 5) for i in range(100)]})
-    _marked(data, simulations, by, lambda frame, test: ir.worst_slices(frame, by, test=test, resamples=999), 5)
+    _marked(data, simulations, by, lambda frame: ir.worst_slices(frame, by, resamples=999), 5)
 
 
 def drift(data: Path, simulations: int) -> None:
     """The share of simulations that mark one of 12 buckets of 20 queries: all alike, the last loses, the last is 0."""
     by = pl.DataFrame({"query_id": range(240), "day": np.repeat(np.arange(12), 20)})
-    _marked(data, simulations, by, lambda frame, test: ir.drift(frame, by, test=test, resamples=999), 20)
+    _marked(data, simulations, by, lambda frame: ir.drift(frame, by, resamples=999), 20)
 
 
 def _marked(data: Path, simulations: int, by: pl.DataFrame, function: Callable[..., pl.DataFrame], size: int) -> None:
-    rows, tests = [], ["t", "permutation"]
+    rows = []
     for measure in ("AP", "Success@10"):
         values = populations(data)[measure][0]
         for effect in (0.0, 0.4, 1.0):
-            source, marked = np.random.default_rng(3), np.zeros(len(tests))
+            source, marked = np.random.default_rng(3), 0
             for _ in range(simulations):
                 drawn = source.choice(values, by.height)
                 drawn[-size:] = (drawn[-size:] - effect).clip(0)
                 frame = by.select("query_id", pl.Series(measure, drawn))
-                marked += [bool((function(frame, test)["p_corrected"] <= LEVEL).any()) for test in tests]
-            rows.append([measure, effect, *(marked / simulations).tolist()])
-    table(["measure", "loss of one", *tests], rows)
+                marked += bool((function(frame)["p_corrected"] <= LEVEL).any())
+            rows.append([measure, effect, marked / simulations])
+    table(["measure", "loss of one", "permutation"], rows)
 
 
 # families of tests
@@ -201,14 +201,14 @@ def families(_: Path, simulations: int) -> None:
             values = draw(source)
             pairs = [(i, j) for i in range(10) for j in range(i)]
             differences = np.column_stack([values[:, i] - values[:, j] for i, j in pairs])
-            widest = np.quantile(permuted_ranges(values, resamples=499, seed=0), 1 - LEVEL)
+            widest = np.quantile(permuted_ranges(values, draws=Draws(499)), 1 - LEVEL)
             rejected += [np.ptp(values.mean(axis=0)) > widest, _rejects(differences)]
         rows.append([name, *(rejected / simulations).tolist()])
     table(["systems", "tukey", "max-t"], rows)
 
 
 def _rejects(differences: np.ndarray) -> bool:
-    return bool((largest_flipped(differences, resamples=499, seed=0)[0] <= LEVEL).any())
+    return bool((largest_flipped(differences, draws=Draws(499))[0] <= LEVEL).any())
 
 
 def _alike(source: np.random.Generator) -> np.ndarray:
@@ -225,7 +225,7 @@ def means(_: Path, simulations: int) -> None:
     tests, rows = ["t", "wilcoxon", "sign", "randomisation", "bootstrap"], []
     for n in (25, 50, 100, 200):
         drawn = np.random.default_rng(5).exponential(0.1, (n, simulations)) - 0.1
-        paired = Paired([], drawn, LEVEL, 0.0, {"resamples": 999, "seed": 0})
+        paired = Paired([], drawn, LEVEL, 0.0, Draws(999))
         found = {test: [outcome.p for outcome in TESTS[test].outcomes(paired)] for test in tests}
         rows.append([n, *(float(np.mean(np.array(found[test]) <= LEVEL)) for test in tests)])
     table(["n", *tests], rows)

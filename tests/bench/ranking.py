@@ -13,6 +13,7 @@ import argparse
 
 import numpy as np
 
+from polars_ir.statistics.randomisation import Draws
 from polars_ir.statistics.rank_sets import better_than
 
 SYSTEMS, RESAMPLES = 10, 499
@@ -49,7 +50,7 @@ def shares(measure: str, systems: str, n: int, simulations: int) -> tuple[float,
     true = (effects[:, None] > effects).sum(axis=0) + 1
     missed, ranks = 0, 0.0
     for _ in range(simulations):
-        better = better_than(drawn(measure, systems, n, source), confidence=0.95, resamples=RESAMPLES, seed=n)
+        better = better_than(drawn(measure, systems, n, source), confidence=0.95, draws=Draws(RESAMPLES, n))
         best, worst = better.sum(axis=0) + 1, SYSTEMS - better.sum(axis=1)
         missed += bool(((true < best) | (true > worst)).any())
         ranks += float((worst - best + 1).mean())

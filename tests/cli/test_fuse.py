@@ -51,6 +51,7 @@ def test_a_fused_run_goes_to_standard_output_as_trec_text(files, capsys):
     assert lines[0].split()[-1] == "fused"
 
 
+@pytest.mark.whole("two seconds")
 def test_tuning_tells_what_it_is_worth(files, capsys):
     options = ["--method", "sum", "--norm", "min-max", "--tune", "--qrels", files["qrels"], "-m", "nDCG@10", "--json"]
     assert main(["fuse", *_runs(files), *options]) == 0
@@ -72,7 +73,7 @@ def test_a_trained_method_learns_out_of_fold(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-w", "1"], "--weight must be given for each run; got 1 for 3 runs"),
+        (["-w", "1"], "--weight must be repeated for each run; got 1 for 3 runs"),
         (["--tune"], "--tune needs judgments"),
         (["--method", "posfuse"], "--method posfuse learns from judgments; give them (--qrels FILE)"),
         (["--method", "posfuse", "--qrels", "none", "--tune"], "--tune is not for --method posfuse"),

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import polars_ir as ir
 from polars_ir.cli import main
+from polars_ir.cli.output import RENDERERS
 
 Run = Callable[[list[str]], int]
 
@@ -132,6 +137,24 @@ def test_a_spreadsheet_computes_nothing_where_that_is_asked_for(tmp_path: Path, 
     assert set(read(tmp_path / name)["query_id"]) == {*FORMULAS, "q-1", "=\tx"}
     assert main([*arguments, "-o", str(tmp_path / name), "--no-formulas"]) == 0
     assert set(read(tmp_path / name)["query_id"]) == {*(f"'{text}" for text in FORMULAS), "q-1", "'=\tx"}
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["=1+1", "q"])], ids=["Categorical", "Enum"])
+def test_words_of_a_category_are_no_formulas_either(tmp_path: Path, dtype: Any) -> None:
+    run = pl.DataFrame({"query_id": pl.Series(["=1+1", "q"], dtype=dtype), "doc_id": "d", "score": 1.0})
+    run.write_parquet(tmp_path / "a.parquet")
+    run.rename({"score": "relevance"}).write_parquet(tmp_path / "q.parquet")
+    files = [str(tmp_path / name) for name in ("q.parquet", "a.parquet", "out.csv")]
+    assert main(["evaluate", "-q", "-m", "RR", *files[:2], "-o", files[2], "--no-formulas"]) == 0
+    assert set(pl.read_csv(files[2])["query_id"]) == {"'=1+1", "q"}
+
+
+@given(st.text("ab|\n\r\x0b\x85\u2028", min_size=1, max_size=5), st.text("ab|\n\r\x0b\x85\u2028", max_size=5))
+def test_a_table_of_markdown_has_a_line_for_each_row(name: str, text: str) -> None:
+    frame = pl.DataFrame({"query_id": pl.Series(["q", text], dtype=pl.Categorical), f"x{name}": [text, "q"]})
+    lines = RENDERERS["markdown"](frame).splitlines()
+    assert len(lines) == 4
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {3}
 
 
 def test_the_names_of_columns_are_no_formulas_either(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     program = f'polars-ir() {{ "{sys.executable}" -m polars_ir "$@"; }}; {command}'
     return subprocess.run(  # noqa: S603  # our own commands
-        ["/bin/bash", "-c", program], capture_output=True, check=False, env=kept | environment, timeout=120
+        ["/bin/bash", "-c", program], capture_output=True, check=False, env=kept | environment, timeout=900
     )
 
 
@@ -46,6 +46,7 @@ def failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("arguments", ["--help", "--version", "evaluate --help", "convert first.run -"])
+@pytest.mark.whole("a process a case", quick=1)
 def test_a_closed_pipe_ends_quietly(arguments):
     # The reader is gone before anything is written.
     done = shell(f"{{ sleep 0.1; polars-ir {arguments}; echo $? > status; }} | true; cat status")
@@ -59,6 +60,7 @@ def test_a_full_disk_is_told():
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.whole("two processes")
 def test_closed_streams_do_no_harm():
     assert shell("polars-ir evaluate qrels.txt first.run -m RR >&-").returncode == 0
     done = shell("polars-ir evaluate qrels.txt none.run -m RR 2>&-")
@@ -250,6 +252,7 @@ def test_ir_measures_takes_one_system(folder, capsys):
         "mkfifo pipe.run; cat first.run > pipe.run & polars-ir evaluate qrels.txt pipe.run -m RR",
     ],
 )
+@pytest.mark.whole("a process a case", quick=1)
 def test_pipes_are_read(command):
     done = shell(command)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -257,6 +260,7 @@ def test_pipes_are_read(command):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.whole("a process")
 def test_standard_input_that_has_nothing_is_told_by_its_name():
     done = shell("polars-ir evaluate qrels.txt - -m RR < /dev/null")
     assert (done.returncode, done.stderr) == (2, b"polars-ir: standard input: the file is empty: no line holds data.\n")

@@ -7,7 +7,7 @@ hold as everywhere.
 import argparse
 import sys
 
-from . import comparison, generator, shrinking
+from . import comparison, forms, generator, shrinking
 
 
 def main() -> int:
@@ -28,6 +28,9 @@ def main() -> int:
         if found := shrinking.report(given.seed, number):
             failed += 1
             sys.stdout.write(found + "\n\n")
+        for line in forms.differences(given.seed, number):
+            failed += 1
+            sys.stdout.write(line + "\n\n")
         if (number + 1) % 1000 == 0:
             sys.stderr.write(f"{number + 1 - given.first} of {given.cases} cases, {failed} failed\n")
     sys.stdout.write(f"{given.cases} cases of seed {given.seed}, {failed} failed\n")

@@ -76,7 +76,9 @@ def arguments(chance: random.Random, name: str, grades: Sequence[float], *, trus
             continue
         values = VALUES.get(f"{name}.{parameter}", VALUES.get(parameter))
         assert values is not None, f"{name} has a new parameter {parameter!r}: give it values in differential/asking.py"
-        possible = [value for value in values if parameter == "continuation" or spec.parameter(parameter).holds(value)]
+        possible = [
+            value for value in values if parameter == "continuation" or spec.options[parameter].value.holds(value)
+        ]
         chosen[parameter] = chance.choice(possible)
     if not chosen.get("min_rel", 0) < chosen.get("max_rel", 1):
         del chosen["min_rel"]

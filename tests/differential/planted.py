@@ -12,10 +12,12 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import polars_ir
 from polars_ir.language import names
 
 from . import thresholds
@@ -77,12 +79,12 @@ class Bug(NamedTuple):
 
 BUGS = (
     Bug("the lowest score comes first, sorted", "engine.ranking.place", "descending=True", "descending=False"),
-    Bug("the lowest score comes first, numbered", "engine.placing._order", "descending=True", "descending=False"),
-    Bug("rows out of order are taken for ordered", "engine.placing._stand_in_order", "not rising.any()", "True"),
-    Bug("the lowest id comes first, numbered", "engine.placing._levels", "descending=True", "descending=False"),
+    Bug("the lowest score comes first, numbered", "engine.in_memory._order", "descending=True", "descending=False"),
+    Bug("rows out of order are taken for ordered", "engine.in_memory._stand_in_order", "not rising.any()", "True"),
+    Bug("the lowest id comes first, numbered", "engine.in_memory._levels", "descending=True", "descending=False"),
     Bug(
         "the lowest id comes first, counted",
-        "engine.ranking.by_counting",
+        "engine.as_plan.by_counting",
         '> text("hit_doc_id")',
         '< text("hit_doc_id")',
         lambda case: case.options.ties == "doc_id",
@@ -94,7 +96,7 @@ BUGS = (
         "",
         lambda case: case.options.ties == "doc_id",
     ),
-    Bug("equal scores stand above, counted", "engine.ranking._above", "(score > hit_score)", "(score >= hit_score)"),
+    Bug("equal scores stand above, counted", "engine.as_plan._above", "(score > hit_score)", "(score >= hit_score)"),
     Bug("equal scores stand above, sorted", "engine.ranking.tie_counts", '"min"', '"max"'),
     Bug(
         "the order of the input is not kept",
@@ -113,11 +115,11 @@ BUGS = (
         "n_relevant(rel) > 0",
         "n_relevant(rel) >= 0",
     ),
-    Bug("null ids and scores are let in", "frames.checks.wrong_value", "value.is_null()", "pl.lit(False)", poisoned),
-    Bug("scores that are NaN are let in", "frames.checks.wrong_value", ".is_nan()", ".is_infinite()", poisoned),
+    Bug("null ids and scores are let in", "frames.rules.wrong_value", "value.is_null()", "pl.lit(False)", poisoned),
+    Bug("scores that are NaN are let in", "frames.rules.wrong_value", ".is_nan()", ".is_infinite()", poisoned),
     Bug(
         "infinite grades are let in",
-        "frames.checks.wrong_grade",
+        "frames.rules.wrong_grade",
         "grade.is_null() | ~grade.is_finite()",
         "grade.is_null()",
         poisoned,
@@ -131,43 +133,47 @@ BUGS = (
     ),
     Bug(
         "condensed plans drop wrong rows",
-        "engine.planned._condensed",
+        "engine.as_plan._condensed",
         ".fill_null(False) | wrong_run_row(run.keys)",
         ".fill_null(False)",
         lambda case: poisoned(case) and condensed(case),
     ),
     Bug(
-        "duplicates are let in, in memory", "engine.pairing.search_duplicates", "table.eager and", "False and", poisoned
+        "duplicates are let in, in memory",
+        "frames.table.Table.check_once",
+        "if hashed.",
+        "if False and hashed.",
+        poisoned,
     ),
     Bug(
         "duplicates are let in, in plans",
-        "engine.planned._met_twice",
+        "engine.as_plan._met_twice",
         '> pl.col("ideal_rank").max()',
         '< pl.col("ideal_rank").max()',
         repeated("run"),
     ),
-    Bug("duplicate judgments are let in, in plans", "engine.planned._judgments", "> 1) &", "> 2) &", repeated("qrels")),
+    Bug("duplicate judgments are let in, in plans", "engine.as_plan._judgments", "> 1) &", "> 2) &", repeated("qrels")),
     Bug(
         "condensed lists leave out grade 0, numbered",
-        "engine.numbered.Retrieved.condensed",
+        "engine.in_memory.relate_by_number",
         "grades >= 0",
         "grades > 0",
         condensed,
     ),
     Bug(
         "condensed lists leave out grade 0, planned",
-        "engine.planned._condensed",
+        "engine.as_plan._condensed",
         'pl.col("relevance") >= 0',
         'pl.col("relevance") > 0',
         condensed,
     ),
     Bug(
         "judgments go to the wrong system",
-        "engine.numbered.Rows.of",
+        "engine.in_memory._rows",
         "// n_queries * n_judgments + of_hits",
         "// n_queries * 0 + of_hits",
     ),
-    Bug("documents retrieved count those judged", "engine.numbered.Retrieved.counts", ".fill_null(0)", ".fill_null(1)"),
+    Bug("documents retrieved count those judged", "engine.in_memory.Rankings.counts", ".fill_null(0)", ".fill_null(1)"),
     Bug(
         "floors that share a slot keep the highest",
         "engine.prefilter.reaches",
@@ -199,22 +205,22 @@ BUGS = (
     ),
     Bug(
         "expected: the first relevant document",
-        "measures.reciprocal_rank.reciprocal_rank_under_ties",
+        "language.measures.reciprocal_rank.reciprocal_rank_under_ties",
         "(left - r + 1) / left",
         "(left - r) / left",
         under_ties,
     ),
-    Bug("queries that were missed are left out", "runs.evaluation.evaluate", '== "skip"', '== "zero"'),
+    Bug("queries that were missed are left out", "runs.evaluate._planned", '== "skip"', '== "zero"'),
     Bug(
         "the mean over judges counts those who know nothing",
-        "engine.grouping._over_judges",
+        "engine.grouping.grouped",
         ".cast(pl.Float64)",
         ".cast(pl.Float64).fill_null(0.0)",
         lambda case: case.options.judges,
     ),
     Bug(
         "covering a subtopic again is as new",
-        "measures.novelty.above",
+        "language.measures.novelty.above",
         ".shift(1, fill_value=0)",
         ".shift(2, fill_value=0)",
         of_kind("subtopics"),
@@ -242,11 +248,27 @@ BUGS = (
     ),
     Bug(
         "a preferred document below the other",
-        "measures.preferences.fulfilled",
+        "language.measures.preferences.fulfilled",
         "preferred_rank < other_rank",
         "preferred_rank > other_rank",
         of_kind("preferences"),
     ),
+)
+
+#: Bugs that show where the same rows come in another form.
+OF_FORMS = (
+    Bug("a column of the user's is taken for ours", "engine.as_plan._condensed", '"polars_ir: kept"', '"kept"'),
+    Bug(
+        "a plan condenses otherwise", "engine.as_plan._condensed", 'pl.col("relevance") >= 0', 'pl.col("relevance") > 0'
+    ),
+    Bug("rows out of order are taken for ordered", "engine.in_memory._stand_in_order", "not rising.any()", "True"),
+    Bug(
+        "a distance in integers is no distance",
+        "runs.rankings.oriented",
+        "turned = 0 - score if",
+        "turned = score if",
+    ),
+    Bug("a dict of systems is lost", "frames.table.run_table", "holds_systems(run)", "not holds_systems(run)"),
 )
 
 
@@ -265,9 +287,11 @@ def planted(bug: Bug) -> Iterator[None]:
 
 def found(path: str) -> Any:
     """A function of the package by its path, without what decorates it."""
-    folder, module, *attributes = path.split(".")
-    here: Any = importlib.import_module(f"polars_ir.{folder}.{module}")
-    for attribute in attributes:
+    parts = path.split(".")
+    folder = Path(polars_ir.__file__).parent
+    n = next(n for n in range(1, len(parts)) if folder.joinpath(*parts[:n]).with_suffix(".py").exists())
+    here: Any = importlib.import_module(".".join(["polars_ir", *parts[:n]]))
+    for attribute in parts[n:]:
         assert hasattr(here, attribute), f"{path} is gone: plant its bugs in what there is now"
         here = getattr(here, attribute)
     here = inspect.unwrap(here)

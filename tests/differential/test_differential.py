@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from suite import share
 
 import polars_ir as ir
 
@@ -13,7 +14,7 @@ from . import generator, shrinking, thresholds
 from .comparison import differences
 from .reference.catalogue import EXPECTED, MEASURES
 
-CASES = int(os.environ.get("DIFFERENTIAL_CASES", "2000"))
+CASES = int(os.environ.get("DIFFERENTIAL_CASES", share(2000, 100)))
 SEED = int(os.environ.get("DIFFERENTIAL_SEED", "0"))
 
 #: Cases are shared out among workers in so many parts.
@@ -34,14 +35,14 @@ def test_every_measure_has_a_reference():
     assert not MEASURES.keys() - ir.CATALOG.keys()
 
 
-@pytest.mark.parametrize("name", OF_DOCUMENTS)
-def test_the_reference_knows_which_measures_have_an_expectation(name):
-    try:
-        ir.evaluate({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, name, ties="expected")
-    except ir.IRError:
-        assert name not in EXPECTED
-    else:
-        assert name in EXPECTED
+def test_the_reference_knows_which_measures_have_an_expectation():
+    for name in OF_DOCUMENTS:
+        try:
+            ir.evaluate({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, name, ties="expected")
+        except ir.IRError:
+            assert name not in EXPECTED
+        else:
+            assert name in EXPECTED
 
 
 @pytest.mark.parametrize("name", thresholds.VALUES)
@@ -51,6 +52,7 @@ def test_the_package_has_every_threshold_that_is_set_at_random(name):
     assert thresholds.value_of(name) != 1
 
 
+@pytest.mark.whole("hundreds of cases")
 def test_a_wrong_figure_is_found_and_made_small(monkeypatch):
     monkeypatch.setitem(
         MEASURES, "Success", lambda ranking, **parameters: float(not parameters and bool(ranking.judged))
@@ -63,6 +65,7 @@ def test_a_wrong_figure_is_found_and_made_small(monkeypatch):
     assert "ir.evaluate(run, qrels, ['Success'" in shrinking.as_python(small)
 
 
+@pytest.mark.whole("two processes")
 def test_the_number_of_threads_changes_no_bit():
     def of_process(**variables: str) -> str:
         return subprocess.run(  # noqa: S603  # this package's own command line

@@ -21,6 +21,7 @@ def cases(part: int) -> Sequence[Case]:
 
 
 @pytest.mark.parametrize("bug", planted.BUGS, ids=lambda bug: bug.about)
+@pytest.mark.whole("up to 2,000 cases a bug")
 def test_a_planted_bug_is_found(bug: planted.Bug) -> None:
     concerned = (case for part in range(100) for case in cases(part) if bug.concerns(case))
     with planted.planted(bug):

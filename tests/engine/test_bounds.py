@@ -5,9 +5,10 @@ from math import log2
 
 import polars as pl
 import pytest
-from generated import STEADY, collection, collections, every_measure, qrels_frame, run_frame
-from hypothesis import given, settings
+from generated import collection, collections, every_measure, qrels_frame, run_frame
+from hypothesis import given
 from polars.testing import assert_frame_equal
+from suite import examples
 
 import polars_ir as ir
 
@@ -53,6 +54,7 @@ def small() -> tuple[dict, dict]:
 
 
 @pytest.mark.parametrize("measure", EXACT, ids=names(EXACT))
+@pytest.mark.whole("many cases", quick=10)
 def test_the_bounds_are_those_of_all_judgings(measure, small):
     run, qrels = small
     name = measure.meta.output_name()
@@ -84,7 +86,7 @@ def test_bounds_by_hand():
     assert found.row(0) == ("q", 0.5, 0.5, 1.0, 1 / 2, 1 / 3, 2 / 3)
 
 
-@settings(STEADY, max_examples=60)
+@examples(60)
 @given(collections())
 def test_a_higher_grade_never_lowers_a_monotone_measure(run_and_qrels):
     run, qrels = run_and_qrels
@@ -157,6 +159,7 @@ def test_where_all_is_judged_the_bounds_are_the_value():
         assert found[name].equals(found[f"{name} high"])
 
 
+@pytest.mark.whole("bounds of every measure")
 def test_bounds_leave_the_measures_as_they_are():
     run, qrels = collection(4)
     wanted = ir.evaluate(run, qrels, every_measure(), ties="worst")

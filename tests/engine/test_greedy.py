@@ -1,6 +1,7 @@
 """The greedy ideal ranking, against one found document by document."""
 
 import random
+from collections.abc import Sequence
 from math import prod
 
 import polars as pl
@@ -71,15 +72,24 @@ def places_of(frame: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
     return {(query, document): place for query, document, (place,) in of_documents.iter_rows() if place is not None}
 
 
-def ranked(frame: pl.DataFrame, cover: Cover, k: int | None, **options: object) -> pl.DataFrame:
+def ranked(
+    frame: pl.DataFrame,
+    cover: Cover,
+    k: int | None,
+    *,
+    eager: bool = False,
+    engine: str = "in-memory",
+    keys: Sequence[str] = ("query_id",),
+) -> pl.DataFrame:
     """The judgments with their places, in a column `place`."""
     column = greedy_rank(cover, k).meta.output_name()
-    engine = options.pop("engine", "in-memory")
-    return with_greedy_rank(frame.lazy(), column, **options).collect(engine=engine).rename({column: "place"})
+    judgments = frame if eager else frame.lazy()
+    return with_greedy_rank(judgments, column, keys=keys).collect(engine=engine).rename({column: "place"})
 
 
 @pytest.mark.parametrize("k", [1, 3, 30, None])
 @pytest.mark.parametrize("cover", COVERS)
+@pytest.mark.whole("all ways and thresholds", quick=8)
 def test_places_are_those_of_a_plain_greedy_search(cover, k):
     frame = judgments(1)
     wanted = greedy_by_hand(frame, cover, k)
@@ -140,7 +150,7 @@ def test_the_order_of_the_rows_changes_nothing():
 def test_several_columns_are_added_at_once(eager):
     frame = judgments(9)
     columns = [greedy_rank(cover, k).meta.output_name() for cover in COVERS for k in (3, 5)]
-    found = with_greedy_rank(frame.lazy(), *columns, eager=eager).collect()
+    found = with_greedy_rank(frame if eager else frame.lazy(), *columns).collect()
     for column in columns:
         assert places_of(found, column) == greedy_by_hand(frame, *parameters_of(column))
 

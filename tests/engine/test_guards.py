@@ -10,7 +10,7 @@ import pytest
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.frames.checks import BAD_RUN, guard
+from polars_ir.frames.rules import BAD_RUN, guard
 
 QUERIES, DEPTH = 10, 400
 
@@ -59,6 +59,7 @@ def assert_refused(plan: pl.LazyFrame) -> None:
 @pytest.mark.parametrize("deep", [0, 10**9], ids=["sorting", "counting"])
 @pytest.mark.parametrize("measure", ["nDCG", "utility", "NumRet", "AP@10", "NumRel"])
 @pytest.mark.parametrize("lazy", [False, True], ids=["judgments in memory", "judgments of a plan"])
+@pytest.mark.whole("four a measure", quick=20)
 def test_a_measure_read_alone_tells_of_a_wrong_row(run, qrels, measure, deep, lazy, monkeypatch):
     tune(monkeypatch, deep=deep)
     assert_refused(ir.evaluate(run, qrels.lazy() if lazy else qrels, [measure]))

@@ -55,6 +55,7 @@ def numbered(ids: pl.Expr) -> pl.Expr:
 
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("ties", ["doc_id", "input", "best", "worst", "expected"])
+@pytest.mark.whole("a second a case", quick=2)
 def test_all_figures_are_those_of_ids_as_text(ties, large, monkeypatch):
     if large:
         tune(monkeypatch, deep=10**9, counted=0, streaming_rows=0, sparse=0)
@@ -67,6 +68,7 @@ def test_all_figures_are_those_of_ids_as_text(ties, large, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["subtopics", "preferences"])
+@pytest.mark.whole("seconds a case")
 def test_figures_of_subtopics_and_preferences_are_those_of_ids_as_text(kind):
     run, qrels = collection_of(kind, 2)
     columns = [column for column in ("doc_id", "preferred", "other") if column in qrels.columns]

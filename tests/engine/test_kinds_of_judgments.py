@@ -5,9 +5,10 @@ from math import log2
 
 import polars as pl
 import pytest
-from generated import STEADY, collection, collections, of_subtopics, qrels_frame, run_frame
-from hypothesis import given, settings
+from generated import collection, collections, of_subtopics, qrels_frame, run_frame
+from hypothesis import given
 from polars.testing import assert_frame_equal
+from suite import examples
 
 import polars_ir as ir
 
@@ -42,7 +43,7 @@ def test_a_measure_that_one_judge_leaves_undefined_is_left_out_or_0():
     assert ir.evaluate(RUN, judgments, "AP", judges="judge", undefined=None)["AP"].item() == 1 / 4
 
 
-@settings(STEADY, max_examples=50)
+@examples(50)
 @given(collections(), collections())
 def test_judges_are_the_mean_of_the_calls_with_each(first, second):
     run, qrels = first
@@ -86,8 +87,8 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP", judges="juge"),
             (
-                "qrels have no 'juge' column, which tells apart the judgments of one document; they have 'query_id', "
-                "'judge', 'doc_id', 'relevance'. Did you mean 'judge'?"
+                "qrels have no 'juge' column, which would distinguish the judgments of one document; they have "
+                "'query_id', 'judge', 'doc_id', 'relevance'. Did you mean 'judge'?"
             ),
         ),
         (
@@ -111,7 +112,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
             lambda: ir.evaluate(RUN, {"q": ["d1"]}, "StRecall@2"),
             (
                 "qrels have no 'subtopic' column (recognised names: subtopic, subtopic_id, aspect, intent), which "
-                "tells apart the judgments of one document; they have 'query_id', 'doc_id', 'relevance'."
+                "would distinguish the judgments of one document; they have 'query_id', 'doc_id', 'relevance'."
             ),
         ),
         (
@@ -121,7 +122,7 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         (
             lambda: ir.evaluate(RUN, JUDGES, "AP", judges="query_id"),
             (
-                "a column of the qrels must tell apart the judgments of one document, beside query_id, doc_id, "
+                "a column of the qrels must distinguish the judgments of one document, beside query_id, doc_id, "
                 "relevance; got 'query_id'."
             ),
         ),
@@ -131,16 +132,16 @@ def test_what_one_judge_did_not_judge_is_unjudged_for_them():
         ),
         (
             lambda: ir.evaluate(RUN, JUDGES, "prefs_simp", judged_only=True),
-            "judged_only=True goes with judgments of documents; preferences already leave out others.",
+            "judged_only=True goes with measures of documents; these are of preferences.",
         ),
         (
             lambda: ir.evaluate(run_frame(RUN).with_columns(relevance=1, subtopic=1), None, "StRecall@2"),
             "need qrels of their own; got none. Pass them: run.ir.evaluate(qrels, ['nDCG@10']).",
         ),
         (
-            lambda: ir.judge(RUN, SUBTOPICS, per="subtopics"),
+            lambda: ir.judge(RUN, SUBTOPICS, judges="subtopics"),
             (
-                "qrels have no 'subtopics' column, which tells apart the judgments of one document; they have "
+                "qrels have no 'subtopics' column, which would distinguish the judgments of one document; they have "
                 "'query_id', 'subtopic', 'doc_id', 'relevance'. Did you mean 'subtopic'?"
             ),
         ),
@@ -159,7 +160,7 @@ def test_judgments_of_the_wrong_kind_are_an_error(call, message):
 def test_the_relation_of_subtopics_has_a_row_for_each():
     run, qrels = collection(2)
     judgments = of_subtopics(qrels)
-    relation = ir.judge(run, judgments, per="subtopic")
+    relation = ir.judge(run, judgments, judges="subtopic")
     assert relation.select("query_id", "subtopic", "doc_id").is_unique().all()
     assert relation.height == judgments.height
     documents = ir.judge(run, qrels).select("query_id", "doc_id", "rank", "n_higher", "n_tied", "n_retrieved")
@@ -293,8 +294,9 @@ def test_a_plan_finds_wrong_rows_also_where_no_document_is_judged_at_all(engine)
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
-@settings(STEADY, max_examples=100)
+@examples(100)
 @given(collections(ties=False))
+@pytest.mark.whole("a second a case", quick=1)
 def test_holes_are_those_of_beir(k, run_and_qrels):
     """BEIR's `hole`: documents of the first k that no query has a judgment of, out of k."""
     run, qrels = run_and_qrels

@@ -2,11 +2,12 @@
 
 import polars as pl
 import pytest
-from generated import STEADY, preference_collection
-from hypothesis import given, settings
+from generated import preference_collection
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from preferences_by_hand import ContradictionError, judgments_frame, levels_of, preferred, relevant
+from suite import examples
 
 import polars_ir as ir
 from polars_ir.engine.preferences import RELATION, preference_table, preferences_of, relate_pairs
@@ -161,8 +162,8 @@ def test_a_document_that_is_relevant_and_not_to_one_judge_is_an_error():
             pl.DataFrame({"query_id": "q", "doc_id": ["a"]}),
             (
                 "qrels has no 'relevance' column (recognised names: relevance, rel, label, rating, grade, gain, "
-                "score); it has 'query_id', 'doc_id'. If every row is relevant, as clicks and purchases are, say so: "
-                "qrels.with_columns(relevance=1); else rename the column of grades to 'relevance'."
+                "score); it has 'query_id', 'doc_id'. Rename the column of grades to 'relevance', or, if every "
+                "row is relevant, as clicks and purchases are, say so: qrels.with_columns(relevance=1)."
             ),
         ),
         (
@@ -228,7 +229,7 @@ LEVELS = st.dictionaries(
 )
 
 
-@settings(STEADY, max_examples=300)
+@examples(300)
 @given(LEVELS)
 def test_preferences_are_those_of_plain_python(levels):
     judgments = judgments_frame({"q": levels})
@@ -307,3 +308,11 @@ def test_ids_of_the_run_may_be_of_another_type_or_those_of_no_judgment(dtype, mi
     none = qrels.clear().cast({"query_id": pl.String, "doc_id": pl.String})
     with pytest.warns(ir.IRWarning, match="share no query"):
         assert ir.evaluate(run, none, "prefs_simp", missing=missing).rows() == []
+
+
+@pytest.mark.parametrize(("ties", "wanted"), [("doc_id", 0.0), ("best", 0.0), ("worst", 1.0)])
+def test_tied_documents_that_were_compared_go_by_id_which_worst_turns_round(ties, wanted):
+    run = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [2, 1]})
+    for each in (run, run.lazy()):
+        assert ir.evaluate(each, qrels, "prefs_simp", ties=ties).lazy().collect().rows() == [("q", wanted)]

@@ -74,6 +74,7 @@ def digest() -> str:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.whole("seconds a case", quick=1)
 def test_the_order_of_the_rows_changes_nothing(seed):
     run, qrels = (frame.sample(fraction=1, shuffle=True, seed=seed) for frame in large())
     assert bits(ir.evaluate(run, qrels, every_measure())) == bits(evaluated())
@@ -81,6 +82,7 @@ def test_the_order_of_the_rows_changes_nothing(seed):
 
 @with_each_engine
 @with_each_plan
+@pytest.mark.whole("seconds a case", quick=1)
 def test_the_engine_changes_nothing(engine, deep, monkeypatch):
     tune(monkeypatch, deep=deep)
     assert bits(collected(engine, *large())) == bits(evaluated())
@@ -88,6 +90,7 @@ def test_the_engine_changes_nothing(engine, deep, monkeypatch):
 
 @with_each_plan
 @pytest.mark.parametrize("numbered", PLANS, ids=["by number", "planned"])
+@pytest.mark.whole("seconds a case", quick=1)
 def test_the_plan_changes_nothing(deep, numbered, monkeypatch):
     tune(monkeypatch, deep=deep, numbered=numbered, counted=0, streaming_rows=0)
     assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
@@ -109,12 +112,14 @@ def in_rank_order(run: pl.DataFrame) -> pl.DataFrame:
     ids=["ranked", "in chunks", "in pieces", "as it is"],
 )
 @pytest.mark.parametrize("sparse", [0, 10**9])
+@pytest.mark.whole("seconds a case", quick=3)
 def test_a_large_run_has_the_same_bits_in_any_order(order, sparse, monkeypatch):
     tune(monkeypatch, deep=10**9, numbered=10**9, counted=0, streaming_rows=0, sparse=sparse)
     run, qrels = large()
     assert bits(ir.evaluate(order(run), qrels, every_measure())) == bits(evaluated())
 
 
+@pytest.mark.whole("a second")
 def test_queries_judged_to_several_depths_in_one_plan_change_nothing(monkeypatch):
     run, qrels = large()
     judged = qrels.group_by("query_id").len()["len"]
@@ -123,6 +128,7 @@ def test_queries_judged_to_several_depths_in_one_plan_change_nothing(monkeypatch
     assert bits(ir.evaluate(run.lazy(), qrels.lazy(), every_measure()).collect()) == bits(evaluated())
 
 
+@pytest.mark.whole("a second")
 def test_unjudged_documents_beside_the_judged_ones_change_nothing():
     run, qrels = large()
     reads_the_run = pl.col("price").count()
@@ -130,6 +136,7 @@ def test_unjudged_documents_beside_the_judged_ones_change_nothing():
     assert bits(result.drop("price")) == bits(evaluated())
 
 
+@pytest.mark.whole("hundreds of calls")
 def test_a_measure_alone_has_the_bits_it_has_among_others():
     for measure in every_measure():
         alone = ir.evaluate(*large(), measure)
@@ -138,6 +145,7 @@ def test_a_measure_alone_has_the_bits_it_has_among_others():
 
 @pytest.mark.filterwarnings("ignore:no grade of the qrels is above 0")
 @pytest.mark.parametrize("query", ["q0", "q40", "q80"])
+@pytest.mark.whole("a second a case", quick=1)
 def test_a_query_alone_has_the_bits_it_has_among_others(query):
     """A frame of one row is where Polars may take a divisor for a constant."""
     run, qrels = large()
@@ -156,6 +164,7 @@ def together() -> pl.DataFrame:
 
 @pytest.mark.filterwarnings("ignore:.*fewer than half of the judged queries")
 @pytest.mark.parametrize("name", ["a", "b", "c"])
+@pytest.mark.whole("seconds a case")
 def test_a_system_alone_has_the_bits_it_has_among_others(name):
     _, qrels = large()
     among_others = together().filter(pl.col("run") == name).drop("run")
@@ -164,6 +173,7 @@ def test_a_system_alone_has_the_bits_it_has_among_others(name):
 
 
 @pytest.mark.parametrize("measure", ["P(rel=2)@3", "R@3", "nDCG", "infAP"])
+@pytest.mark.whole("half a second a case")
 def test_the_summary_of_a_measure_alone_has_the_bits_it_has_among_others(measure):
     alone = evaluated().select("query_id", measure)
     assert bits(ir.mean(alone)) == bits(ir.mean(evaluated()).select(measure))
@@ -171,6 +181,7 @@ def test_the_summary_of_a_measure_alone_has_the_bits_it_has_among_others(measure
 
 
 @pytest.mark.parametrize("summary", [ir.mean, ir.summarize])
+@pytest.mark.whole("half a second a case", quick=1)
 def test_the_summary_of_a_system_alone_has_the_bits_it_has_among_others(summary):
     per_query = pl.concat(evaluated().select(pl.lit(name).alias("run"), pl.all()) for name in ("a", "b"))
     shuffled = in_chunks(per_query.sample(fraction=1, shuffle=True, seed=3))
@@ -180,10 +191,12 @@ def test_the_summary_of_a_system_alone_has_the_bits_it_has_among_others(summary)
 
 @with_each_engine
 @pytest.mark.parametrize("summary", [ir.mean, ir.summarize])
+@pytest.mark.whole("half a second a case", quick=2)
 def test_the_engine_changes_no_summary(summary, engine):
     assert bits(summary(evaluated().lazy()).collect(engine=engine)) == bits(summary(evaluated()))
 
 
+@pytest.mark.whole("two processes")
 def test_the_number_of_threads_changes_nothing():
     """Also with morsels of 500 rows, which put the borders between pieces of work elsewhere."""
 

@@ -5,9 +5,10 @@ from itertools import permutations, product
 
 import polars as pl
 import pytest
-from generated import STEADY, collection, collections, every_measure, qrels_frame, run_frame
-from hypothesis import given, settings
+from generated import collection, collections, every_measure, qrels_frame, run_frame
+from hypothesis import given
 from polars.testing import assert_frame_equal
+from suite import examples
 from tuned import tune
 
 import polars_ir as ir
@@ -32,7 +33,7 @@ def orders(ranking: dict[str, float]) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("ties", ["best", "worst"])
-@settings(STEADY, max_examples=40)
+@examples(40)
 @given(collections())
 def test_the_best_and_the_worst_order_are_those_of_all_orders(ties, run_and_qrels):
     run, qrels = run_and_qrels
@@ -114,6 +115,7 @@ def without_ties() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
 
 @plans
 @pytest.mark.parametrize("ties", ["input", "best", "worst"])
+@pytest.mark.whole("a second a case", quick=2)
 def test_without_ties_every_rule_gives_the_same(ties, deep, monkeypatch):
     run, qrels, wanted = without_ties()
     tune(monkeypatch, deep=deep)
@@ -142,7 +144,7 @@ def test_the_order_of_ties_at_best_goes_by_the_highest_grade_of_any_subtopic():
     qrels = pl.DataFrame(
         {"query_id": ["q"] * 4, "subtopic": [1, 1, 2, 2], "doc_id": ["a", "b", "b", "c"], "relevance": [0, 1, 3, 2]}
     )
-    ranks = ir.judge(run, qrels, per="subtopic", ties="best").select("doc_id", "rank").unique().sort("rank")
+    ranks = ir.judge(run, qrels, judges="subtopic", ties="best").select("doc_id", "rank").unique().sort("rank")
     assert ranks.rows() == [("b", 1), ("c", 2), ("a", 3)]
 
 
@@ -155,7 +157,7 @@ def test_the_order_of_ties_at_best_goes_by_the_highest_grade_of_any_subtopic():
         ),
         (
             lambda: ir.judge({"q": ["a"]}, {"q": ["a"]}, ties="expected"),
-            "ties must be one of 'doc_id', 'input', 'best', 'worst'; got 'expected'.",
+            "ties must be an order of tied documents, one of 'doc_id', 'input', 'best', 'worst'; got 'expected'.",
         ),
     ],
 )

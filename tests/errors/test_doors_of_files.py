@@ -182,6 +182,7 @@ def test_the_code_of_an_advice_runs_and_helps(tmp_path):
     assert ir.evaluate(run, {"q": {"d": 1}}, "RR").collect().rows() == [("a", "q", 1.0)]
 
 
+@pytest.mark.whole("ranx")
 def test_a_run_of_ranx_is_saved_as_advised(tmp_path):
     ranx = pytest.importorskip("ranx")
     path = tmp_path / "a.lz4"
@@ -424,6 +425,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         tried(lambda: ir.read_run("https://example.org/a.run", remote=False))
         (parts / "hits.json").write_bytes(as_json({"details": {"q1": {"hits": [ANSWERED]}}}))
         ir.read_qrels(parts / "hits.json")
+        (parts / "comment.run").write_bytes(RUN + b"#" + RUN)
+        ir.read_run(parts / "comment.run")
         (parts / "empty.csv").write_bytes(b"")
         main(["compare", str(parts / "empty.csv")])
         monkeypatch.setattr(sys, "stdin", None)

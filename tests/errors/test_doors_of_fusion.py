@@ -81,6 +81,7 @@ FUSIONS = {
     ),
     "no method": Wrong(lambda t: fused(t, "rff"), typed="a b --method rff"),
     "a method that learns": Wrong(lambda t: fused(t, "posfuse"), typed="a b --method posfuse"),
+    "k of a product": Wrong(lambda t: fused(t, dialect="qdrant", k=0.5), typed="a b --dialect qdrant -k 0.5"),
     "k of another method": Wrong(lambda t: fused(t, "sum", k=3), typed="a b --method sum -k 3"),
     "weights that are ignored": Wrong(
         lambda t: fused(t, "rrf", dialect="ranx", weights=[1, 2]), typed="a b --dialect ranx -w 1 -w 2"
@@ -162,6 +163,7 @@ ADVISED = {
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", ADVISED)
+@pytest.mark.whole("a fifth of a second a case", quick=6)
 def test_the_code_of_an_advice_runs_and_helps(name, library):
     call, tables, _, _ = FUSIONS[name]
     frames = of_library(tables, library)

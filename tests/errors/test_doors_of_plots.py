@@ -105,6 +105,7 @@ def frame_of(wrong: Wrong, library: Callable[..., Any]) -> Any:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", [*WRONG, *CUTOFFS])
+@pytest.mark.whole("as many charts", quick=5)
 def test_a_chart_and_a_table_say_what_is_wrong_in_the_words_of_the_door(name, library):
     wrong = {**WRONG, **CUTOFFS}[name]
     frame = frame_of(wrong, LIBRARIES[library])
@@ -119,6 +120,7 @@ def test_a_chart_and_a_table_say_what_is_wrong_in_the_words_of_the_door(name, li
 
 
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.whole("as many charts", quick=3)
 def test_figures_of_a_plan_are_collected_as_advised(name):
     wrong = WRONG[name]
     per_query = frame_of(wrong, pl.LazyFrame)
@@ -139,9 +141,14 @@ def test_cutoffs_of_a_plan_are_drawn_once_they_are_right(name):
 
 
 @pytest.mark.parametrize("folder", ["plots", "tables"])
+@pytest.mark.whole("scans what the other tests do")
 def test_every_error_of_charts_and_tables_is_provoked(folder, monkeypatch):
     """Whoever adds an error to these folders adds what provokes it above, so that each of its doors is tried."""
+    run, qrels = pl.DataFrame(RUN), {"q1": {"d1": 1}, "q2": {"d1": 1}}
     with noted(monkeypatch) as lines:
+        for wrong in ({"query_id": ["q1", "q2"]}, {"names": "ab"}, {"qrels": None}):
+            with suppress(ir.IRError):
+                ir.side_by_side(run, run, **{"qrels": qrels, "measure": "AP", "query_id": "q1", **wrong})
         for library in (pl.DataFrame, pl.LazyFrame):
             for wrong in (*WRONG.values(), *CUTOFFS.values()):
                 with suppress(ir.IRError):

@@ -30,7 +30,7 @@ import polars as pl
 
 from polars_ir import files
 from polars_ir.errors import FileError
-from polars_ir.files.formats import FORMATS, by_name
+from polars_ir.files.formats import BY_NAME, FORMATS
 
 READERS = {"run": (files.read_run, files.scan_run), "qrels": (files.read_qrels, files.scan_qrels)}
 PACKAGE = str(Path(files.__file__).parent)
@@ -106,8 +106,8 @@ def _tables() -> Iterator[Input]:
     frame = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", None], "score": [0.5, 1.5], "relevance": [1, 0]})
     for name in ("parquet", "ipc", "ndjson", "csv"):
         written = io.BytesIO()
-        by_name(name).writer.sink(frame.lazy(), written)
-        yield from (Input(written.getvalue(), by_name(name).extensions[0], role) for role in READERS)
+        BY_NAME[name].writer.sink(frame.lazy(), written)
+        yield from (Input(written.getvalue(), BY_NAME[name].extensions[0], role) for role in READERS)
     packed = io.BytesIO()
     frame.lazy().sink_csv(packed, compression="zstd", check_extension=False)
     yield from (Input(packed.getvalue(), ".csv.zst", role) for role in READERS)
@@ -245,7 +245,7 @@ class Search:
 
 
 def search(seconds: float, seed: int, save: Path | None = None) -> tuple[int, int, list[str]]:
-    """Change inputs for some time; how many were tried, how many found something new, and what is wrong."""
+    """Change inputs for so much CPU time; how many were tried, how many found something new, and what is wrong."""
     chance, n_new = random.Random(seed), 0
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
         found = Search(Path(folder))
@@ -253,8 +253,8 @@ def search(seconds: float, seed: int, save: Path | None = None) -> tuple[int, in
             found.known = beginnings()
             for one in found.known:
                 found.attempt(one)
-            end = time.monotonic() + seconds
-            while time.monotonic() < end:
+            end = time.process_time() + seconds
+            while time.process_time() < end:
                 one = changed(chance.choice(found.known), chance.choice(found.known), chance)
                 lines, message = found.attempt(one)
                 if lines or message:

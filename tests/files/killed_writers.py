@@ -41,6 +41,23 @@ def write(path: Path, queries: str) -> None:
         ir.write_run({query: {f"d{number}": float(number) for number in range(20_000)}}, path)
 
 
+def write_for_ever(path: Path) -> None:
+    while True:
+        write(path, "ab")
+
+
+def stop_in_a_part(pid: int, folder: Path) -> None:
+    """Stop a writer where it has written a part and not put it in its place."""
+    while True:
+        while len(list(folder.iterdir())) == 1:
+            pass
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)
+        if len(list(folder.iterdir())) > 1:
+            return
+        os.kill(pid, signal.SIGCONT)
+
+
 def write_with_little_memory(path: Path, size: int) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + size
@@ -59,8 +76,11 @@ def main(folder: Path, count: int, ending: str, kind: str) -> tuple[int, int]:
     failed = left = 0
     for number in range(count):
         if kind == "killed":
-            pid = child(lambda: write(path, "ab" * 50))
-            time.sleep(chance.random() * PAUSE)
+            pid = child(lambda: write_for_ever(path))
+            if number % 2:
+                time.sleep(chance.random() * PAUSE)
+            else:
+                stop_in_a_part(pid, folder)
             os.kill(pid, signal.SIGKILL)
         else:
             pid = child(lambda number=number: write_with_little_memory(path, number * PIECE))  # type: ignore[misc]

@@ -13,7 +13,7 @@ import pytest
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
-from polars_ir.files.lines import LONGEST
+from polars_ir.files.finding.file import LONGEST
 
 Write = Callable[..., Path]
 Reader = Callable[..., Any]
@@ -108,6 +108,7 @@ def test_a_nul_byte_is_an_error(write: Write, reader: Reader) -> None:
 
 @readers
 @pytest.mark.parametrize("begin", [b" ", b"a ", b"x", b"\0", b"# "])
+@pytest.mark.whole("large files", quick=4)
 def test_a_line_without_end_is_an_error(write: Write, reader: Reader, begin: bytes) -> None:
     path = write(b"\n" + begin * (LONGEST // len(begin) + 1))
     assert "a.run, line 2: the line has more than 16 MB; lines end in \\n.\n" in message(reader, path)
@@ -154,6 +155,7 @@ def test_damaged_gzip_is_an_error(write: Write, reader: Reader) -> None:
 @readers
 @pytest.mark.parametrize("content", ["", "\n", " \t \r\n", "# only\n# comments\n", "\ufeff", "\ufeff# comment\n"])
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
+@pytest.mark.whole("many cases", quick=16)
 def test_a_file_without_data_is_an_error(write: Write, reader: Reader, content: str, name: str) -> None:
     path = write(gzip.compress(content.encode()) if name.endswith("gz") else content, name)
     assert message(reader, path) == f"{name}: the file is empty: no line holds data."

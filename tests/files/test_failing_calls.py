@@ -22,12 +22,13 @@ def strace_works() -> bool:
 def failing(folder: Path, *arguments: str) -> str:
     """What the script prints."""
     command = [sys.executable, "-W", "ignore", SCRIPT, folder, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.mark.skipif(not strace_works(), reason="makes calls fail by strace")
+@pytest.mark.whole("a process for each call")
 def test_whichever_system_call_fails_the_old_or_the_new_file_is_there(tmp_path: Path) -> None:
     assert "refused" in failing(tmp_path, "run.tsv.gz", "--calls", "2", "--allocations", "0")
 
@@ -36,5 +37,6 @@ def test_whichever_system_call_fails_the_old_or_the_new_file_is_there(tmp_path: 
     importlib.util.find_spec("_testcapi") is None, reason="makes allocations fail by CPython's own means"
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
+@pytest.mark.whole("a process for each allocation")
 def test_whichever_allocation_fails_the_old_or_the_new_file_is_there(tmp_path: Path) -> None:
     assert "refused" in failing(tmp_path, "run.parquet", "--calls", "0", "--allocations", "150")

@@ -126,6 +126,7 @@ PACKED = {
 @readers
 @pytest.mark.parametrize("name", ["a", "a.run", "a.lz4", "a.csv"])
 @pytest.mark.parametrize("begin", PACKED)
+@pytest.mark.whole("many cases", quick=16)
 def test_a_file_that_must_be_unpacked_says_how(write: Write, reader: Any, name: str, begin: bytes) -> None:
     with pytest.raises(FileError) as error:
         reader(path := write(begin + bytes(30), name))

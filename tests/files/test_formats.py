@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.files.formats import FORMATS, FormatName, readable, writable
-from polars_ir.files.record import Format
+from polars_ir.files.formats import FORMATS, READABLE, WRITABLE
+from polars_ir.files.formats.record import Format
 
 READERS: dict[str, Any] = {"run": ir.read_run, "qrels": ir.read_qrels}
 SCANS: dict[str, Any] = {"run": ir.scan_run, "qrels": ir.scan_qrels}
@@ -44,10 +44,6 @@ def extension(format: Format) -> str:
     return format.extensions[0] if format.extensions else ".txt"
 
 
-def test_type_checkers_know_the_names() -> None:
-    assert get_args(FormatName) == tuple(format.name for format in FORMATS)
-
-
 @pytest.mark.parametrize("format", FORMATS, ids=[format.name for format in FORMATS])
 def test_a_record_is_whole(format: Format) -> None:
     assert set(format.holds) <= {"run", "qrels"}
@@ -71,7 +67,7 @@ def test_an_example_is_read_and_scanned(format: Format, role: str, text: str, en
     read = READERS[role](path, format=format.name)
     assert not read.is_empty()
     assert_frame_equal(SCANS[role](path, format=format.name).collect(), read, check_exact=True)
-    if format.told_by_line or (format.told_by_extension and format.extensions):
+    if role in format.is_first_line or (format.has_own_extension and format.extensions):
         assert_frame_equal(READERS[role](path), read, check_exact=True)
 
 
@@ -90,7 +86,7 @@ def test_what_is_written_reads_back_equal(format: Format, role: str, tmp_path: P
 
 @pytest.mark.parametrize("role", ["run", "qrels"])
 def test_the_readers_and_writers_tell_the_formats(role: Any) -> None:
-    for name in readable(role):
+    for name in READABLE[role]:
         assert f'`"{name}"`' in (READERS[role].__doc__ or "")
-    for name in writable(role):
+    for name in WRITABLE[role]:
         assert f'`"{name}"`' in (WRITERS[role].__doc__ or "")

@@ -20,14 +20,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from suite import examples
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
-FUZZ = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FUZZ = examples(60, suppress_health_check=list(HealthCheck))
 
 #: How many lines a lazy reader looks at before it returns.
 FIRST_LINES = 1000
@@ -328,6 +329,7 @@ def zstandard(content: bytes) -> bytes:
 PACKS = {"file.gz": gzip.compress, "file.zst": zstandard}
 
 
+@pytest.mark.filterwarnings("ignore:.*a comment with the fields of a row")
 @FUZZ
 @given(RUN.filter(bool), st.sampled_from(sorted(PACKS)))
 def test_a_compressed_run_is_read_like_a_plain_one(content: bytes, name: str) -> None:
@@ -432,6 +434,7 @@ def test_damaged_ndjson_is_refused_or_read(rows: list[Row], end: str, data: st.D
 
 
 @pytest.mark.parametrize("line", [b"x" * 10_000_000, b"q " * 1_000_000, b"q Q0 d 1 " + b"1" * 10_000_000 + b"x t"])
+@pytest.mark.whole("large files", quick=1)
 def test_a_line_of_megabytes_is_told_in_short(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(b"q Q0 d 1 1 t\n" * 2000 + line + b"\n")

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from suite import examples
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_run, scan_run
@@ -42,6 +43,10 @@ def parted(text: str, tabs: bool) -> str:
     return text.translate(str.maketrans(" \t", "\t ")) if tabs else text
 
 
+#: A row behind a `#` is skipped with a warning, which other tests hold.
+COMMENTED = pytest.mark.filterwarnings("ignore:.*a comment with the fields of a row")
+
+
 def refused_or_read(act: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
     """The rows; None where the file is refused."""
     try:
@@ -50,7 +55,8 @@ def refused_or_read(act: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
         return None
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@COMMENTED
+@examples(150, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.sampled_from([LINE, LINE, *ODD]), min_size=1, max_size=6),
     st.sampled_from([0, 0, 0, 999, 1000, 3000]),
@@ -81,6 +87,8 @@ def test_clean_files_are_read_the_short_way(tmp_path: Path, tabs: bool) -> None:
 
 @pytest.mark.parametrize("tabs", [False, True], ids=["spaces", "tabs"])
 @pytest.mark.parametrize("odd", ODD)
+@pytest.mark.whole("large files", quick=9)
+@COMMENTED
 def test_an_odd_line_at_the_end_of_a_large_file_is_seen_by_both_ways(tmp_path: Path, odd: str, tabs: bool) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(parted(LINE * 100_000 + odd, tabs).encode())

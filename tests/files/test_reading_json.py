@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from suite import examples
 
 import polars_ir as ir
 from polars_ir.errors import FileError
@@ -194,7 +195,7 @@ def test_a_truncated_gzip_is_an_error(write: Write) -> None:
     assert "can not be read" in message(read_run, write(gzip.compress(json.dumps(RUN).encode())[:-9], "a.json.gz"))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.dictionaries(ids, st.dictionaries(ids, scores, min_size=1), min_size=1))
 def test_what_json_writes_is_read_back(run: dict[str, dict[str, float]]) -> None:
     rows = [(query, doc, float(score)) for query, docs in run.items() for doc, score in docs.items()]
@@ -205,7 +206,7 @@ def test_what_json_writes_is_read_back(run: dict[str, dict[str, float]]) -> None
             assert read_run(path).rows() == rows
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.text('{}[]":,01.eN\\qd ', max_size=40))
 def test_odd_text_is_read_as_json_reads_it_or_is_an_error(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from suite import examples
 
 import polars_ir as ir
 from polars_ir.errors import FileError
@@ -73,7 +74,7 @@ def test_a_ranking_has_the_name_of_its_file(write: Write) -> None:
     assert tag_of(write("1 12 1\n", "bm25.dev.tsv"), format="msmarco") == "bm25.dev"
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(st.lists(st.text("12d.#x \t\xa0", max_size=12), min_size=1, max_size=4))
 def test_odd_lines_are_read_as_they_are_split_or_are_an_error(lines: list[str]) -> None:
     split = [[field for field in re.split("[ \t]", line) if field] for line in lines]

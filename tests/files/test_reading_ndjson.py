@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from suite import examples
 
 from polars_ir.errors import FileError, IRError
 from polars_ir.files import read_qrels, read_run, scan_run
@@ -99,7 +100,7 @@ def test_search_responses_a_line_do_not_name_their_queries(write: Write, reader:
     )
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(st.sampled_from([LINE.strip(), "", "5", "{", '{"a": 1}', "{} {}", '{"a": [1]}', "x", "\r"])))
 def test_what_can_be_scanned_can_be_collected(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("lines") / "a.ndjson"

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -154,8 +154,30 @@ def test_a_late_odd_line_is_read_right(write: Write, late: str) -> None:
 @pytest.mark.parametrize("reader", [read_run, scan_run])
 def test_an_id_with_a_blank_is_no_document_whose_score_is_its_rank(write: Write, reader: Any, blank: str) -> None:
     lines = [blank.join(["q", "Q0", document, "1", "3.5", "tag"]) + "\n" for document in ("d", "my doc")]
-    with pytest.raises(FileError, match="line 2: 7 fields, of which the fourth, 'doc', is no rank"):
+    with pytest.raises(
+        FileError, match=r"line 2: 7 fields, of which the fifth and the sixth, '1' and '3\.5', could be rank and score"
+    ):
         reader(write("".join(lines), "a.run"))
+
+
+WORD = st.sampled_from(["Genesis", "1", "2.5", "x", "-7", "1e3"])
+
+
+@given(st.lists(WORD, min_size=2, max_size=2), st.integers(1, 99), st.floats(-9, 9, width=16), st.booleans())
+def test_an_id_of_two_words_is_never_read_as_another_row(words, rank, score, of_query):
+    document, query = ("d", " ".join(words)) if of_query else (" ".join(words), "q")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.run")
+        path.write_text(f"{query} Q0 {document} {rank} {score} tag\n")
+        with pytest.raises(FileError, match=r"line 1: "):
+            read_run(path)
+
+
+@pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
+def test_a_comment_with_the_fields_of_a_row_is_skipped_with_a_warning(write: Write, reader: Any) -> None:
+    path = write("# judged by ann\n#ai 0 d1 1\nq2 0 d2 1\n#ai 0 d3 0\n# q3 0 d1 1\n", "a.qrels")
+    with pytest.warns(ir.IRWarning, match=r"a.qrels, line 2 \(and 1 more\): a comment with .* '#ai 0 d1 1'. No query"):
+        assert reader(path).lazy().collect().rows() == [("q2", "d2", 1)]
 
 
 def test_a_tag_may_have_words_and_numbers(write: Write) -> None:
@@ -272,7 +294,6 @@ run_lines = st.tuples(query_ids, ids, ids, st.integers(0, 99).map(str), scores.m
 qrels_lines = st.tuples(query_ids, ids, ids, st.integers(-3, 9).map(str)).map(list)
 
 
-@settings(deadline=None)
 @given(layouts(run_lines), st.booleans())
 @example(([["[{", "0", "0", "0", "0.0", "0"]], b"[{ 0 0 0 0.0 0"), False)
 def test_any_run_is_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:
@@ -282,7 +303,6 @@ def test_any_run_is_read_back(layout: tuple[list[list[str]], bytes], zipped: boo
         assert run_rows(written(content, zipped, folder)) == expected
 
 
-@settings(deadline=None)
 @given(layouts(qrels_lines), st.booleans())
 @example(([['{"', "0", "0", "1"]], b'{" 0 0 1'), False)
 def test_any_qrels_are_read_back(layout: tuple[list[list[str]], bytes], zipped: bool) -> None:

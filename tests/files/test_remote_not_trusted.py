@@ -88,6 +88,7 @@ def server() -> Iterator[str]:
 
 @pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels, tag_of, ir.read_trec_eval])
 @pytest.mark.parametrize("url", URLS)
+@pytest.mark.whole("many cases", quick=12)
 def test_a_url_is_refused_where_only_local_files_are_allowed(url: str, reader: Any) -> None:
     with pytest.raises(FileError) as error:
         reader(url, remote=False)

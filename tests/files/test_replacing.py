@@ -19,8 +19,8 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.errors import FileError
-from polars_ir.files import replacing
 from polars_ir.files.formats import FORMATS
+from polars_ir.files.writing import replacing
 
 RUN = pl.DataFrame({"query_id": "q", "doc_id": [f"d{i}" for i in range(500)], "score": [0.5 * i for i in range(500)]})
 OLD = b"what was there"
@@ -201,10 +201,11 @@ def test_of_several_writers_one_wins_whole(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="forks, and looks at /proc")
 @pytest.mark.parametrize(("kind", "count"), [("killed", 40), ("memory", 20)])
 @pytest.mark.parametrize("ending", [".run.gz", ".parquet"])
+@pytest.mark.whole("processes that are killed")
 def test_writers_that_are_killed_leave_a_whole_file(ending: str, kind: str, count: int, tmp_path: Path) -> None:
     script = Path(__file__).with_name("killed_writers.py")
     arguments = [sys.executable, "-W", "ignore", script, tmp_path, str(count), ending, kind]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     failed, left = map(int, done.stdout.split())
     assert failed > 0

@@ -16,7 +16,7 @@ import pytest
 import polars_ir as ir
 from polars_ir.errors import FileError, OptionError
 from polars_ir.files import read_beir, read_qrels, read_run, scan_qrels, scan_run, tag_of, write_run
-from polars_ir.files.unpacking import SMALL, _blocks
+from polars_ir.files.finding.file import SMALL, _blocks
 
 Write = Callable[..., Path]
 Pack = Callable[[bytes], bytes]
@@ -64,6 +64,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @every_reader
 @every_pack
 @pytest.mark.usefixtures("nothing_is_read")
+@pytest.mark.whole("large files", quick=5)
 def test_a_text_that_unpacks_to_a_hundred_times_its_size_is_refused(write: Write, name: str, reader: Any) -> None:
     path = write(PACKS[name](MANY_LINES), name)
     with pytest.raises(FileError) as error:
@@ -76,6 +77,7 @@ def test_a_text_that_unpacks_to_a_hundred_times_its_size_is_refused(write: Write
 
 @every_pack
 @pytest.mark.parametrize("ratio", [1e6, None])
+@pytest.mark.whole("large files", quick=2)
 def test_a_higher_ratio_lets_it_be_read(write: Write, name: str, ratio: float | None) -> None:
     path = write(PACKS[name](MANY_LINES), name)
     assert read_run(path, max_ratio=ratio).rows() == [("q1", "d1", 1, 0.5)]
@@ -84,6 +86,7 @@ def test_a_higher_ratio_lets_it_be_read(write: Write, name: str, ratio: float | 
 
 
 @every_pack
+@pytest.mark.whole("large files")
 def test_64_megabytes_are_read_from_any_file(write: Write, name: str) -> None:
     content = MANY_LINES[: SMALL - (1 << 20)]
     assert read_run(write(PACKS[name](content), name), max_ratio=1).height == 1
@@ -92,6 +95,7 @@ def test_64_megabytes_are_read_from_any_file(write: Write, name: str) -> None:
 @every_reader
 @pytest.mark.usefixtures("nothing_is_read")
 @pytest.mark.parametrize("before", [b"", b"\n" * 3, b"# comment\n" * 200_000])
+@pytest.mark.whole("large files", quick=5)
 def test_a_line_of_more_than_16_megabytes_is_refused_while_gzip_is_unpacked(
     write: Write, before: bytes, reader: Any
 ) -> None:
@@ -103,11 +107,13 @@ def test_a_line_of_more_than_16_megabytes_is_refused_while_gzip_is_unpacked(
     assert str(error.value).startswith(told)
 
 
+@pytest.mark.whole("a large file")
 def test_a_line_of_nearly_16_megabytes_is_none_too_long(write: Write) -> None:
     line = b"q1 Q0 d1 1 0.5 " + b"0" * (15 << 20) + b"\n"
     assert read_run(write(gzip.compress(line * 2), "a.gz")).height == 2
 
 
+@pytest.mark.whole("a large file")
 def test_json_may_be_a_single_line_of_any_length(write: Write) -> None:
     content = json.dumps({"q1": {f"document {number:070}": 1.0 for number in range(200_000)}}).encode()
     assert len(content) > 16 << 20
@@ -173,6 +179,7 @@ def test_a_ratio_is_a_number_above_0(write: Write, reader: Any, ratio: object) -
         reader(write(RUN), max_ratio=ratio)
 
 
+@pytest.mark.whole("a large file")
 def test_collections_and_results_of_trec_eval_are_not_unpacked_without_limit_either(
     write: Write, tmp_path: Path
 ) -> None:

@@ -4,6 +4,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import polars_ir as ir
 
@@ -251,3 +253,30 @@ def test_two_columns_of_document_ids_are_an_error_even_if_one_is_called_docno():
 def test_subtopics_are_known_by_the_names_others_give_them(name):
     qrels = pl.DataFrame({"query_id": ["q"] * 2, name: ["1", "2"], "doc_id": ["d", "e"], "relevance": [1, 1]})
     assert ir.evaluate({"q": {"d": 1.0}}, qrels, "StRecall@5").rows() == [("q", 0.5)]
+
+
+NAMES = ("*", "^.*$", *(f"polars_ir: {name}" for name in ("kept", "ranking", "position", "seen", "")))
+
+
+@given(st.sampled_from(NAMES), st.booleans())
+def test_a_column_whose_name_means_another_is_refused(name, lazy):
+    run, qrels = (frame.with_columns(pl.lit(False).alias(name)) for frame in (RUN, QRELS))
+    per_query = run.rename({"score": "AP"}).drop("doc_id")
+    run, qrels, per_query = (frame.lazy() if lazy else frame for frame in (run, qrels, per_query))
+    calls = (
+        lambda: ir.evaluate(run, QRELS, "RR", judged_only=True),
+        lambda: ir.evaluate(RUN, qrels, "RR"),
+        lambda: ir.judge(run, QRELS),
+        lambda: ir.top_k(run, 1),
+        lambda: ir.fuse({"a": run, "b": RUN}),
+        lambda: ir.mean(per_query),
+    )
+    for call in calls:
+        with pytest.raises(ir.IRError, match="have a meaning in plans"):
+            call()
+
+
+def test_pandas_scores_of_a_width_that_arrow_lacks_are_refused():
+    run = RUN.to_pandas().astype({"score": "longdouble"})
+    with pytest.raises(ir.IRError, match="column 'score' has values that Arrow has no one type for"):
+        ir.evaluate(run, QRELS, "RR")

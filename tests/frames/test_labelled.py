@@ -47,7 +47,7 @@ EXPECTED = [name for name, spec in ir.CATALOG.items() if spec.expected]
 #: A recommender that scores the positive and 99 others alike, the positive first.
 COLLAPSED = pl.DataFrame({"user_id": ["u"] * 100, "score": [1.0] * 100, "label": [1] + [0] * 99})
 
-NO_ORDER = "documents with one score have different grades, and no order"
+NO_ORDER = "tied documents differ in grade, and there are no document ids to break the tie"
 
 
 def orders(frame: pl.DataFrame) -> list[pl.DataFrame]:

@@ -72,6 +72,7 @@ def test_a_name_of_10_mb_is_cut_in_the_middle():
     assert message.endswith("got int: 5.")
 
 
+@pytest.mark.whole("thousands of columns")
 def test_of_very_many_columns_the_first_are_named():
     wide = pl.DataFrame({f"c{number}": [1] for number in range(20_000)})
     with pytest.raises(ir.IRError, match=r"'c29' and 19,970 others\. Rename the one that is meant") as error:

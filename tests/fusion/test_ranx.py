@@ -12,6 +12,9 @@ import polars_ir as ir
 
 ranx = pytest.importorskip("ranx")
 
+# numba warns of casts in ranx as it compiles.
+pytestmark = pytest.mark.filterwarnings("ignore:unsafe cast")
+
 #: ranx's name of each norm.
 NORMS = {"min-max": "min-max", "max": "max", "sum": "sum", "z": "zmuv", "rank": "rank", "borda": "borda"}
 

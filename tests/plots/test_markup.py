@@ -35,6 +35,7 @@ CHARTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", plots.__all__)
 @pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+@pytest.mark.whole("a page a chart", quick=3)
 def test_no_name_ends_the_script_of_a_page(name: str) -> None:
     chart = CHARTS[name]()
     written = chart.to_json()

@@ -9,9 +9,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.per_query.drifting import drift
-from polars_ir.per_query.summary import mean, summarize
-from polars_ir.per_query.systems import compare
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.drift import drift
+from polars_ir.per_query.mean import mean
+from polars_ir.per_query.summarize import summarize
 
 alt = pytest.importorskip("altair")
 plots = pytest.importorskip("polars_ir.plots")
@@ -75,6 +76,7 @@ def fields(spec) -> set:
     return own.union(*(fields(value) for key, value in spec.items() if key != "datasets"))
 
 
+@pytest.mark.whole("all charts, drawn")
 def test_every_chart_is_drawn_whatever_measures_and_systems_are_called(per_query, days, tmp_path):
     odd = per_query.rename(ODD).with_columns(pl.col("run").replace({"bm25": "b.m[2]:5'\"", "tfidf": "tf\\idf"}))
     for name, chart in every(odd, days, ODD["AP"], "b.m[2]:5'\"", "tf\\idf").items():
@@ -97,6 +99,7 @@ def told(chart) -> str:
     return re.sub(r"view_\d+", lambda view: numbers.setdefault(view[0], f"view {len(numbers)}"), written)
 
 
+@pytest.mark.whole("all charts, twice")
 def test_the_same_call_makes_the_same_chart(per_query, days):
     shown = per_query.select("run", "query_id", "AP")
     calls = [every(shown, days, "AP", "bm25", "tfidf") for _ in range(2)]
@@ -110,6 +113,7 @@ def test_a_chart_can_be_extended(per_query):
     assert isinstance(chart + alt.Chart(pl.DataFrame({"x": [0]})).mark_rule().encode(x="x:Q"), alt.LayerChart)
 
 
+@pytest.mark.whole("charts of many queries")
 def test_no_chart_of_many_queries_has_too_many_rows_and_all_say_what_they_did(many):
     systems = many["run"].unique(maintain_order=True)
     days = pl.DataFrame({"query_id": range(3000)}).with_columns(
@@ -306,8 +310,8 @@ def test_undefined_values_are_no_dots():
 
 
 def test_a_chart_of_ranks_is_ranks(per_query):
-    chart = plots.ranks(per_query, ["nDCG@10", "Hole@10"], confidence=0.9)
-    found = ir.ranks(per_query, ["nDCG@10", "Hole@10"], confidence=0.9)
+    chart = plots.ranks(per_query, ["nDCG@10", "Hole@10"], alpha=0.1)
+    found = ir.ranks(per_query, ["nDCG@10", "Hole@10"], alpha=0.1)
     drawn = pl.concat([panel.data for panel in chart.concat])
     assert_frame_equal(drawn.drop("group", "share"), found)
     assert drawn["group"].to_list() == ["may be first" if tied else "is not first" for tied in found["tied_with_first"]]
@@ -378,7 +382,7 @@ def test_precision_at_recall_by_hand():
 
 
 def test_a_curve_of_differences_is_compare():
-    chart = plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "P", k=[1, 10], baseline="bm25", confidence=0.9)
+    chart = plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, "P", k=[1, 10], baseline="bm25", alpha=0.1)
     found = compare(ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["P@1", "P@10"]), baseline="bm25", alpha=0.1)
     drawn = chart.data.sort("k", "run").select("run", "low", "high", difference="mean")
     assert_frame_equal(drawn, found.sort("measure", "run").select("run", "low", "high", "difference"))
@@ -478,6 +482,7 @@ def colours(spec) -> set:
     return {spec} if isinstance(spec, str) and spec.startswith("#") and len(spec) == 7 else set()
 
 
+@pytest.mark.whole("all charts")
 def test_every_colour_stands_out_on_a_light_and_on_a_dark_background(per_query, days):
     charts = every(per_query, days, "AP", "bm25", "tfidf")
     on_cells = colours(charts.pop("heatmap").to_dict())
@@ -488,6 +493,7 @@ def test_every_colour_stands_out_on_a_light_and_on_a_dark_background(per_query, 
             assert min(contrast(colour, back) for back in ("#FFFFFF", "#333333")) >= 3, (name, colour)
 
 
+@pytest.mark.whole("all charts, drawn")
 def test_charts_are_drawn_in_the_dark_theme(per_query, days, tmp_path):
     with alt.theme.enable("dark"):
         for name, chart in every(per_query, days, "AP", "bm25", "tfidf").items():
@@ -498,6 +504,7 @@ def test_charts_are_drawn_in_the_dark_theme(per_query, days, tmp_path):
             assert name == "heatmap" or 'fill="#000"' not in drawn, name
 
 
+@pytest.mark.whole("drawn")
 def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
     charts = {
         "series": plots.series(per_query, days, ["AP", "nDCG@10"], every="1w", resamples=200),
@@ -517,6 +524,7 @@ def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
 
 
 @pytest.mark.parametrize(("test", "told"), [("t", "t, holm"), ("tukey", "tukey"), ("max-t", "max-t")])
+@pytest.mark.whole("a second a case")
 def test_a_test_of_all_comparisons_is_not_said_to_be_corrected(per_query, test, told):
     options = {"baseline": "bm25", "test": test, "resamples": 200}
     assert plots.forest(per_query, **options).title.subtitle[0].endswith(f"({told}).")
@@ -563,10 +571,10 @@ def test_methods_are_the_functions_with_the_frame(per_query):
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
-        (lambda f: plots.differences(f, "nDCG@10", baseline="bm52"), ["baseline must be", "Did you mean 'bm25'"]),
+        (lambda f: plots.differences(f, "nDCG@10", baseline="bm52"), ["baseline names", "Did you mean 'bm25'"]),
         (
             lambda f: plots.differences(f, "nDCG@10", baseline="bm25", run="tfdf"),
-            ["run must be", "Did you mean 'tfidf'"],
+            ["run names", "Did you mean 'tfidf'"],
         ),
         (lambda f: plots.differences(f, "nDCG@10", baseline="bm25", run="bm25"), ["another system", "'bm25'"]),
         (lambda f: plots.differences(f, ["nDCG@10", "AP"], baseline="bm25"), ["one measure", "'nDCG@10', 'AP'"]),
@@ -577,9 +585,9 @@ def test_methods_are_the_functions_with_the_frame(per_query):
             ["ir.plots.differences", "LazyFrame", "collect"],
         ),
         (lambda f: plots.scatter(f, "AP", x="bm25", y="bm25"), ["two systems"]),
-        (lambda f: plots.scatter(f, "AP", x="bm25", y="tfidd"), ["y must be", "'tfidf'"]),
+        (lambda f: plots.scatter(f, "AP", x="bm25", y="tfidd"), ["y names", "'tfidf'"]),
         (lambda f: plots.scatter(f, "AP", x="bm25", y="tfidf", tolerance=-1), ["tolerance", "-1"]),
-        (lambda f: plots.scatter(f.drop("run"), "AP", x="bm25", y="tfidf"), ["needs several systems"]),
+        (lambda f: plots.scatter(f.drop("run"), "AP", x="bm25", y="tfidf"), ["several systems"]),
         (lambda f: plots.forest(f, baseline="bm25", test="T"), ["test must be one of"]),
         (lambda f: plots.distribution(f.with_columns(AP=float("nan"))), ["'AP' is NaN"]),
         (lambda f: plots.distribution(f.head(0)), ["no row"]),
@@ -595,7 +603,7 @@ def test_methods_are_the_functions_with_the_frame(per_query):
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, 3), ["a measure is a name"]),
         (lambda _: plots.precision_recall(PYDOCS.runs, PYDOCS.qrels, rel="a"), ["rel"]),
         (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm52"), ["Did you mean 'bm25'"]),
-        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm25", confidence="a"), ["confidence must"]),
+        (lambda _: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=1, baseline="bm25", alpha="a"), ["alpha must"]),
         (lambda f: plots.ranks(f.filter(run="bm25")), ["several systems"]),
     ],
 )

@@ -2,9 +2,16 @@
 
 import math
 import random
+import re
+from decimal import Decimal
+from fractions import Fraction
+from importlib import import_module
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 
@@ -24,10 +31,10 @@ SCORED = pl.DataFrame(
 
 
 def test_top_keeps_the_first_documents_with_their_columns():
-    found = SCORED.ir.top(2)
+    found = SCORED.ir.top_k(2)
     assert found.rows() == [("q", "c", 3.0, "3"), ("q", "b", 3.0, "2")]
     assert found.columns == ["qid", "doc_id", "score", "url"]
-    assert SCORED.lazy().ir.top(2).collect().equals(found)
+    assert SCORED.lazy().ir.top_k(2).collect().equals(found)
 
 
 def test_top_changes_no_measure_of_its_depth():
@@ -38,17 +45,17 @@ def test_top_changes_no_measure_of_its_depth():
 
 def test_top_keeps_integers_that_no_float_holds():
     run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2**53, 2**53 + 1]})
-    assert run.ir.top(1).rows() == [("q", "b", 2**53 + 1)]
+    assert run.ir.top_k(1).rows() == [("q", "b", 2**53 + 1)]
 
 
 def test_verbs_come_back_in_the_kind_of_the_run():
     pandas = pytest.importorskip("pandas")
     frame = SCORED.to_pandas()
     for verb in (
-        lambda f: f.ir.top(1),
+        lambda f: f.ir.top_k(1),
         lambda f: f.ir.normalize(),
         lambda f: f.ir.deduplicate(),
-        lambda f: f.ir.pool(2),
+        lambda f: f.ir.pool(depth=2),
     ):
         assert isinstance(verb(frame), pandas.DataFrame)
         assert isinstance(verb(SCORED.lazy()), pl.LazyFrame)
@@ -92,7 +99,7 @@ def test_a_condensed_run_is_judged_only():
 
 
 def test_the_pool_is_the_union_of_the_first_documents():
-    pool = ir.pool({"a": A, "b": B}, 3)
+    pool = ir.pool({"a": A, "b": B}, depth=3)
     expected = {(q, d) for run in (A, B) for q, docs in run.items() for d in docs[:3]}
     assert set(pool.select("query_id", "doc_id").rows()) == expected
     both = [(q, d) for q in A for d in set(A[q][:3]) & set(B[q][:3])]
@@ -140,6 +147,18 @@ def test_equal_lists_are_similar_and_disjoint_ones_are_not():
     for row in ir.similarity(A, A, k=3).select("overlap@3", "jaccard@3", "RBO").rows():
         assert row == pytest.approx((1.0, 1.0, 1.0))
     assert ir.similarity({"q": ["a"]}, {"q": ["b"]}, k=1).row(0)[3:] == (0.0, 0.0, 0.0)
+
+
+def test_similarity_has_the_same_bits_in_parts_and_in_every_engine(monkeypatch):
+    runs = {name: _run(seed, least=1) for name, seed in {"a": 1, "b": 2, "c": 3}.items()}
+    lazy = {name: ir.top_k(run, 30).lazy() for name, run in runs.items()}
+    whole = ir.similarity(runs)
+    monkeypatch.setattr(import_module("polars_ir.runs.similarity"), "MOST_ROWS", 5)
+    assert ir.similarity(runs).equals(whole)
+    for engine in ("in-memory", "streaming"):
+        assert ir.similarity(lazy).collect(engine=engine).equals(whole)
+    none = {name: run.clear() for name, run in lazy.items()}
+    assert_frame_equal(ir.similarity(none).collect(), whole.clear())
 
 
 # Interleaving.
@@ -250,7 +269,130 @@ def test_what_is_left_out_at_the_top_is_what_stood_there(kind):
 def test_infinite_scores_are_normalised_by_ranks_alone(norm):
     run = pl.DataFrame({"query_id": "q", "doc_id": ["x", "y"], "score": [math.inf, 1.0]})
     assert ir.normalize(run, "rank")["score"].to_list() == [1.0, 0.5]
-    with pytest.raises(ir.IRError, match=r"a normalised score is no number \(NaN\)"):
+    with pytest.raises(ir.IRError, match=r"a normalised score is NaN"):
         ir.normalize(run, norm)
-    with pytest.raises(pl.exceptions.PolarsError, match=r"a normalised score is no number \(NaN\)"):
+    with pytest.raises(pl.exceptions.PolarsError, match=r"a normalised score is NaN"):
         ir.normalize(run.lazy(), norm).select("score").collect()
+
+
+JUDGED_TWICE = pl.DataFrame({"query_id": ["q01"] * 2, "doc_id": ["d1"] * 2, "relevance": [0, 1], "judge": ["x", "y"]})
+
+
+@pytest.mark.parametrize(
+    ("former", "present", "message"),
+    [
+        (lambda: SCORED.ir.top(2), lambda: SCORED.ir.top_k(2), "run.ir.top(k) is deprecated and goes in version 0.4"),
+        (lambda: ir.pool(SCORED, 2), lambda: ir.pool(SCORED, depth=2), "write depth="),
+        (lambda: SCORED.ir.pool(2), lambda: SCORED.ir.pool(depth=2), "write depth="),
+        (
+            lambda: ir.judge(A, JUDGED_TWICE, per="judge"),
+            lambda: ir.judge(A, JUDGED_TWICE, judges="judge"),
+            "judge(per=) is deprecated and goes in version 0.4; write judges=",
+        ),
+    ],
+)
+def test_a_former_spelling_warns_and_gives_the_same(former, present, message):
+    with pytest.warns(DeprecationWarning, match=re.escape(message)) as warned:
+        assert_frame_equal(former(), present(), check_row_order=False)
+    assert warned[0].filename == __file__
+
+
+def test_a_parameter_by_its_former_and_its_present_name_is_an_error():
+    with pytest.raises(ir.IRError, match=r"judge\(\): got an unexpected keyword argument 'per'"):
+        ir.judge(A, JUDGED_TWICE, per="judge", judges="judge")
+
+
+NUMBERS = {
+    pl.Float64(): [-math.inf, -1e17, -1.5, 0.0, 0.5, 2.0**53, 1e300, math.inf],
+    pl.Int64(): [-(2**63), -(2**53) - 1, -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1],
+    pl.UInt64(): [0, 1, 2, 2**53, 2**53 + 1, 2**64 - 2, 2**64 - 1],
+    pl.Decimal(38, 2): [Decimal(n) for n in ("-1e30", "0.25", "1.5", "9007199254740993.01", "9007199254740993.02")],
+}
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@given(data=st.data())
+def test_reranked_lists_have_the_order_of_the_new_scores_and_unscored_documents_follow(dtype, data):
+    documents = data.draw(st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True))
+    new = {doc: data.draw(st.sampled_from(NUMBERS[dtype])) for doc in documents if data.draw(st.booleans())}
+    scores = pl.DataFrame(
+        {"query_id": ["q"] * len(new), "doc_id": list(new), "score": pl.Series(new.values(), dtype=dtype)},
+        schema_overrides={"query_id": pl.String, "doc_id": pl.String},
+    )
+    expected = sorted(sorted(new, reverse=True), key=new.__getitem__, reverse=True)
+    expected += [doc for doc in documents if doc not in new]
+    run = pl.DataFrame({"query_id": "q", "doc_id": documents, "score": range(len(documents), 0, -1)})
+    found = ir.rerank(run, scores)
+    assert found["doc_id"].to_list() == expected
+    assert ir.top_k(found, len(documents))["doc_id"].to_list() == expected
+    assert ir.rerank(run.lazy(), scores.lazy()).collect().equals(found)
+
+
+SUMMED = {
+    pl.Float32(): st.floats(0, width=32, allow_nan=False, allow_infinity=False),
+    pl.Int8(): st.integers(-128, 127),
+    pl.Int64(): st.sampled_from([-(2**63), -5, 0, 5, 2**62, 2**63 - 1]),
+    pl.UInt64(): st.sampled_from([0, 7, 2**63, 2**64 - 1]),
+}
+
+
+@pytest.mark.parametrize("dtype", SUMMED)
+@given(data=st.data())
+def test_summed_passages_neither_overflow_nor_lose_digits(dtype, data):
+    scores = data.draw(st.lists(SUMMED[dtype], min_size=1, max_size=8))
+    documents = data.draw(st.lists(st.sampled_from("ab"), min_size=len(scores), max_size=len(scores)))
+    run = pl.DataFrame(
+        {
+            "query_id": "q",
+            "doc_id": [f"p{i}" for i in range(len(scores))],
+            "score": pl.Series(scores, dtype=dtype),
+            "of": documents,
+        }
+    )
+    found = ir.collapse(run, "of", how="sum")
+    sums = {of: sum(Fraction(s) for s, d in zip(scores, documents, strict=True) if d == of) for of in documents}
+    assert dict(found.select("doc_id", "score").iter_rows()) == pytest.approx({k: float(v) for k, v in sums.items()})
+    assert found.schema["score"] == pl.Float64
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 3.0]), min_size=1, max_size=6),
+    st.sampled_from([None, math.nan, math.inf, -math.inf, -1.0]),
+    st.booleans(),
+)
+def test_clicks_that_are_no_counts_are_an_error(clicks, wrong, lazy):
+    log = pl.DataFrame(
+        {"query_id": range(len(clicks) + 1), "team": "a", "clicks": [*clicks, wrong]},
+        schema_overrides={"clicks": float},
+    )
+    with pytest.raises(ir.IRError, match="log has 1 row whose 'clicks' is null, negative or not finite"):
+        ir.interleaving(log.lazy() if lazy else log)
+    assert ir.interleaving(log.head(-1))["clicks_a"].item() == sum(clicks)
+
+
+@given(st.lists(st.floats(-10, 10), max_size=4), st.sampled_from([math.inf, -math.inf]))
+def test_infinite_scores_have_no_confidence(scores, wrong):
+    run = pl.DataFrame({"query_id": "q", "doc_id": [f"d{i}" for i in range(len(scores) + 1)], "sim": [*scores, wrong]})
+    with pytest.raises(ir.IRError, match="run has 1 row whose 'sim' is infinite"):
+        ir.confidence(run)
+    with pytest.raises(pl.exceptions.PolarsError, match="run has rows whose 'sim' is infinite; leave them out"):
+        ir.confidence(run.lazy()).collect()
+
+
+@given(st.sampled_from([2**31, 2**32, 2**63, 2**64, 10**30]))
+def test_a_count_beyond_every_table_means_all(count):
+    assert ir.top_k(A, count).equals(ir.top_k(A, 1000))
+    assert ir.skip_first(A, count).is_empty()
+    assert ir.pool({"a": A, "b": B}, depth=count).equals(ir.pool({"a": A, "b": B}, depth=1000))
+    assert ir.rerank(A, B, depth=count).equals(ir.rerank(A, B))
+    assert ir.diff(A, B, A, "RR", n_queries=count).equals(ir.diff(A, B, A, "RR", n_queries=1000))
+    assert ir.judge_next({"a": A, "b": B}, {"q00": {"d1": 1}}, "AP", n=count).equals(
+        ir.judge_next({"a": A, "b": B}, {"q00": {"d1": 1}}, "AP", n=10**6)
+    )
+    gain = ir.rerank_gain(A, B, A, "RR", depth=count, k=count)
+    assert gain.per_query.equals(ir.rerank_gain(A, B, A, "RR", depth=1000, k=1000).per_query)
+
+
+def test_a_parameter_by_place_and_by_name_is_an_error():
+    with pytest.raises(ir.IRError, match=r"pool\(\)"):
+        ir.pool({"q": ["a", "b"]}, 1, depth=100)

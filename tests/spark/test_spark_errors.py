@@ -13,9 +13,10 @@ from on_spark import REMOTE
 import polars_ir as ir
 from polars_ir import spark as irs
 from polars_ir.errors import ExtraError
-from polars_ir.spark import tables
-from polars_ir.spark.stand_ins import Names
-from polars_ir.spark.tasks import Evaluation, Summary
+from polars_ir.spark import tables, tasks
+from polars_ir.spark.tasks import Evaluation, Names, Summary
+
+pytestmark = pytest.mark.whole("a session of Spark")
 
 RUN = pl.DataFrame({"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d1"], "score": [0.5, 0.4, 0.3]})
 QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
@@ -29,7 +30,7 @@ QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
             QRELS,
             (
                 "DataError: run has 1 row whose 'score' is null or NaN. Leave them out: "
-                "run.filter('`score` IS NOT NULL AND NOT isnan(`score`)'). The first:"
+                "run.filter(pl.col('score').is_not_null() & pl.col('score').is_not_nan()). The first:"
             ),
         ),
         (
@@ -37,7 +38,7 @@ QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
             QRELS,
             (
                 "DataError: run has 1 row whose 'qid' is null. Leave them out: "
-                "run.filter('`qid` IS NOT NULL'). The first:"
+                "run.filter(pl.col('qid').is_not_null()). The first:"
             ),
         ),
         (
@@ -45,7 +46,7 @@ QRELS = pl.DataFrame({"qid": ["q1"], "docno": ["d2"], "rel": [1]})
             pl.concat([QRELS, QRELS]),
             (
                 "DataError: qrels has 2 rows that repeat the ids of another (qid, docno). Keep the "
-                "highest grade of each document: qrels.groupBy('qid', 'docno').agg(F.max('rel').alias('rel'))."
+                "highest grade of each document: qrels.group_by('qid', 'docno').agg(pl.col('rel').max())."
             ),
         ),
     ],
@@ -70,7 +71,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             (
                 "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, "
                 "item_id); it has 'qid', 'url', 'score'. Rename the one that is meant: "
-                "run.withColumnsRenamed({'url': 'doc_id'})."
+                "run.rename({'url': 'doc_id'})."
             ),
         ),
         (
@@ -79,7 +80,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {},
             (
                 "ids must have one type on both sides; run column 'docno' is Int64 and qrels column 'docno' is String. "
-                "Cast one: run.withColumn('docno', run['docno'].cast('string'))."
+                "Cast one: run.with_columns(pl.col('docno').cast(pl.String))."
             ),
         ),
         (
@@ -242,7 +243,7 @@ def test_columns_that_spark_does_not_tell_apart_are_an_error(to_spark):
         with pytest.raises(ir.IRError) as caught:
             irs.evaluate(frame, QRELS, "AP")
         told, _, advice = str(caught.value).rpartition(": run.toDF(")
-        assert told == f"run has columns that Spark does not tell apart: {names}. Give each a name of its own"
+        assert told == f"run has columns that Spark does not distinguish: {names}. Give each a name of its own"
         apart = [name.strip(" '").lower() for name in advice.removesuffix(").").split(",")]
         assert len(set(apart)) == len(frame.columns)
 
@@ -313,7 +314,7 @@ def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypat
     only_here.Task, Task.__module__, Task.__qualname__ = Task, "only_here", "Task"
     monkeypatch.setitem(sys.modules, "only_here", only_here)
     with pytest.raises(PythonException) as caught:
-        tables.in_tasks(to_spark(RUN), Task()).collect()
+        tasks.in_tasks(to_spark(RUN), Task()).collect()
     assert (
         f"ImportError: executors need the packages of the driver: No module named 'only_here' for {sys.executable}. "
         "Install them there, or send them: spark-submit --archives env.tar.gz#env --conf "
@@ -337,7 +338,7 @@ def threads(rows):  # noqa: ARG001  # what a summary is made of
 @pytest.mark.skipif("POLARS_MAX_THREADS" in os.environ, reason="somebody else has chosen")
 def test_polars_has_as_many_threads_as_a_task_has_cores(to_spark):
     task = Summary(threads, {}, tables.arrow_schema(threads(RUN)))
-    assert {row.n for row in tables.in_tasks(to_spark(RUN), task).collect()} == {1}
+    assert {row.n for row in tasks.in_tasks(to_spark(RUN), task).collect()} == {1}
 
 
 def test_a_local_run_is_told_where_to_go():
@@ -357,8 +358,9 @@ def test_without_java_a_local_run_is_told_how_to_get_it(monkeypatch):
     with pytest.raises(ir.IRError) as caught:
         irs.evaluate(RUN, QRELS, "AP")
     assert str(caught.value).endswith(
-        "session.createDataFrame(run). A session needs Java, which was not found here: install OpenJDK 17 or 21 (apt "
-        "install openjdk-17-jre-headless, brew install openjdk@17, conda install openjdk=17) or set JAVA_HOME."
+        "Or make it a Spark frame (a session needs Java, which was not found here: install OpenJDK 17 or 21, by apt "
+        "install openjdk-17-jre-headless, brew install openjdk@17 or conda install openjdk=17, or set JAVA_HOME): "
+        "session.createDataFrame(run)."
     )
 
 

@@ -15,7 +15,10 @@ import polars_ir as ir
 from polars_ir import spark as irs
 
 #: What is odd about small collections is told by the local evaluations that these tests compare with.
-pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::polars_ir.IRWarning"),
+    pytest.mark.whole("a session of Spark"),
+]
 
 ROBUST = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 

@@ -95,6 +95,7 @@ def test_p_is_alpha_at_the_bound(values):
 
 @pytest.mark.parametrize("n", [10, 40, 90])
 @pytest.mark.parametrize(("loss", "gain"), [(0.02, 0.01), (0.1, 0.05), (0.3, 0.25), (0.5, 0.4)])
+@pytest.mark.whole("a simulation", quick=2)
 def test_the_gate_of_success_passes_a_true_drop_with_a_chance_of_alpha_at_most(n, loss, gain):
     # All numbers of queries that lose and that gain, with their chances: no simulation, and no error of one.
     drop, passes = loss - gain, 0.0
@@ -109,6 +110,7 @@ def test_the_gate_of_success_passes_a_true_drop_with_a_chance_of_alpha_at_most(n
 
 @pytest.mark.parametrize("loss", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("n", [20, 100, 400])
+@pytest.mark.whole("a simulation", quick=1)
 def test_the_gate_of_sparse_losses_passes_a_true_drop_no_more_often_than_alpha(loss, n):
     source, passed, simulations = np.random.default_rng(12), 0, 400
     for _ in range(simulations):
@@ -126,6 +128,7 @@ def test_dense_differences_pass_at_least_nine_tenths_as_often_as_by_t():
     assert sum(passed) >= 0.9 * (by_t >= -0.02).sum()
 
 
+@pytest.mark.whole("a simulation")
 def test_the_anytime_bound_holds_however_often_it_is_looked_at():
     source, passed = np.random.default_rng(14), 0
     for _ in range(150):

@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 
 stats = pytest.importorskip("scipy.stats")
-from polars_ir.statistics.intervals import interval, intervals, standard_error  # noqa: E402  # it needs SciPy
+from polars_ir.statistics.intervals import Values, estimates, standard_error  # noqa: E402  # it needs SciPy
+from polars_ir.statistics.randomisation import Draws, bootstrap_p  # noqa: E402
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 DRAWN = np.random.default_rng(5)
 VALUES = DRAWN.random(40) ** 2
 WEIGHTS = DRAWN.integers(1, 20, 40).astype(float)
+SKEWED = np.random.default_rng(5).random(25) ** 3
+OF_SKEWED = np.random.default_rng(6).integers(1, 9, 25).astype(float)
 KINDS = ["normal", "t", "percentile", "BCa"]
+
+
+def interval(values, kind, *, confidence=0.95, weights=None, **draws):
+    return estimates([Values(values, weights)], kind, confidence, Draws(**draws))[0].ends
 
 
 def test_a_normal_interval_by_hand():
@@ -47,7 +54,7 @@ def test_the_memory_a_bootstrap_has_changes_nothing(monkeypatch):
 @pytest.mark.parametrize("kind", ["percentile", "BCa"])
 def test_bootstraps_of_many_samples_are_those_of_scipy_with_and_without_ties(kind):
     samples = [VALUES, DRAWN.integers(0, 4, 40) / 5, 1 / DRAWN.integers(1, 8, 40), DRAWN.random(25), np.zeros(1)]
-    found = intervals(samples, kind=kind, resamples=999)
+    found = [each.ends for each in estimates([Values(values) for values in samples], kind, draws=Draws(999))]
     for values, ends in zip(samples[:-1], found, strict=False):
         source = np.random.default_rng(0)
         wanted = stats.bootstrap((values,), np.mean, method=kind, n_resamples=999, rng=source).confidence_interval
@@ -69,6 +76,7 @@ def test_the_error_of_a_weighted_mean_is_that_of_a_ratio():
     assert standard_error(VALUES, WEIGHTS) == pytest.approx(wanted, **EXACT)
 
 
+@pytest.mark.whole("a simulation")
 def test_the_error_of_a_weighted_mean_is_that_of_a_robust_regression():
     linear = pytest.importorskip("statsmodels.api")
     fitted = linear.WLS(VALUES, np.ones(40), weights=WEIGHTS).fit(cov_type="HC1")
@@ -104,3 +112,29 @@ def test_equal_values_have_an_interval_without_width_but_none_by_bca(weights):
 def test_weights_that_leave_one_query_give_no_silent_nan():
     found = interval(np.array([0.0, 1.0, 0.5]), kind="BCa", weights=np.array([1e-300, 1.0, 1e-300]), resamples=50)
     assert found is None or all(map(math.isfinite, found))
+
+
+@pytest.mark.parametrize("weights", [None, OF_SKEWED])
+def test_bootstrap_t_by_its_definition(weights):
+    mean, generator, t = np.average(SKEWED, weights=weights), np.random.default_rng(3), []
+    for drawn in generator.integers(25, size=(199, 25)):
+        sample, of_sample = SKEWED[drawn], None if weights is None else weights[drawn]
+        t.append(abs(np.average(sample, weights=of_sample) - mean) / standard_error(sample, of_sample))
+    # Of 199 samples and the queries themselves, ten may be beyond the ends.
+    half = np.sort(t)[-10] * standard_error(SKEWED, weights)
+    found = interval(SKEWED, kind="bootstrap-t", weights=weights, resamples=199, seed=3)
+    assert found == pytest.approx((mean - half, mean + half), rel=1e-9)
+
+
+@pytest.mark.parametrize("mean", np.linspace(0.02, 0.12, 6))
+def test_bootstrap_t_excludes_0_where_the_test_is_significant(mean):
+    d = SKEWED - SKEWED.mean() + mean
+    p = bootstrap_p(d[:, None], Draws(499))[0]
+    low, high = interval(d, kind="bootstrap-t", resamples=499)
+    assert (low > 0 or high < 0) == (p <= 0.05)
+
+
+def test_where_many_samples_have_no_spread_there_is_no_bootstrap_t():
+    assert interval(np.r_[np.zeros(9), 1.0], kind="bootstrap-t", resamples=199) is None
+    assert interval(np.full(9, 0.5), kind="bootstrap-t") is None
+    assert interval(SKEWED, kind="bootstrap-t", resamples=10) is None

@@ -18,6 +18,7 @@ DENSE = np.random.default_rng(1).normal(0, 0.1, 80)
 SPARSE = np.r_[np.zeros(90), np.full(5, 0.3), np.full(5, -0.3)]
 
 
+@pytest.mark.whole("a simulation")
 def test_a_pilot_that_is_normal_plans_as_the_formula():
     effect = 0.02 / DENSE.std(ddof=1)
     assert pilot_power(DENSE, 0.02, 150, alpha=0.05) == pytest.approx(power_of(effect, 150, alpha=0.05), abs=0.05)
@@ -36,6 +37,7 @@ def test_a_pilot_that_is_skewed_plans_otherwise_than_the_formula():
 
 @pytest.mark.parametrize("kind", ["auto", "bounded", "anytime"])
 @pytest.mark.parametrize(("gains", "max_drop"), [(DENSE, 0.05), (SPARSE, 0.1)])
+@pytest.mark.whole("a simulation", quick=1)
 def test_so_many_queries_pass_about_4_times_out_of_5(gains, max_drop, kind):
     options = {"max_drop": max_drop, "lowest": -1.0, "alpha": 0.05, "kind": kind}
     needed = gate_queries(gains, **options)

@@ -4,21 +4,20 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from generated import STEADY
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from polars_ir.statistics import randomisation
 from polars_ir.statistics.randomisation import (
+    Draws,
     bootstrap_p,
     largest_flipped,
     permutation_p,
     permuted_ranges,
     randomisation_p,
-    resamples_for,
-    rounded,
 )
+from polars_ir.statistics.significance import resamples_for, rounded
 
 #: Differences as measures have them: many of one size, and many of none.
 DIFFERENCES = st.lists(st.sampled_from([-0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 1.0]), min_size=2, max_size=10)
@@ -30,74 +29,70 @@ def column(values) -> np.ndarray:
 
 def test_randomisation_by_hand():
     # Of +-1 +-2 +-3, two of eight sums are 6 or -6; of +-1 +-2 -+3, six are 2 or more from 0, 1 + 2 - 3 being 0.
-    assert randomisation_p(np.array([[1.0, 1.0], [2.0, -2.0], [3.0, 3.0]]), resamples=8, seed=0).tolist() == [
+    assert randomisation_p(np.array([[1.0, 1.0], [2.0, -2.0], [3.0, 3.0]]), draws=Draws(8)).tolist() == [
         2 / 8,
         6 / 8,
     ]
 
 
 @given(DIFFERENCES)
-@STEADY
 def test_few_differences_are_enumerated(values):
     d = np.array(values)
     sums = np.array([np.dot(signs, d) for signs in product((-1, 1), repeat=len(d))])
     expected = np.mean(np.abs(sums) >= abs(d.sum()) - 1e-9)
-    assert randomisation_p(column(d), resamples=2 ** len(d), seed=0) == pytest.approx([expected], rel=1e-12)
+    assert randomisation_p(column(d), draws=Draws(2 ** len(d))) == pytest.approx([expected], rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])
 def test_exact_randomisation_is_that_of_scipy(n):
     d = np.random.default_rng(n).normal(0.3, 1, n)
     found = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=2**n, vectorized=True)
-    assert randomisation_p(column(d), resamples=2**n, seed=0) == pytest.approx([found.pvalue], rel=1e-12)
+    assert randomisation_p(column(d), draws=Draws(2**n)) == pytest.approx([found.pvalue], rel=1e-12)
 
 
 def test_one_way_too_many_is_drawn_at_random():
     d = column([0.5, 0.2, -0.1, 0.4])
-    exact = randomisation_p(d, resamples=16, seed=0)
+    exact = randomisation_p(d, draws=Draws(16))
     # Multiples of 1/16 by enumeration, and of 1/(15 + 1) with at least the observed one.
     assert exact == pytest.approx([4 / 16])
-    seeds = {float(randomisation_p(d, resamples=15, seed=seed)[0]) for seed in range(20)}
+    seeds = {float(randomisation_p(d, draws=Draws(15, seed))[0]) for seed in range(20)}
     assert len(seeds) > 1
     assert min(seeds) >= 1 / 16
 
 
 def test_random_signs_come_near_to_all_signs():
     d = np.random.default_rng(3).normal(0.2, 1, (14, 5))
-    exact = randomisation_p(d, resamples=2**14, seed=0)
-    drawn = randomisation_p(d, resamples=2**14 - 1, seed=0)
+    exact = randomisation_p(d, draws=Draws(2**14))
+    drawn = randomisation_p(d, draws=Draws(2**14 - 1))
     # Four standard errors of a share.
     assert np.all(np.abs(exact - drawn) < 4 * np.sqrt(exact * (1 - exact) / 2**14))
 
 
 def test_no_difference_is_as_extreme_as_any():
-    assert randomisation_p(np.zeros((40, 2)), resamples=10, seed=0).tolist() == [1.0, 1.0]
+    assert randomisation_p(np.zeros((40, 2)), draws=Draws(10)).tolist() == [1.0, 1.0]
 
 
 def test_what_is_not_there_does_not_count():
     d = np.random.default_rng(0).normal(1, 1, 8)
     gaps = np.insert(d, [0, 3, 8], np.nan)
     both = np.column_stack([gaps, np.where(np.isnan(gaps), 0, gaps)])
-    assert (
-        randomisation_p(both, resamples=1000, seed=0).tolist()
-        == [*randomisation_p(column(d), resamples=256, seed=0)] * 2
-    )
+    assert randomisation_p(both, draws=Draws(1000)).tolist() == [*randomisation_p(column(d), draws=Draws(256))] * 2
 
 
 def test_p_is_never_0_and_the_least_is_that_of_the_observed_alone():
     d = column(np.full(100, 0.1) + np.arange(100) / 1000)
-    assert randomisation_p(d, resamples=99, seed=0).tolist() == [0.01]
-    assert bootstrap_p(d, resamples=99, seed=0).tolist() == [0.01]
+    assert randomisation_p(d, draws=Draws(99)).tolist() == [0.01]
+    assert bootstrap_p(d, draws=Draws(99)).tolist() == [0.01]
 
 
 @pytest.mark.parametrize("p_of", [randomisation_p, bootstrap_p])
 def test_neither_other_columns_nor_the_size_of_chunks_change_a_p(p_of, monkeypatch):
     d = np.random.default_rng(1).normal(0.1, 1, (50, 7))
-    together = p_of(d, resamples=1000, seed=5)
+    together = p_of(d, draws=Draws(1000, 5))
     monkeypatch.setattr(randomisation, "CELLS", 5000)
-    alone = [p_of(d[:, [i]], resamples=1000, seed=5)[0] for i in range(7)]
+    alone = [p_of(d[:, [i]], draws=Draws(1000, 5))[0] for i in range(7)]
     assert together.tolist() == alone
-    assert p_of(d, resamples=1000, seed=6).tolist() != alone
+    assert p_of(d, draws=Draws(1000, 6)).tolist() != alone
 
 
 def test_the_bootstrap_is_sakais_in_a_loop():
@@ -113,46 +108,46 @@ def test_the_bootstrap_is_sakais_in_a_loop():
         source = np.random.default_rng(9)
         more = [t(shifted[source.integers(len(values), size=len(values))]) >= t(values) for _ in range(500)]
         expected = (sum(more) + 1) / 501
-        assert bootstrap_p(d, resamples=500, seed=9)[number] == pytest.approx(expected, rel=1e-12)
+        assert bootstrap_p(d, draws=Draws(500, 9))[number] == pytest.approx(expected, rel=1e-12)
 
 
 def test_samples_without_spread_count_as_extreme():
     # Half of the samples of two queries draw one of them twice; the others have the mean 0 of what was shifted.
-    p = bootstrap_p(column([1.0, 3.0]), resamples=9999, seed=0)
+    p = bootstrap_p(column([1.0, 3.0]), draws=Draws(9999))
     assert p == pytest.approx([0.5], abs=0.02)
 
 
 def test_the_bootstrap_of_what_does_not_differ_is_not_defined():
     d = np.array([[0.5, 0.0, np.nan, 1.0], [0.5, 0.0, np.nan, np.nan]])
-    assert np.isnan(bootstrap_p(d, resamples=10, seed=0)).all()
+    assert np.isnan(bootstrap_p(d, draws=Draws(10))).all()
 
 
 def test_ranges_of_two_systems_are_those_of_signs():
     values = np.random.default_rng(4).random((6, 2))
-    found = set(permuted_ranges(values, resamples=2000, seed=0).round(12))
+    found = set(permuted_ranges(values, draws=Draws(2000)).round(12))
     d = values[:, 0] - values[:, 1]
     assert found == {round(abs(float(np.dot(signs, d))) / 6, 12) for signs in product((-1, 1), repeat=6)}
 
 
 def test_ranges_of_three_systems_are_those_of_all_orders():
     # One query: any order has the range 0.7. Two queries alike: those of the sums of two orders, halved.
-    assert permuted_ranges(np.array([[0.2, 0.9, 0.4]]), resamples=50, seed=0) == pytest.approx(np.full(50, 0.7))
-    found = set(permuted_ranges(np.array([[0.0, 1.0, 3.0]] * 2), resamples=500, seed=0))
+    assert permuted_ranges(np.array([[0.2, 0.9, 0.4]]), draws=Draws(50)) == pytest.approx(np.full(50, 0.7))
+    found = set(permuted_ranges(np.array([[0.0, 1.0, 3.0]] * 2), draws=Draws(500)))
     # 0 1 3 with 0 1 3, 0 3 1, 1 0 3, 1 3 0, 3 0 1, 3 1 0: the sums are 0 2 6, 0 4 4, 1 1 6, 1 4 3, 3 1 4, 3 2 3.
     assert found == {3.0, 2.0, 2.5, 1.5, 0.5}
 
 
 def test_the_size_of_chunks_does_not_change_ranges(monkeypatch):
     values = np.random.default_rng(5).random((10, 4))
-    together = permuted_ranges(values, resamples=100, seed=1)
+    together = permuted_ranges(values, draws=Draws(100, 1))
     monkeypatch.setattr(randomisation, "CELLS", 1)
-    assert permuted_ranges(values, resamples=100, seed=1).tolist() == together.tolist()
+    assert permuted_ranges(values, draws=Draws(100, 1)).tolist() == together.tolist()
 
 
 def test_random_groups_are_counted_as_in_a_loop():
     source = np.random.default_rng(6)
     samples = [(source.random(n), source.permutation(np.arange(n) % 3)) for n in (20, 30, 20)]
-    found = permutation_p(samples, resamples=400, seed=2)
+    found = permutation_p(samples, draws=Draws(400, 2))
     for (values, numbers), p in zip(samples, found, strict=True):
         generator, sizes = np.random.default_rng(2), np.bincount(numbers)
         more = np.zeros(3)
@@ -171,11 +166,9 @@ def test_neither_other_samples_nor_the_size_of_chunks_change_the_p_of_groups(mon
         (source.random(9), np.arange(9) % 2),
         (np.empty(0), np.arange(0)),
     ]
-    together = permutation_p(samples, resamples=100, seed=0)
+    together = permutation_p(samples, draws=Draws(100))
     monkeypatch.setattr(randomisation, "CELLS", 1)
-    assert [permutation_p([one], resamples=100, seed=0)[0].tolist() for one in samples] == [
-        p.tolist() for p in together
-    ]
+    assert [permutation_p([one], draws=Draws(100))[0].tolist() for one in samples] == [p.tolist() for p in together]
 
 
 def test_near_copies_of_one_system_do_not_make_the_largest_t_reject():
@@ -186,7 +179,7 @@ def test_near_copies_of_one_system_do_not_make_the_largest_t_reject():
         one = source.normal(0.5, 0.05, (30, 1))
         values = np.hstack([one + source.normal(0, 0.002, (30, 8)), source.normal(0.5, 0.3, (30, 2))])
         differences = np.column_stack([values[:, i] - values[:, j] for i, j in pairs])
-        rejected += bool((largest_flipped(differences, resamples=199, seed=0)[0] <= 0.05).any())
+        rejected += bool((largest_flipped(differences, draws=Draws(199))[0] <= 0.05).any())
     assert rejected <= stats.binom.ppf(0.999, 300, 0.05)
 
 

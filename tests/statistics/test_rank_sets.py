@@ -5,9 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from polars_ir.statistics.randomisation import Draws
 from polars_ir.statistics.rank_sets import better_than, first_shares
 
-OPTIONS = {"resamples": 999, "seed": 0}
+OPTIONS = {"draws": Draws(999)}
 
 
 def t_of(differences: np.ndarray) -> np.ndarray:
@@ -33,7 +34,7 @@ def by_enumeration(values: np.ndarray, confidence: float) -> np.ndarray:
 def test_pairs_are_told_apart_as_by_every_change_of_signs(seed):
     source = np.random.default_rng(seed)
     values = source.normal(0, 1, (10, 4)) + np.array([0, 0.5, 1.5, 3])
-    found = better_than(values, confidence=0.9, resamples=20_000, seed=1)
+    found = better_than(values, confidence=0.9, draws=Draws(20_000, 1))
     assert found.any()
     assert found.tolist() == by_enumeration(values, 0.9).tolist()
 
@@ -68,12 +69,13 @@ def test_more_pairs_ask_for_more():
     assert (alone, among) == (True, False)
 
 
+@pytest.mark.whole("a simulation")
 def test_ranges_hold_together_for_systems_that_are_all_equal():
     """Nominal .05; 400 cases of .05 are above .085 with a chance of .002."""
     source = np.random.default_rng(7)
     for n in (25, 100):
         cases = (source.normal(0, 1, (n, 1)) + source.exponential(1, (n, 8)) for _ in range(400))
-        missed = sum(better_than(values, confidence=0.95, resamples=199, seed=0).any() for values in cases)
+        missed = sum(better_than(values, confidence=0.95, draws=Draws(199)).any() for values in cases)
         assert 4 <= missed <= 34
 
 
@@ -84,7 +86,7 @@ def test_first_shares_by_every_sample():
         means = values[list(sample)].mean(axis=0)
         highest = np.isclose(means, means.max())
         wins += highest / highest.sum()
-    assert first_shares(values, resamples=50_000, seed=0) == pytest.approx(wins / 27, abs=0.01)
+    assert first_shares(values, draws=Draws(50_000)) == pytest.approx(wins / 27, abs=0.01)
 
 
 def test_systems_that_tie_share_the_first_place():

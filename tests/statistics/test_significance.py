@@ -2,20 +2,25 @@
 
 import numpy as np
 import pytest
-from generated import STEADY
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from polars_ir.per_query.paired_tests import TESTS as PAIRED_TESTS
-from polars_ir.per_query.paired_tests import Paired
+from polars_ir.per_query.shared.tests import TESTS as PAIRED_TESTS
+from polars_ir.per_query.shared.tests import Paired
 from polars_ir.statistics import significance
-from polars_ir.statistics.effects import cohen_d, rank_biserial
+from polars_ir.statistics.randomisation import Draws
 from polars_ir.statistics.significance import (
     Outcome,
+    cohen_d,
+    cohen_d_interval,
     corrected,
     differences,
+    effects,
+    rank_biserial,
+    rank_biserial_interval,
+    t_test,
     tukey,
     without_ties,
 )
@@ -23,8 +28,8 @@ from polars_ir.statistics.significance import (
 
 def outcomes(test, differences, *, tolerance, resamples, seed):
     """What a test tells of each column of differences."""
-    chances = {"resamples": resamples, "seed": seed}
-    return PAIRED_TESTS[test].outcomes(Paired([], differences, 0.05, tolerance, chances))
+    draws = Draws(resamples, seed)
+    return PAIRED_TESTS[test].outcomes(Paired([], differences, 0.05, tolerance, draws))
 
 
 OPTIONS = {"tolerance": 0.0, "resamples": 199, "seed": 0}
@@ -42,7 +47,6 @@ def of_one(test: str, d, **options) -> Outcome:
 
 
 @given(SCORES)
-@STEADY
 def test_the_paired_t_is_that_of_scipy(scores):
     d = differences([scores], [(0, 1)])
     if np.ptp(d) > 0:
@@ -50,8 +54,15 @@ def test_the_paired_t_is_that_of_scipy(scores):
         assert of_one("t", d[:, 0])[:2] == pytest.approx(tuple(expected), rel=1e-12, abs=1e-12)
 
 
+@given(st.lists(st.lists(st.integers(-3, 3), max_size=6), min_size=2, max_size=6))
+def test_a_sample_has_the_same_figures_alone_as_beside_others(drawn):
+    samples = [np.array(values) / 7 for values in drawn]
+    options = {"tolerance": 0.0, "confidence": 0.9}
+    together = zip(t_test(samples), effects(samples, **options), strict=True)
+    assert list(together) == [(t_test([one])[0], effects([one], **options)[0]) for one in samples]
+
+
 @given(SCORES)
-@STEADY
 def test_the_sign_test_is_that_of_scipy(scores):
     above, below = int((scores[:, 0] > scores[:, 1]).sum()), int((scores[:, 0] < scores[:, 1]).sum())
     if above + below:
@@ -139,6 +150,7 @@ def within_its_binomial_interval(rejected: int, of: int) -> bool:
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "randomisation", "bootstrap"])
+@pytest.mark.whole("a simulation", quick=1)
 def test_one_in_twenty_of_no_differences_is_found(test):
     # Skewed, as nDCG is, but alike for both systems: the difference of two draws from one distribution.
     source = np.random.default_rng(2026)
@@ -160,7 +172,7 @@ def test_tukey_errs_in_one_of_twenty_whole_experiments():
     source = np.random.default_rng(11)
     pairs = [(i, j) for i in range(5) for j in range(i)]
     experiments = [source.random((20, 1)) + source.random((20, 5)) for _ in range(500)]
-    found = tukey(experiments, differences(experiments, pairs), alpha=0.05, resamples=199, seed=0)
+    found = tukey(experiments, differences(experiments, pairs), alpha=0.05, draws=Draws(199))
     rejected = np.array([outcome.p <= 0.05 for outcome in found]).reshape(500, -1).any(axis=1).sum()
     assert within_its_binomial_interval(int(rejected), 500)
 
@@ -168,7 +180,7 @@ def test_tukey_errs_in_one_of_twenty_whole_experiments():
 def test_tukey_of_two_systems_is_randomisation():
     values = np.random.default_rng(1).random((12, 2))
     d = differences([values], [(1, 0)])
-    found = tukey([values], d, alpha=0.05, resamples=20_000, seed=0)[0]
+    found = tukey([values], d, alpha=0.05, draws=Draws(20_000))[0]
     exact = outcomes("randomisation", d, **{**OPTIONS, "resamples": 2**12})[0]
     assert found.statistic == exact.statistic
     assert found.p == pytest.approx(exact.p, abs=4 * (exact.p * (1 - exact.p) / 20_000) ** 0.5)
@@ -179,7 +191,7 @@ def test_tukey_comes_near_to_the_studentised_range():
     values = np.random.default_rng(6).normal(np.array([0, 0, 0.1, 0.2]), size=(300, 4))
     pairs = [(i, j) for i in range(4) for j in range(i)]
     d = differences([values], pairs)
-    found = tukey([values], d, alpha=0.05, resamples=20_000, seed=0)
+    found = tukey([values], d, alpha=0.05, draws=Draws(20_000))
     within = values - values.mean(axis=1, keepdims=True)
     error = within.std(axis=0, ddof=0) ** 2
     scale = np.sqrt(error.mean() * 4 / 3 / 300)
@@ -191,7 +203,7 @@ def test_tukey_comes_near_to_the_studentised_range():
 def test_an_interval_of_tukey_excludes_0_where_p_is_at_most_alpha(alpha):
     values = np.random.default_rng(3).random((15, 8)) + np.arange(8) / 20
     pairs = [(i, j) for i in range(8) for j in range(i)]
-    found = tukey([values], differences([values], pairs), alpha=alpha, resamples=99, seed=0)
+    found = tukey([values], differences([values], pairs), alpha=alpha, draws=Draws(99))
     excludes = [low > 0 or high < 0 for low, high in (outcome.interval for outcome in found)]
     assert excludes == [outcome.p <= alpha for outcome in found]
     assert len(set(excludes)) == 2
@@ -200,17 +212,18 @@ def test_an_interval_of_tukey_excludes_0_where_p_is_at_most_alpha(alpha):
 def test_too_few_resamples_have_no_interval_of_tukey():
     values = np.random.default_rng(3).random((15, 3))
     d = differences([values], [(1, 0)])
-    assert tukey([values], d, alpha=0.05, resamples=18, seed=0)[0].interval is None
-    assert tukey([values], d, alpha=0.05, resamples=19, seed=0)[0].interval is not None
+    assert tukey([values], d, alpha=0.05, draws=Draws(18))[0].interval is None
+    assert tukey([values], d, alpha=0.05, draws=Draws(19))[0].interval is not None
 
 
 def test_tukey_needs_two_queries_that_all_systems_have():
     values = significance.of_all(np.array([[0.1, 0.2, 0.3], [0.2, np.nan, 0.5], [np.nan, 0.4, 0.5]]))
-    found = tukey([values], differences([values], [(1, 0), (2, 0)]), alpha=0.05, resamples=99, seed=0)
+    found = tukey([values], differences([values], [(1, 0), (2, 0)]), alpha=0.05, draws=Draws(99))
     assert found == [Outcome(), Outcome()]
 
 
 @pytest.mark.parametrize("method", significance.CORRECTIONS)
+@pytest.mark.whole("many cases", quick=15)
 def test_corrections_are_those_of_statsmodels_for_what_is_defined(method):
     p = [0.001, 0.04, 0.03, 0.5, 0.0, 0.02, 0.9]
     expected = iter(multipletests(p, alpha=0.1, method=method)[1])
@@ -240,13 +253,12 @@ def test_effect_sizes_by_hand():
 
 
 def test_effect_sizes_of_what_does_not_differ_are_not_defined():
-    assert cohen_d(np.full(3, 0.1)) is None
-    assert cohen_d(np.array([0.5])) is None
-    assert rank_biserial(np.zeros(3)) is None
+    assert np.isnan(cohen_d(np.full(3, 0.1)))
+    assert np.isnan(cohen_d(np.array([0.5])))
+    assert np.isnan(rank_biserial(np.zeros(3)))
 
 
 @given(SCORES)
-@STEADY
 def test_rank_biserial_is_that_of_pingouin(scores):
     # pingouin/nonparametric.py, wilcoxon: r_plus / rsum - r_minus / rsum over differences that are not 0.
     d = scores[:, 0] - scores[:, 1]
@@ -259,3 +271,38 @@ def test_rank_biserial_is_that_of_pingouin(scores):
 
 def test_ties_are_within_the_tolerance():
     assert without_ties(np.array([0.1, -0.1, 0.11, -0.2]), 0.1).tolist() == [0, 0, 0.11, -0.2]
+
+
+@pytest.mark.parametrize("n", [3, 10, 200])
+@pytest.mark.parametrize("mean", [-0.2, 0.0, 0.1])
+def test_at_the_ends_the_observed_t_is_at_the_tails(n, mean):
+    d = np.random.default_rng(n).normal(mean, 0.1, n)
+    t = cohen_d(d) * n**0.5
+    low, high = cohen_d_interval(d, 0.9)
+    assert stats.nct.cdf(t, n - 1, low * n**0.5) == pytest.approx(0.95, abs=1e-5)
+    assert stats.nct.cdf(t, n - 1, high * n**0.5) == pytest.approx(0.05, abs=1e-5)
+
+
+def test_what_does_not_vary_has_no_size():
+    assert np.isnan(cohen_d_interval(np.full(5, 0.2), 0.95)).all()
+    assert np.isnan(rank_biserial_interval(np.zeros(5), 0.95)).all()
+
+
+def test_the_interval_of_ranks_stays_in_the_range_and_does_not_close():
+    low, high = rank_biserial_interval(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), 0.95)
+    assert -1 < low < 0.5
+    assert high == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n", [15, 60])
+def test_intervals_of_ranks_cover_what_all_queries_have(n):
+    source = np.random.default_rng(3)
+
+    def draw(size):
+        return np.where(source.random(size) < 0.3, 0.0, source.normal(0.05, 0.1, size).round(2))
+
+    truth, covered = rank_biserial(draw(50_000)), 0
+    for _ in range(300):
+        low, high = rank_biserial_interval(draw(n), 0.95)
+        covered += low <= truth <= high
+    assert covered >= stats.binom.ppf(0.001, 300, 0.94)

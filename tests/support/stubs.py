@@ -1,18 +1,22 @@
-"""The stubs of the measures and of `.ir`, generated from the catalogue and the functions' signatures.
+"""The stubs of the measures, of `.ir` and of lazy packages, generated from the catalogue and signatures.
 
 `python tests/support/stubs.py` writes them; `tests/test_typing.py` holds that what is committed is what is generated.
 """
 
 import inspect
+import sys
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import polars_ir as ir
 from polars_ir import namespace, plots
+from polars_ir.files.formats import FORMATS
+from polars_ir.language.measure import Spec
 from polars_ir.language.names import Measures
-from polars_ir.language.spec import Spec
+from polars_ir.lazy import LazyPackage
 
 PACKAGE = Path(ir.__file__).parent
 
@@ -29,35 +33,59 @@ import polars as pl
 
 """
 
+FORMATS_HEAD = f"""{GENERATED}
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from polars_ir.files.formats.record import Format, Role
+
+FORMATS: tuple[Format, ...]
+BY_NAME: Mapping[str, Format]
+BY_EXTENSION: Mapping[str, Format]
+TABLES: Mapping[str, Format]
+READABLE: Mapping[Role, tuple[str, ...]]
+WRITABLE: Mapping[Role, tuple[str, ...]]
+"""
+
 NAMESPACE = f"""{GENERATED}
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar, Unpack, overload
 
 import altair as alt
 import pandas as pd
 import polars as pl
 
+from polars_ir.engine.relation import Plan
 from polars_ir.fusion import Complementarity, Method, TunedFusion
 from polars_ir.language.names import Measures
-from polars_ir.per_query.options import (
+from polars_ir.per_query.shared.options import (
     Comparing,
     Discriminating,
     Gating,
     Grouping,
+    Marking,
     Ranking,
     Slicing,
     Summarizing,
     Testing,
+    Tying,
 )
 from polars_ir.runs.norms import Norm
-from polars_ir.runs.options import Evaluating
-from polars_ir.runs.pages import Page
-from polars_ir.runs.rerank_gains import RerankGain
+from polars_ir.runs.options import Evaluating, Explaining, Judging, Showing
+from polars_ir.runs.rerank_gain import RerankGain
+from polars_ir.tables.side_by_side import Page
 
 _FrameT_co = TypeVar("_FrameT_co", covariant=True)
 
-OF_RUN: dict[str, Callable[..., Any]]
-OF_PER_QUERY: dict[str, Callable[..., Any]]
+class LazyMethod:
+    def __init__(self, package: ModuleType, name: str) -> None: ...
+    @property
+    def function(self) -> Callable[..., Any]: ...
+
+OF_FUSION: tuple[str, ...]
+OF_RUN: dict[str, LazyMethod]
+OF_PER_QUERY: dict[str, LazyMethod]
 
 @overload
 def of(frame: pl.DataFrame | Mapping[str, pl.DataFrame]) -> EagerNamespace[pl.DataFrame]: ...
@@ -90,7 +118,7 @@ class PlotNamespace:
 
 
 def measures() -> str:
-    """The stub of `polars_ir.measures`: of what follows the `@` several values make several measures."""
+    """The stub of `polars_ir.language.measures`: of what follows the `@` several values make several measures."""
     specs = {spec.function.__name__: spec for spec in ir.CATALOG.values() if spec.ours}
     names = ir.measures.__all__
     exported = "".join(f'    "{name}",\n' for name in names)
@@ -100,7 +128,7 @@ def measures() -> str:
 
 def door() -> str:
     """The stub of `polars_ir.namespace`: every function, measure and chart as a method."""
-    functions = namespace.OF_RUN | namespace.OF_PER_QUERY
+    functions = {name: each.function for name, each in (namespace.OF_RUN | namespace.OF_PER_QUERY).items()}
     methods = {name: _method(name, function) for name, function in functions.items()}
     for spec in ir.CATALOG.values():
         if spec.ours:
@@ -110,6 +138,24 @@ def door() -> str:
     of_eager = "".join(methods[name] for name in sorted(eager))
     charts = "".join(_chart(name, getattr(plots, name)) for name in sorted(plots.__all__))
     return f"{NAMESPACE}{of_any}{EAGER}{of_eager}{CHARTS}{charts}"
+
+
+def package(module: LazyPackage) -> str:
+    """The stub of a lazy package: its names, imported from their files."""
+    names: dict[str, list[str]] = {}
+    for name, (file, there) in sorted(module.ORIGINS.items()):
+        origin, _, original = (file, "", there) if there else file.rpartition(".")
+        names.setdefault(origin, []).append(f"{original} as {name}")
+    imports = "".join(_import(file, names[file]) for file in sorted(names))
+    exported = "".join(f'    "{name}",\n' for name in module.__all__)
+    return f"{GENERATED}\n{imports}\n__all__ = [\n{exported}]\n"
+
+
+def _import(file: str, names: list[str]) -> str:
+    """An import of a stub, in the lines that `ruff format` gives it."""
+    if len(line := f"from {file} import {', '.join(names)}") <= WIDTH:
+        return f"{line}\n"
+    return "".join((f"from {file} import (\n", *(f"    {name},\n" for name in names), ")\n"))
 
 
 def _given_back(function: Callable[..., Any]) -> str:
@@ -206,8 +252,22 @@ def _docstring(meaning: str) -> str:
     return f'{raw}"""{meaning}"""'
 
 
+def formats() -> str:
+    """The stub of the formats: their names, which only the records have."""
+    names = "".join(f"    {_quoted(format.name)},\n" for format in FORMATS)
+    return f"{FORMATS_HEAD}FormatName: TypeAlias = Literal[\n{names}]\n"
+
+
+#: The packages whose names are imported when they are first read.
+LAZY = [module for _, module in sorted(sys.modules.items()) if isinstance(module, LazyPackage)]
+
 #: What each stub must hold, by its path.
-STUBS = {PACKAGE / "measures" / "__init__.pyi": measures, PACKAGE / "namespace.pyi": door}
+STUBS: dict[Path, Callable[[], str]] = {
+    PACKAGE / "language" / "measures" / "__init__.pyi": measures,
+    PACKAGE / "namespace.pyi": door,
+    PACKAGE / "files" / "formats" / "__init__.pyi": formats,
+    **{Path(str(module.__file__)).with_suffix(".pyi"): partial(package, module) for module in LAZY},
+}
 
 if __name__ == "__main__":
     for path, stub in STUBS.items():

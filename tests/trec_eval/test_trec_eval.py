@@ -414,6 +414,7 @@ COMBINATIONS = [
 
 
 @pytest.mark.parametrize("options", COMBINATIONS, ids=" ".join)
+@pytest.mark.whole("half a second a case", quick=1)
 def test_a_measure_prints_by_itself_what_it_prints_among_all(options, printed):
     together = printed("-q", *options, *(option for name in OF_QRELS for option in ("-m", name)))
     alone = {name: printed("-q", *options, "-m", name) for name in OF_QRELS}

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from suite import examples
 
 import polars_ir as ir
 from polars_ir.cli.trec_eval import main
-from polars_ir.trec_eval.measures import COUNTS, MEASURES
-from polars_ir.trec_eval.names import our_name, trec_eval_name
+from polars_ir.trec_eval.measures import COUNTS, MEASURES, our_name, trec_eval_name
 from polars_ir.trec_eval.results import write_trec_eval
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
@@ -174,7 +174,7 @@ WORDS = st.text(st.characters(blacklist_categories=["Z", "C"]), min_size=1).filt
 VALUES = st.none() | st.floats(0, 1)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@examples(60)
 @given(
     names=st.lists(st.sampled_from(canonical()), min_size=1, max_size=8, unique=True),
     topics=st.lists(WORDS, min_size=1, max_size=4, unique=True),

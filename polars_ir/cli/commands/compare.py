@@ -8,10 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.command import Command
-from polars_ir.cli.evaluation import figures_of
-from polars_ir.cli.inputs import limits_of, per_query_of, qrels_of, slices_of, systems_of
+from polars_ir.cli.inputs import figures_of, limits_of, per_query_of, qrels_of, slices_of, systems_of
 from polars_ir.cli.parser import (
+    Command,
     add_limits,
     add_measures,
     add_options,
@@ -22,15 +21,15 @@ from polars_ir.cli.parser import (
     number_of_measure,
 )
 from polars_ir.errors import OptionError
-from polars_ir.options import options_of
-from polars_ir.per_query.options import Comparing
-from polars_ir.per_query.systems import compare
+from polars_ir.language.options import options_of
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.shared.options import Comparing
 
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("files", nargs="+", metavar="file", help=FILES)
     add_measures(command, required=False)
     add_runs_instead(command)

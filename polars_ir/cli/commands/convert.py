@@ -6,29 +6,28 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.command import Command
 from polars_ir.cli.inputs import limits_of, qrels_of, run_of
 from polars_ir.cli.output import as_target
-from polars_ir.cli.parser import add_limits
+from polars_ir.cli.parser import Command, add_limits
 from polars_ir.errors import OptionError, known_as
 from polars_ir.files import write_qrels, write_run
-from polars_ir.files.formats import readable, writable
-from polars_ir.files.incoming import as_file, shown_name
+from polars_ir.files.finding.copies import as_file, shown_name
+from polars_ir.files.formats import READABLE, WRITABLE
 from polars_ir.files.readers import tag_of
-from polars_ir.frames.columns import find
+from polars_ir.frames.roles import find
 
-#: What can be written, runs or judgments.
-WRITTEN = sorted({*writable("run"), *writable("qrels")})
+#: The formats in which runs or judgments can be written.
+WRITTEN = sorted({*WRITABLE["run"], *WRITABLE["qrels"]})
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("source", help="the file to read; - is standard input")
     target = "the file to write; - is standard output, {run} in it stands for each system"
     command.add_argument("target", help=target)
     command.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
     source = "the format to read, if the file does not tell"
-    command.add_argument("--format", choices=readable("qrels"), metavar="FORMAT", help=source)
+    command.add_argument("--format", choices=READABLE["qrels"], metavar="FORMAT", help=source)
     target_format = "the format to write, if the ending does not tell"
     command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=target_format)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
 
 
 def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | None:
-    """The tag that was asked for, or what a run is called where it is read; several systems keep their names."""
+    """The tag of `--tag`, or the name of the run as it is read; several systems keep their names."""
     if options.tag is not None or find("run", "run", run.columns):
         tag: str | None = options.tag
         return tag

@@ -7,16 +7,15 @@ import argparse
 import polars as pl
 
 from polars_ir import datasets
-from polars_ir.cli.command import Command
-from polars_ir.cli.parser import add_output, add_per_query
-from polars_ir.per_query.summary import mean
-from polars_ir.runs.evaluation import evaluate
+from polars_ir.cli.parser import Command, add_output, add_per_query
+from polars_ir.per_query.mean import mean
+from polars_ir.runs.evaluate import evaluate
 
 MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     add_per_query(command)
     add_output(command)
 

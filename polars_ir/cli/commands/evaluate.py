@@ -6,12 +6,11 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.command import Command
-from polars_ir.cli.evaluation import figures_of
-from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of
+from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
 from polars_ir.cli.parser import (
     QRELS,
     RUNS,
+    Command,
     add_formats,
     add_limits,
     add_measures,
@@ -20,13 +19,13 @@ from polars_ir.cli.parser import (
     add_per_query,
 )
 from polars_ir.errors import OptionError
-from polars_ir.frames.columns import find
-from polars_ir.per_query.summary import mean
+from polars_ir.frames.roles import find
+from polars_ir.per_query.mean import mean
 from polars_ir.runs.options import Evaluating
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("qrels", help=QRELS)
     command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
     add_measures(command, required=True)
@@ -43,7 +42,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their figures per query."""
-    # What is wrong with the queries is told now, not after the evaluation.
+    # An error of the queries is raised before the evaluation.
     queries = _queries(options)
     qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
     per_query = figures_of(options.runs, qrels, options)

@@ -1,4 +1,4 @@
-"""`polars-ir fuse`: several runs to one, and what tuning it would be worth."""
+"""`polars-ir fuse`: several runs to one, and the gain of tuning."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.command import Command
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.cli.output import as_target
-from polars_ir.cli.parser import RENDERS, RUNS, add_formats, add_limits, add_measures
+from polars_ir.cli.parser import RENDERS, RUNS, Command, add_formats, add_limits, add_measures
 from polars_ir.errors import OptionError, known_as, printable
 from polars_ir.files import write_run
-from polars_ir.files.formats import writable
+from polars_ir.files.formats import WRITABLE
 from polars_ir.fusion import PRODUCTS, fuse, fuse_out_of_fold, tune_fusion
 from polars_ir.fusion.methods import BY_NAME as METHODS
 from polars_ir.fusion.methods import TRAINED
@@ -23,7 +22,7 @@ from polars_ir.runs.norms import BY_NAME as NORMS
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("files", nargs="+", metavar="run", help=RUNS)
     trained = f"or one that learns from --qrels, each query by the judgments of others: {', '.join(TRAINED)}"
     methods = f"{', '.join(METHODS)}; {trained}"
@@ -38,7 +37,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     distances = "a run whose scores are distances, the lowest the best; repeat"
     command.add_argument("--lower-is-better", action="append", default=[], metavar="RUN", help=distances)
     command.add_argument("-o", "--output", dest="target", metavar="FILE", help="the run to write; - is standard output")
-    command.add_argument("--to", choices=writable("run"), metavar="FORMAT", help="its format, if the ending tells none")
+    command.add_argument("--to", choices=WRITABLE["run"], metavar="FORMAT", help="its format, if the ending tells none")
     tune = "report the out-of-fold value of weights chosen on --qrels by -m; with -o, write the run by the best ones"
     command.add_argument("--tune", action="store_true", help=tune)
     command.add_argument("--qrels", metavar="FILE", help="judgments to tune by, or to learn from")
@@ -56,7 +55,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """What tuning is worth; or nothing to show, since the fused run is written."""
+    """The gain of tuning; or nothing to show, since the fused run is written."""
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits_of(options)))
     if options.method in TRAINED:
         _write(_learnt(runs, options), options)
@@ -99,7 +98,7 @@ def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float
         return None
     names = runs["run"].unique(maintain_order=True).to_list()
     if len(names) != len(options.weights):
-        raise OptionError(f"--weight must be given for each run; got {len(options.weights)} for {len(names)} runs.")
+        raise OptionError(f"--weight must be repeated for each run; got {len(options.weights)} for {len(names)} runs.")
     return dict(zip(names, options.weights, strict=True))
 
 

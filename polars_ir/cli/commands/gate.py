@@ -1,4 +1,4 @@
-"""`polars-ir gate`: whether a change may ship."""
+"""`polars-ir gate`: the verdict on a change."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.command import Command
-from polars_ir.cli.evaluation import figures_of
-from polars_ir.cli.inputs import limits_of, per_query_of, qrels_of
+from polars_ir.cli.inputs import figures_of, limits_of, per_query_of, qrels_of
 from polars_ir.cli.parser import (
+    Command,
     add_limits,
     add_measures,
     add_options,
@@ -19,18 +18,22 @@ from polars_ir.cli.parser import (
     by_measure,
     number_of_measure,
 )
-from polars_ir.options import options_of
-from polars_ir.per_query import verdicts
-from polars_ir.per_query.gating import gate
-from polars_ir.per_query.options import Gating
+from polars_ir.language.options import options_of
+from polars_ir.per_query.gate import gate, status
+from polars_ir.per_query.shared.options import Gating
+
+#: Options that go in 0.4: nothing is drawn at random any more.
+FORMER = ("resamples", "seed")
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
     command.add_argument("old", help="the same for the system before the change")
     add_measures(command, required=True)
     add_options(command, Gating, without=["max_drop", "ranges"])
+    for former in FORMER:
+        command.add_argument(f"--{former}", type=int, help=argparse.SUPPRESS)
     add_runs_instead(command)
     may_drop = "how much a mean may drop, or a measure's own drop as NAME=DROP; repeat (0.01)"
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
@@ -41,14 +44,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def ends(text: str) -> tuple[str, tuple[float, float]]:
-    """The name of a measure, and between which values it is."""
+    """The name of a measure, and the ends of its range."""
     name, _, limits = text.rpartition("=")
     worst, best = map(float, limits.split(":"))
     return name, (worst, best)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """Whether a change may ship."""
+    """The verdict on a change."""
     files = options.new, options.old
     if options.qrels is None:
         new, old = (per_query_of(file, **limits_of(options)) for file in files)
@@ -63,10 +66,9 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
         ranges=dict(options.range or []),
         **gating,
+        **{name: value for name in FORMER if (value := getattr(options, name)) is not None},
     )
     return verdict
 
 
-GATE = Command(
-    "gate", "tell whether a change may ship: no measure drops more than it may", arguments, run, verdicts.status
-)
+GATE = Command("gate", "tell whether a change may ship: no measure drops more than it may", arguments, run, status)

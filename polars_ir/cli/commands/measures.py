@@ -6,14 +6,13 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.command import Command
-from polars_ir.cli.parser import add_output
+from polars_ir.cli.parser import Command, add_output
 from polars_ir.errors import MeasureError
-from polars_ir.language.catalog import catalog
+from polars_ir.language.measure import catalog
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("pattern", nargs="?", default="", help="only those with this in a name or the meaning")
     add_output(command)
 

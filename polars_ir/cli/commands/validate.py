@@ -1,4 +1,4 @@
-"""`polars-ir validate`: what is odd about runs and their judgments."""
+"""`polars-ir validate`: problems of runs and their judgments."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.command import Command
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import QRELS, RUNS, add_formats, add_limits, add_output
-from polars_ir.frames.columns import find
-from polars_ir.runs.validation import validate
+from polars_ir.cli.parser import QRELS, RUNS, Command, add_formats, add_limits, add_output
+from polars_ir.frames.roles import find
+from polars_ir.runs.validate import validate
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     command.add_argument("qrels", help=QRELS)
     command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
     add_formats(command)
@@ -23,19 +22,19 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
-    """What is odd about each run."""
+    """The problems of each run."""
     limits = limits_of(options)
     qrels = qrels_of(options.qrels, options.qrels_format, **limits)
     return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format, **limits), qrels)))
 
 
 def status(findings: pl.DataFrame) -> int:
-    """Whether anything is odd."""
+    """1 if there are problems."""
     return int(not findings.is_empty())
 
 
 def _findings(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """What is odd about a run, or about each of the systems that it holds."""
+    """The problems of a run, or of each of the systems that it holds."""
     system = find("run", "run", run.columns)
     if system is None:
         of_one: pl.DataFrame = validate(run, qrels)

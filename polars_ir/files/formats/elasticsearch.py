@@ -1,4 +1,4 @@
-"""What Elasticsearch and OpenSearch answer, where it says which query it answers.
+"""Responses of Elasticsearch and OpenSearch that name their queries.
 
 Conventions: these are `_rank_eval` responses (the hits of each query, with the ratings of those that have one),
 `_rank_eval` requests (all ratings), and search responses under their query ids, `{query: response}`. A search response
@@ -14,15 +14,15 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, FileError, Fix, reading, warn
-from polars_ir.files.locations import File
-from polars_ir.files.record import Role
-from polars_ir.files.trees import Numbers, Tree, told
+from polars_ir.files.finding.file import File
+from polars_ir.files.formats.json_tree import Numbers, Tree, described
+from polars_ir.files.formats.record import Role
 
 _Row = tuple[str, str | None, int | float | None]
 
 
 def kind(root: Any) -> Literal["request", "rank_eval", "nameless", "searches"] | None:
-    """What of a search engine's a JSON value is; None for something else."""
+    """The kind of a search engine's JSON value; None for something else."""
     if not isinstance(root, dict):
         return None
     if isinstance(root.get("requests"), list):
@@ -36,13 +36,13 @@ def kind(root: Any) -> Literal["request", "rank_eval", "nameless", "searches"] |
 
 
 def is_response(columns: pl.Schema) -> bool:
-    """Whether the columns of a table are those of search responses, a line each, or of `_msearch` responses."""
+    """True for a table with the columns of search responses, a line each, or of `_msearch` responses."""
     hits, responses = columns.get("hits"), columns.get("responses")
     return isinstance(responses, pl.List) or (isinstance(hits, pl.Struct) and "hits" in hits.to_schema())
 
 
 def nameless(file: File) -> FileError:
-    """Search responses that nothing tells the queries of."""
+    """The error of search responses that do not name their queries."""
     words = "Save them under their ids"
     code = Code("json.dump(dict(zip(query_ids, responses)), file)")
     fix = Fix(words, code, without_code=f"{words}, as {{query_id: response}}")
@@ -75,7 +75,7 @@ def _check_whole(file: File, tree: Tree) -> None:
 
 
 def _lacks(response: dict[str, Any], tree: Tree) -> bool:
-    """Whether some shards did not answer."""
+    """True if some shards did not answer."""
     shards = response.get("_shards")
     return isinstance(shards, Numbers) and tree.numbers(shards).get("failed", 0) > 0
 
@@ -134,7 +134,7 @@ def _searches(file: File, root: dict[str, Any]) -> dict[str, Any]:
     for query, response in root.items():
         if not _is_search(response):
             raise FileError.of_file(
-                file, f"query {query!r:.80}: wanted a search response with hits; got {told(response)}."
+                file, f"query {query!r:.80}: wanted a search response with hits; got {described(response)}."
             )
     return root
 
@@ -142,14 +142,16 @@ def _searches(file: File, root: dict[str, Any]) -> dict[str, Any]:
 def _document(file: File, query: str, hit: Any) -> str:
     document = _get(hit, "_id")
     if not isinstance(document, str):
-        problem = f"every hit and rating must be an object with an _id, which is a text; got {told(document or hit)}."
+        problem = (
+            f"every hit and rating must be an object with an _id, which is a text; got {described(document or hit)}."
+        )
         raise FileError.of_file(file, f"query {query!r:.80}: {problem}")
     return document
 
 
 def _number(file: File, query: str, document: str, value: Any, name: str) -> int | float:
     if type(value) not in (int, float) or not math.isfinite(value):
-        problem = f"a {name} must be a finite number; got {told(value)}."
+        problem = f"a {name} must be a finite number; got {described(value)}."
         raise FileError.of_file(file, f"query {query!r:.80}, document {document!r:.80}: {problem}")
     number: int | float = value
     return number

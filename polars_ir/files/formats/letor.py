@@ -11,10 +11,10 @@ import re
 
 import polars as pl
 
-from polars_ir.files.checked import KEEP, TEXT, Checked
-from polars_ir.files.lines import TOO_LONG, field, fields, first_line, not_a_grade, rows_of, whole_grades
-from polars_ir.files.locations import File
-from polars_ir.files.record import Format, Role, Rows
+from polars_ir.files.finding.file import File
+from polars_ir.files.formats.record import Format, Rows
+from polars_ir.files.rows.blanks import BLANKS, FIELD, TOO_LONG, field, first_line, not_a_grade, rows_of, whole_grades
+from polars_ir.files.rows.verdicts import KEEP, TEXT, Checked
 
 _DOCUMENT = r"(?i)#.*?\bdoc_?(?:id|no)\s*[=:]\s*(\S+)"
 
@@ -49,14 +49,10 @@ def qrels(file: File, grade: type[pl.DataType]) -> Checked:
     return Checked(file, rows, ["query_id", "doc_id", "relevance"], wanted)
 
 
-def _is_line(line: str, role: Role) -> bool:
-    return role == "qrels" and any(field.startswith("qid:") for field in fields(line)[1:2])
-
-
 LETOR = Format(
     "letor",
     {"qrels": "grade qid:query_id feature:value ... # docid = doc_id"},
     Rows({"qrels": qrels}),
     examples={"qrels": "2 qid:q1 1:0.5 2:3 # docid = d1\n0 qid:q1 1:0.25 2:1 # docid = d2\n"},
-    told_by_line=_is_line,
+    is_first_line={"qrels": re.compile(rf"{FIELD}[{BLANKS}]+qid:").match},
 )

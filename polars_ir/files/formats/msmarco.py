@@ -10,12 +10,12 @@ from functools import partial
 
 import polars as pl
 
-from polars_ir.files.checked import Checked
+from polars_ir.files.finding.file import File
 from polars_ir.files.formats import trec
-from polars_ir.files.lines import COUNT, field, fields, first_line, not_a_score, rows_of
-from polars_ir.files.locations import File
-from polars_ir.files.record import Format, Rows, Writer
-from polars_ir.files.writing import ranked, sink_fields
+from polars_ir.files.formats.record import Format, Rows, Writer
+from polars_ir.files.rows.blanks import COUNT, field, fields, first_line, not_a_score, rows_of
+from polars_ir.files.rows.verdicts import Checked
+from polars_ir.files.writing.checks import ranked, sink_fields
 from polars_ir.frames.table import Table
 
 _RUN_FIELDS = {"query_id": 0, "doc_id": 1, "rank": 2, "score": 3}

@@ -12,15 +12,14 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.errors import FileError
+from polars_ir.files.finding.file import File, beginning, one_file
 from polars_ir.files.formats import elasticsearch
-from polars_ir.files.locations import File, one_file
-from polars_ir.files.record import Format, Typed, Writer
-from polars_ir.files.signatures import beginning
-from polars_ir.files.unreadable import FAILURES, unreadable_objects
-from polars_ir.files.writing import check_any, check_finite
+from polars_ir.files.formats.record import Format, Typed, Writer
+from polars_ir.files.rows.unreadable import FAILURES, unreadable_objects
+from polars_ir.files.writing.checks import check_any, check_finite, check_precise
 from polars_ir.frames.table import Table
 
-#: How JSON writes a character in two halves, or one of them alone.
+#: A surrogate as JSON writes it, in a pair or alone.
 _HALF = r"(?i)\\ud[89a-f]"
 
 
@@ -62,6 +61,10 @@ def _check_characters(path: Path) -> None:
 def _finite_rows(table: Table, _tag: str) -> list[pl.LazyFrame]:
     check_any("run", table.select("query_id"))
     check_finite(table)
+    if table.dtypes["score"].is_decimal():
+        # Polars writes it as a text.
+        check_precise(table)
+        return [table.all_columns().with_columns(pl.col("score").cast(pl.Float64))]
     return [table.all_columns()]
 
 

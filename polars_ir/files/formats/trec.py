@@ -8,15 +8,19 @@ subtopic (ndeval), a judge (trec_eval's qrels_jg), or nothing. Preferences have 
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import polars as pl
 
 from polars_ir.errors import ColumnError, FileError, option, reading
-from polars_ir.files import clean
-from polars_ir.files.checked import Checked
-from polars_ir.files.lines import (
+from polars_ir.files.finding.file import File
+from polars_ir.files.formats.record import Format, Role, Rows, Writer
+from polars_ir.files.rows import trec_fast as clean
+from polars_ir.files.rows.blanks import (
+    BLANKS,
     COUNT,
+    FIELD,
     NUMERAL,
     field,
     fields,
@@ -27,9 +31,8 @@ from polars_ir.files.lines import (
     shown,
     whole_grades,
 )
-from polars_ir.files.locations import File
-from polars_ir.files.record import Format, Role, Rows, Writer
-from polars_ir.files.writing import check_any, check_fields, check_judged_once, ranked, sink_fields
+from polars_ir.files.rows.verdicts import Checked
+from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
 from polars_ir.frames.table import Table
 
 #: The place in its line of each field that becomes a column, and the number of fields.
@@ -42,6 +45,15 @@ _JUDGES = {"query_id": 0, "judge": 1, "doc_id": 2, "relevance": 3}
 _PREFERENCES = {"query_id": 0, "judge": 1, "group": 2, "doc_id": 3, "relevance": 4}
 
 
+#: The beginning of a line, up to the score or the grade.
+_NUMBER = f"(?ai:{NUMERAL.pattern})"
+LINES: dict[Role, str] = {
+    "run": f"(?:{FIELD}[{BLANKS}]+){{4}}{_NUMBER}[{BLANKS}]+{FIELD}",
+    "qrels": f"(?:{FIELD}[{BLANKS}]+){{3}}{_NUMBER}(?:[{BLANKS}]|$)",
+}
+_FOUR_FIELDS = re.compile(f"(?:{FIELD}[{BLANKS}]+){{3}}{FIELD}")
+
+
 def run(path: File, score: type[pl.DataType]) -> Checked:
     """A TREC run file."""
     problem = (
@@ -52,10 +64,11 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
         .when(_blank_in_id())
         .then(
             pl.format(
-                "{} fields, of which the fourth, '{}', is no rank, and rank and score seem to follow it. No id can "
-                "hold a blank here; write such ids otherwise, or the run as a table.",
+                "{} fields, of which the fifth and the sixth, '{}' and '{}', could be rank and score. No id can hold a "
+                "blank here, nor a tag of several words begin with a number then; change them, or write a table.",
                 COUNT,
-                shown(3),
+                shown(4),
+                shown(5),
             )
         )
         .otherwise(pl.format("the score (field 5) must be a number; got '{}'.", shown(4)))
@@ -66,9 +79,10 @@ def run(path: File, score: type[pl.DataType]) -> Checked:
 
 
 def _blank_in_id() -> pl.Expr:
-    """Whether a line has a document with a blank in its id: a word of it, no number, is where the rank should be."""
-    rank, score, next_one = (field(place).cast(pl.Float64, strict=False).is_null() for place in (3, 4, 5))
-    return (pl.col(COUNT) > 6) & rank & ~score & ~next_one & (field(3) != "-")
+    """True for a line whose fifth and sixth fields could be rank and score, behind an id of two words."""
+    rank, score, next_one = (field(place).cast(pl.Float64, strict=False).is_not_null() for place in (3, 4, 5))
+    no_rank = ~rank & (field(3) != "-")
+    return (pl.col(COUNT) > 6) & score & next_one & (no_rank | field(4).cast(pl.Int64, strict=False).is_not_null())
 
 
 def qrels(path: File, grade: type[pl.DataType], places: dict[str, int] = _QRELS) -> Checked:
@@ -92,15 +106,8 @@ def qrels(path: File, grade: type[pl.DataType], places: dict[str, int] = _QRELS)
 
 
 def _layout(places: dict[str, int]) -> str:
-    """What the lines of judgments hold, in words."""
+    """The fields of a line of judgments, in words."""
     return " ".join(places) if 1 in places.values() else "query_id iteration doc_id relevance"
-
-
-def is_line(line: str, role: Role) -> bool:
-    """Whether a line is one of TREC, by the number of its fields and the score or grade among them."""
-    place, count = (4, 6) if role == "run" else (3, 4)
-    parts = fields(line)
-    return len(parts) >= count and NUMERAL.fullmatch(parts[place]) is not None
 
 
 def _tags(file: Checked) -> list[str]:
@@ -157,7 +164,7 @@ TREC = Format(
     Writer({"run": _run_lines, "qrels": qrels_lines}, sink_fields),
     {"run": "q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", "qrels": "q1 0 d1 2\nq1 0 d2 0\n"},
     extensions=(".run", ".runs", ".trec", ".res", ".qrels", ".qrel"),
-    told_by_line=lambda line, _role: len(fields(line)) >= 4,
+    is_first_line={"run": _FOUR_FIELDS.match, "qrels": _FOUR_FIELDS.match},
 )
 SUBTOPICS = _judged("subtopics", "the judgments of ndeval", _SUBTOPICS, "q1 1 d1 2\nq1 2 d1 0\n")
 JUDGES = _judged("judges", "trec_eval's qrels_jg", _JUDGES, "q1 ann d1 2\nq1 bob d1 0\n")

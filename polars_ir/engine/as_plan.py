@@ -1,0 +1,217 @@
+"""The judged relation as a plan, for LazyFrames and for large runs with few judgments: ids are joined as they are.
+
+Conventions
+    * The data of a LazyFrame are its collector's: what is wrong with them is found by the plan itself, which fails.
+    * *Counting* never ranks unjudged documents: a judged document's rank is 1 + the rows above it, found by joining
+      the run with the few judged documents it holds, and memory stays that of the judgments. *Sorting* ranks the whole
+      run, which is faster where many documents of a query are judged.
+    * Both give `rank`, `n_higher` (documents with a higher score) and `n_tied` (documents with the same score).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_ir.engine import tuning
+from polars_ir.engine.needs import RELATION, Needs
+from polars_ir.engine.pair import Pair, is_searched, systems_of
+from polars_ir.engine.prefilter import among, reaches
+from polars_ir.engine.ranking import DOCUMENT, POSITION, guarded, place, text, tie_counts, with_position
+from polars_ir.frames.rules import BAD_QRELS, guard, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
+from polars_ir.frames.table import Table
+
+#: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
+SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
+
+#: The ways to the judged relation: tables in memory by number; a plan that counts the rows above each judged one, ranks
+#: the whole run, or parts the queries by their judgments; none where the run holds its grades.
+Way = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
+
+DUPLICATES = "the run gives a judged document of a query more than once; keep the best score of each"
+DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
+
+
+def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFrame:
+    """The judged relation of a pair as a plan; `qrels` are its judgments, or those of them that are read."""
+    run = pair.run
+    if needs.ties == "input":
+        run = with_position(run)
+    whole = needs.unjudged or "judged_elsewhere" in needs.columns
+    if needs.judged_only:
+        run = _condensed(run, qrels)
+    documents = pool(qrels) if "judged_elsewhere" in needs.columns else None
+    if way == "by sorting":
+        ranks = by_sorting(run, qrels, pair.extra_columns if needs.unjudged else [])
+    else:
+        ranks = by_counting(run, qrels, documents) if way == "by counting" else _by_depth(run, qrels, documents)
+    if documents is not None:
+        elsewhere = documents.with_columns(judged_elsewhere=True)
+        ranks = ranks.join(elsewhere, on="doc_id", how="left" if needs.unjudged else "inner")
+    judgments = _judgments(qrels, needs)
+    if "run" in run.keys:
+        judgments = systems_of(pair.run).join(judgments, how="cross")
+    if whole and pair.splits:
+        # What one judge left unjudged is unjudged in the ranking as that judge sees it.
+        ranks = ranks.join(qrels.select("query_id", *qrels.per).unique(), on="query_id")
+    on = [*(pair.keys if whole else run.keys), "doc_id"]
+    relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
+    if not is_searched(run):
+        relation = guard(relation, _met_twice(pair.run, qrels), DUPLICATES)
+    if "n_retrieved" not in needs.columns:
+        return relation
+    counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
+    return relation.join(counts, on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
+
+
+def _met_twice(run: Table, qrels: Table) -> pl.Expr:
+    """True where a judgment met two rows of the run: the judged relation then has more grades than the judgments."""
+    if run.eager:
+        systems = systems_of(run).collect().height if "run" in run.keys else 1
+        return pl.col("relevance").count() > qrels.select("relevance").collect()["relevance"].count() * systems
+    # Ideal ranks are 1, 2, 3, ... but where there is one twice.
+    rankings = [*run.keys, *qrels.per]
+    return pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
+
+
+def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.LazyFrame:
+    """Ranks by counting, and by sorting of queries with many judgments: the plan parts them when it runs."""
+    rows, deep = qrels.all_columns(), pl.len().over("query_id") >= tuning.TUNING.deep
+    # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
+    nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
+    few = pl.concat([rows.filter(~deep), nothing])
+    ranks = by_counting(run, qrels.made_of(few), documents)
+    return pl.concat([ranks, by_sorting(run, qrels.made_of(rows.filter(deep)), [], search=False)])
+
+
+def _condensed(run: Table, qrels: Table) -> Table:
+    """The run without its unjudged documents, and those of negative grade; rows of a plan that are wrong stay in it."""
+    judged = qrels.select("relevance", *DOCUMENT).filter(pl.col("relevance") >= 0)
+    if run.eager:
+        return run.made_of(run.all_columns().join(judged, on=DOCUMENT, how="semi"))
+    kept = "polars_ir: kept"
+    marked = judged.select(*DOCUMENT).unique().with_columns(pl.lit(True).alias(kept))
+    rows = run.all_columns().join(marked, on=DOCUMENT, how="left")
+    return run.made_of(rows.filter(pl.col(kept).fill_null(False) | wrong_run_row(run.keys)).drop(kept))
+
+
+def _judgments(qrels: Table, needs: Needs) -> pl.LazyFrame:
+    """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
+    rankings = ["query_id", *qrels.per]
+    judgments = qrels.all_columns().with_columns(ideal_rank=place("relevance").over(rankings))
+    if not needs.columns.issubset(RELATION):
+        judgments = needs.with_derived(judgments.collect(engine="in-memory") if qrels.eager else judgments, "judgments")
+    if qrels.eager:
+        return judgments
+    repeated = (pl.len().over([*DOCUMENT, *qrels.per]) > 1) & ~nothing_judged()
+    wrong = wrong_qrels_row() | pl.any_horizontal(False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per))
+    return guard(guard(judgments, wrong, BAD_QRELS), repeated, DUPLICATE_JUDGMENTS)
+
+
+def by_sorting(run: Table, qrels: Table, columns: list[str], *, search: bool = True) -> pl.LazyFrame:
+    """The rank of every retrieved document of the judged queries, found by ranking them all.
+
+    Where another part of the plan searches the run for wrong rows, this one need not read what is no judged query's.
+    """
+    keys, judged_queries = run.keys, qrels.select("query_id").unique()
+    tie = POSITION if POSITION in run.columns else None
+    # Another column order than `by_counting`, so that the optimizer does not merge the two where one plan has both.
+    needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
+    rows = (guarded(run) if search else run).select(*needed)
+    return rows.join(judged_queries, on="query_id", how="semi").select(
+        *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
+    )
+
+
+def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None) -> pl.LazyFrame:
+    """The rank of every retrieved document that is judged, or is one of some `documents`, by counting those above it.
+
+    Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
+    holds (hits), for the rows with at least the score of a hit, and for the documents with that very score. Each
+    selects other columns, in another order: from passes that look alike the optimizer would make one that keeps the run
+    in memory. Of a large run in memory each is collected before the next, which may then have nothing to do, and if few
+    of its rows are judged most are left out before the joins.
+    """
+    keys = run.keys
+    hit_keys = [f"hit_{key}" for key in keys]
+    hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
+    limits = tuning.TUNING
+    by_steps = run.eager and run.rows >= limits.counted
+    # With more judgments the tables of hashes take as long as they save.
+    sparse = by_steps and run.rows >= limits.sparse * qrels.rows
+    hits = _hits(run, qrels, documents, sparse=sparse).pipe(_known, by_steps=by_steps)
+    above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
+    tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
+    rows = run.select("score", "doc_id", *keys)
+    if sparse:
+        rows = rows.filter(among(["score", *keys], tied.select("hit_score", *hit_keys).collect()))
+    level = (
+        rows.join(tied, left_on=[*keys, "score"], right_on=[*hit_keys, "hit_score"], **SMALL_RIGHT)
+        .group_by(hit)
+        .agg(before=(text("doc_id") > text("hit_doc_id")).sum())
+    )
+    ids = (pl.col(f"hit_{column}").alias(column) for column in (*keys, "doc_id"))
+    rank = 1 + pl.col("n_higher") + pl.col("before").fill_null(0)
+    ranks = hits.join(above, on=hit).join(level, on=hit, how="left")
+    return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
+
+
+def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
+    """The result of a plan, collected if it goes by steps, and else cached: it is read several times.
+
+    Left to itself the optimizer does not see that hits are shared, as each of their readers takes other columns.
+    """
+    return plan.collect(engine="streaming").lazy() if by_steps else plan.cache()
+
+
+def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
+    """The rows of the run whose documents are judged for their query or, of the judged queries, are among `documents`.
+
+    Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
+    right side: a string of the left one is a view that keeps its chunk of the run.
+    """
+    rows = guarded(run).select(*run.keys, "doc_id", "score")
+    if sparse:
+        wanted = (qrels.select(*DOCUMENT) if documents is None else documents).collect()
+        rows = rows.filter(among(wanted.columns, wanted))
+    rows = rows.rename({"score": "hit_score", **({"run": "hit_run"} if "run" in run.keys else {})})
+    if documents is not None:
+        queries = _numbered("query", qrels.select("query_id").unique().sort("query_id"))
+        pooled = _numbered("document", documents.sort("doc_id"))
+        hits = rows.join(pooled, on="doc_id", build_side="force_right")
+        hits = hits.join(queries, on="query_id", build_side="force_right")
+        return hits.with_columns(hit=pl.col("query").cast(pl.UInt64) * 2**32 + pl.col("document"))
+    judged = qrels.select(*DOCUMENT)
+    if qrels.per or not qrels.eager:
+        judged = judged.unique().sort(DOCUMENT)
+    return rows.join(_numbered("hit", judged), on=DOCUMENT, build_side="force_right")
+
+
+def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
+    """Ids with their numbers, and as hits have them; in a fixed order, since a plan can be run several times."""
+    return ids.with_columns(pl.all().name.prefix("hit_")).with_row_index(name)
+
+
+def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> pl.LazyFrame:
+    """The number of documents with a higher score than each hit, and of those with the same."""
+    hit_keys = [f"hit_{key}" for key in run.keys]
+    score, hit_score = pl.col("score"), pl.col("hit_score")
+    rows = run.select(*run.keys, "score")
+    if sparse:
+        lowest = hits.group_by(hit_keys).agg(hit_score.min()).collect()
+        rows = rows.filter(reaches(run.keys, "score", lowest))
+    return (
+        rows.join(hits.select(*hit_keys, "hit", "hit_score"), left_on=run.keys, right_on=hit_keys, **SMALL_RIGHT)
+        .filter(score >= hit_score)
+        .group_by(hit)
+        .agg(n_higher=(score > hit_score).sum(), n_tied=(score == hit_score).sum())
+    )
+
+
+def pool(qrels: Table) -> pl.LazyFrame:
+    """The documents judged for any query, and null where nothing was judged for one.
+
+    Null meets no document, but joined with nothing at all the run would not be read, nor its wrong rows be found.
+    """
+    return qrels.select("doc_id").unique()

@@ -1,0 +1,329 @@
+"""The judged relation of tables in memory, put together by numbers: no string is joined twice, nothing sorted in vain.
+
+Conventions
+    * Queries are numbered in the order in which the judgments name them, judgments by their rows, systems as they come.
+      The ranking of a system for a query has the number `system * queries + query`.
+    * Tables mostly come in pieces, consecutive rows with the same ids. An id is looked up once a piece.
+    * The judgments are repeated for each system, and what is known of the documents it retrieved is scattered among
+      them. So the relation has a row for each judgment of each system, and then one for each other document that
+      is needed.
+    * Once rows stand by ranking, with scores falling, a place is a row's distance from the first of its ranking. Most
+      runs are written in that order; one look tells. A *level* is the rows of a ranking that share a score, two or
+      more: only in levels are ids compared, and only if the place of one of their documents is needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_ir.engine import tuning
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.pair import Pair, search_duplicates
+from polars_ir.engine.prefilter import among
+from polars_ir.engine.ranking import place
+
+#: The number of a ranking, a column of the relation that is cheaper to group by than ids.
+RANKING = "polars_ir: ranking"
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """Judgments in memory, the number of each one's query, and the ids of queries by their numbers.
+
+    `per` is the column that distinguishes several judgments of a document, if there are any.
+    """
+
+    rows: pl.DataFrame
+    query: pl.Series
+    queries: pl.Series
+    per: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, per: tuple[str, ...] = (), *, relevant_only: bool = False) -> Judgments:
+        """Judgments with their queries numbered.
+
+        With `relevant_only` without those of documents judged not relevant, but for one, so that no query or judge is
+        lost.
+        """
+        pieces = Pieces.of(rows, ["query_id"])
+        ids = rows["query_id"][pieces.starts]
+        queries = ids.unique(maintain_order=True)
+        query = pieces.spread(numbers_of(ids, queries))
+        if relevant_only:
+            of_each = rows.select(query.alias(RANKING), *per).to_struct() if per else query
+            kept = (rows["relevance"] > 0) | of_each.is_first_distinct()
+            rows, query = rows.filter(kept), query.filter(kept)
+        return cls(rows, query, queries, per)
+
+    def with_ideal_rank(self) -> Judgments:
+        """With the places in the ideal ranking of each query, or of each judge and subtopic."""
+        ideal_rank = place("relevance").over(RANKING, *self.per)
+        rows = self.rows.with_columns(self.query.alias(RANKING)).with_columns(ideal_rank=ideal_rank).drop(RANKING)
+        return Judgments(rows, self.query, self.queries, self.per)
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """The rows of a run, of which query and of which ranking each is, and the ids by their numbers.
+
+    The ranking of a system for a query has the number `system * queries + query`.
+    """
+
+    rows: pl.DataFrame
+    query: pl.Series
+    ranking: pl.Series
+    queries: pl.Series
+    systems: pl.Series | None
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, queries: pl.Series | None = None, systems: pl.Series | None = None) -> Rankings:
+        """The rows with some queries, or with all; the systems are those of the rows unless they are passed."""
+        several = "run" in rows.columns
+        pieces = Pieces.of(rows, ["run", "query_id"] if several else ["query_id"])
+        ids = rows["query_id"][pieces.starts]
+        queries = ids.unique(maintain_order=True) if queries is None else queries
+        ranking = query = numbers_of(ids, queries)
+        if several:
+            of_pieces = rows["run"][pieces.starts]
+            systems = of_pieces.unique(maintain_order=True) if systems is None else systems
+            ranking = numbers_of(of_pieces, systems) * len(queries) + query
+        of_rows = pieces.spread(ranking)
+        if ranking.null_count():
+            known = of_rows.is_not_null()
+            rows, of_rows = rows.filter(known), of_rows.filter(known)
+        query = of_rows % max(len(queries), 1) if several else of_rows
+        return cls(rows, query, of_rows, queries, systems)
+
+    def only(self, kept: pl.Series) -> Rankings:
+        """Some of the rows."""
+        rows, query, ranking = self.rows.filter(kept), self.query.filter(kept), self.ranking.filter(kept)
+        return Rankings(rows, query, ranking, self.queries, self.systems)
+
+    def counts(self, rankings: pl.Series) -> pl.Series:
+        """The number of rows of each of some rankings."""
+        counts = self.ranking.alias("ranking").value_counts(name="rows")
+        joined = rankings.to_frame("ranking").join(counts, on="ranking", how="left", maintain_order="left")
+        return joined["rows"].fill_null(0)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of a table: the number of each row's, which rises from piece to piece, and where they start."""
+
+    number: pl.Series
+    starts: pl.Series
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, columns: Sequence[str]) -> Pieces:
+        """The pieces of rows that agree in some columns."""
+        number = functools.reduce(operator.add, map(pl.Series.rle_id, map(rows.get_column, columns)))
+        return cls(number, starts_of(number))
+
+    def spread(self, values: pl.Series) -> pl.Series:
+        """The value of each piece, in all of its rows."""
+        if len(values) == len(self.number):
+            return values
+        of_numbers = filled(None, (self.number[-1] if len(self.number) else 0) + 1)
+        return of_numbers.scatter(self.number[self.starts], values)[self.number]
+
+
+def starts_of(numbers: pl.Series) -> pl.Series:
+    """The rows whose number is another than that of the row before."""
+    return (~repeats(numbers)).arg_true()
+
+
+def repeats(column: pl.Series) -> pl.Series:
+    """True where a row has the value of the row before."""
+    return filled(False, min(len(column), 1), pl.Boolean()).append(column.slice(1) == column.head(-1))
+
+
+def filled(value: int | None, length: int, dtype: pl.DataType | None = None) -> pl.Series:
+    """A value so many times."""
+    return _one(value, dtype or pl.UInt32()).new_from_index(0, length)
+
+
+@functools.cache
+def _one(value: int | None, dtype: pl.DataType) -> pl.Series:
+    # To make a Series of a list takes longer than to repeat its value.
+    return pl.Series([value], dtype=dtype)
+
+
+def row_numbers(height: int) -> pl.Series:
+    """The numbers of so many rows."""
+    return pl.int_range(height, dtype=pl.UInt32, eager=True)
+
+
+def numbers_of(ids: pl.Series, known: pl.Series) -> pl.Series:
+    """The places of ids among some that are known, each once; null for one that is not."""
+    numbers = row_numbers(len(known))
+    if ids.equals(known):
+        return numbers
+    numbered = pl.DataFrame({"id": known, "number": numbers})
+    return ids.to_frame("id").join(numbered, on="id", how="left", maintain_order="left")["number"]
+
+
+def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFrame:
+    """`rank`, `n_higher` and `n_tied` of the rows with some numbers.
+
+    Documents of one level stand by their ids as text, falling; without `by_id` as the rows do.
+    """
+    rows, ranking, score = rankings.rows, rankings.ranking, rankings.rows["score"]
+    at, starts = wanted, starts_of(ranking)
+    order = None if _stand_in_order(ranking, score, starts) else _order(ranking, score)
+    if order is not None:
+        at = row_numbers(len(order)).scatter(order, row_numbers(len(order)))[wanted]
+        ranking, score = ranking[order], score[order]
+        starts = starts_of(ranking)
+    n_systems = 1 if rankings.systems is None else len(rankings.systems)
+    first = filled(0, len(rankings.queries) * n_systems).scatter(ranking[starts], starts)
+    n_higher = at - first[ranking[at]]
+    result = pl.DataFrame({"rank": n_higher + 1, "n_higher": n_higher, "n_tied": filled(1, len(at))})
+    as_above = repeats(ranking) & repeats(score)
+    tied = as_above | as_above.slice(1).append(filled(False, min(len(score), 1), pl.Boolean()))
+    shared = tied[at].arg_true()
+    if shared.is_empty():
+        return result
+    members = tied.arg_true()
+    ids = rows["doc_id"][members if order is None else order[members]] if by_id else None
+    levels = _levels(ranking[members], score[members], members.search_sorted(at[shared]), ids)
+    n_higher = n_higher[shared] - levels["above"]
+    in_level = {"rank": n_higher + levels["place"] + 1, "n_higher": n_higher, "n_tied": levels["size"]}
+    return result.with_columns(result[name].scatter(shared, values) for name, values in in_level.items())
+
+
+def _stand_in_order(ranking: pl.Series, score: pl.Series, starts: pl.Series) -> bool:
+    """True where rows stand by ranking, with falling scores; `starts` are the first rows of the rankings."""
+    rising = (score.slice(1) > score.head(-1)) & repeats(ranking).slice(1)
+    return not rising.any() and ranking[starts].n_unique() == len(starts)
+
+
+def _order(ranking: pl.Series, score: pl.Series) -> pl.Series:
+    """The numbers of the rows by ranking, with scores falling, equal ones as they stand."""
+    rows = pl.DataFrame({"ranking": ranking, "score": score, "row": row_numbers(len(ranking))})
+    row = pl.col("row").sort_by("score", descending=True, maintain_order=True)
+    return rows.select(row.over("ranking", mapping_strategy="explode")).to_series()
+
+
+def _levels(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl.Series | None) -> pl.DataFrame:
+    """The rows `above` some members of levels in their level, their `place` by ids if there are any, and its `size`."""
+    begins = ~(repeats(ranking) & repeats(score))
+    level, starts = begins.cum_sum() - 1, begins.arg_true()
+    ends = pl.concat([starts.slice(1), pl.Series([len(begins)], dtype=starts.dtype)])
+    level_of = level[wanted]
+    above, size = wanted - starts[level_of], (ends - starts)[level_of]
+    if ids is None:
+        return pl.DataFrame({"above": above, "place": above, "size": size})
+    # All ids of these levels are compared, as text.
+    compared_levels = filled(False, len(starts), pl.Boolean()).scatter(level_of, True)[level]
+    compared = pl.DataFrame({"level": level.filter(compared_levels), "id": ids.filter(compared_levels).cast(pl.String)})
+    place = compared.select(pl.col("id").rank("ordinal", descending=True).over("level") - 1).to_series()
+    places_of_all = filled(0, len(begins)).scatter(compared_levels.arg_true(), place)
+    return pl.DataFrame({"above": above, "place": places_of_all[wanted], "size": size})
+
+
+def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataFrame:
+    """The judged relation with `RANKING`, and of its columns those that are read.
+
+    Each column is gathered from the judgments, or from the rows of the run that the relation holds (`kept`). Each row
+    of the relation has a number for that: `judgment`, that of its judgment, and `line`, that of its row among those
+    kept. With a query, judgments of d1 and d2, a run of d9, d1 and d8, and with the unjudged documents:
+
+        judgments    run             kept    relation   doc_id   judgment   line   rank
+        0   d1       0   d9   0.9    0                  d1              0      1      2
+        1   d2       1   d1   0.5    1                  d2              1   null   null   not retrieved
+                     2   d8   0.4    2                  d9           null      0      1   not judged
+                                                        d8           null      2      3   not judged
+
+    Without the unjudged documents only row 1 is kept, d1 has line 0, and the relation ends with d2.
+    """
+    extra = (
+        [column for column in pair.extra_columns if needs.whole or column in needs.columns] if needs.unjudged else []
+    )
+    columns = dict.fromkeys([*pair.run.keys, "doc_id", "score", *extra])
+    systems = None if pair.run.systems is None else pl.Series(pair.run.systems, dtype=pl.String)
+    run = Rankings.of(pair.run.select(*columns).collect(engine="in-memory"), judgments.queries, systems)
+    hits = _hits(run, judgments)
+    if needs.judged_only:
+        grades = judgments.rows["relevance"][hits["judgment"]]
+        run = run.only(_holds(run, hits["row"].filter(grades >= 0)))
+        hits = _hits(run, judgments)
+    judged = _holds(run, hits["row"])
+    pooled = _pooled(run, judgments) if "judged_elsewhere" in needs.columns else None
+    kept = (judged if pooled is None else judged | pooled).arg_true()
+    kept = row_numbers(run.rows.height) if needs.unjudged else kept
+    ranking, judgment, line = _rows(run, judgments, hits, kept, judged)
+    if line.count() - judgment.null_count() < hits.height:
+        search_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])
+    lines = places(run, kept, by_id=needs.ties != "input")
+    lines = lines.hstack(run.rows.select(extra)[kept]) if extra else lines
+    if pooled is not None:
+        lines = lines.with_columns(judged_elsewhere=pooled[kept].replace(False, None))
+    if needs.whole or "ideal_rank" in needs.columns:
+        judgments = judgments.with_ideal_rank()
+    relation: dict[str, pl.Series] = {}
+    for table, numbers in ((judgments.rows, judgment), (lines, line)):
+        for name in needs.read_of(table.columns):
+            relation[name] = table[name][numbers]
+    if needs.unjudged or pooled is not None:
+        relation["doc_id"] = relation["doc_id"].zip_with(judgment.is_not_null(), run.rows["doc_id"][kept][line])
+    if "n_retrieved" in needs.columns:
+        relation["n_retrieved"] = run.counts(ranking)
+    query = ranking
+    if run.systems is not None:
+        n_queries = max(len(judgments.queries), 1)
+        relation = {"run": run.systems[ranking // n_queries], **relation}
+        query = ranking % n_queries
+    relation["query_id"] = judgments.queries[query]
+    # Rows known to be in the order of their rankings are grouped without a hash of each.
+    return pl.DataFrame({**relation, RANKING: ranking.set_sorted() if ranking.is_sorted() else ranking})
+
+
+def _hits(run: Rankings, judgments: Judgments) -> pl.DataFrame:
+    """The numbers of the rows whose documents are judged, and of the judgments: `row` and `judgment`."""
+    known = pl.DataFrame({"query": judgments.query, "doc_id": judgments.rows["doc_id"]})
+    rows = pl.DataFrame({"query": run.query, "doc_id": run.rows["doc_id"]}).with_row_index("row")
+    if rows.height >= tuning.TUNING.prefiltered:
+        rows = rows.filter(among(known.columns, known))
+    return rows.join(known.with_row_index("judgment"), on=known.columns).select("row", "judgment")
+
+
+def _pooled(run: Rankings, judgments: Judgments) -> pl.Series:
+    """True where the document of a row is judged for any query."""
+    pool = judgments.rows.select("doc_id").drop_nulls()
+    rows = run.rows.select("doc_id").with_row_index("row").filter(among(pool.columns, pool))
+    return _holds(run, rows.join(pool, on="doc_id", how="semi")["row"])
+
+
+def _holds(run: Rankings, rows: pl.Series) -> pl.Series:
+    """True for the rows of the run with some numbers."""
+    return filled(False, run.rows.height, pl.Boolean()).scatter(rows, True)
+
+
+def _rows(
+    run: Rankings, judgments: Judgments, hits: pl.DataFrame, kept: pl.Series, judged: pl.Series
+) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """The ranking, the judgment and the line of each row of the relation, as in `relate_by_number`.
+
+    A row for each judgment of each system, then one for each unjudged row of the run that is kept.
+    """
+    n_queries, n_judgments = max(len(judgments.queries), 1), judgments.rows.height
+    judgment, ranking, of_hits = row_numbers(n_judgments), judgments.query, hits["judgment"]
+    if run.systems is not None:
+        # The judgments are repeated for each system.
+        number = row_numbers(n_judgments * len(run.systems))
+        judgment = number % max(n_judgments, 1)
+        ranking = number // max(n_judgments, 1) * n_queries + ranking[judgment]
+        of_hits = run.ranking[hits["row"]] // n_queries * n_judgments + of_hits
+    lines = filled(None, run.rows.height).scatter(kept, row_numbers(len(kept)))
+    line = filled(None, len(judgment)).scatter(of_hits, lines[hits["row"]])
+    others = ~judged[kept]
+    if others.any():
+        ranking = ranking.clone().append(run.ranking[kept.filter(others)])
+        judgment = judgment.append(filled(None, int(others.sum())))
+        line = line.append(others.arg_true())
+    return ranking, judgment, line

@@ -1,0 +1,118 @@
+"""A run with its judgments: both in canonical columns, with ids of one type, checked."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import polars as pl
+
+from polars_ir.engine import tuning
+from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.errors import Code, ColumnError, Fix, closest, option
+from polars_ir.frames.prepared import PreparedJudgments
+from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
+from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run with its judgments, both checked; `qrels` is None where the run holds its grades itself.
+
+    `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
+    that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory;
+    those of a LazyFrame are not counted. `extra_columns` are columns of the run that the judged relation lacks.
+    """
+
+    run: Table
+    qrels: Table | None
+    prepared: PreparedJudgments | None = None
+    splits: list[str] = field(init=False)
+    keys: list[str] = field(init=False)
+    rows: int = field(init=False)
+    extra_columns: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        of_qrels, splits = {"relevance"}, []
+        if self.qrels:
+            of_qrels = set(self.qrels.columns)
+            splits = list(itertools.filterfalse(PARTS_OF_DOCUMENTS.__contains__, self.qrels.per))
+        known = of_qrels.union(("run", *DOCUMENT))
+        extra = list(itertools.filterfalse(known.__contains__, self.run.columns))
+        rows = self.run.rows + (self.qrels.rows if self.qrels else 0)
+        vars(self).update(splits=splits, keys=[*self.run.keys, *splits], rows=rows, extra_columns=extra)
+
+    def kept(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+        """The result of `make`, of the judgments alone; of those that are prepared it is made once."""
+        if self.prepared is None or self.qrels is None:
+            return make()
+        return self.prepared.kept((*key, self.qrels.per), make)
+
+
+def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
+    """A run and its judgments with canonical columns and ids of one type, checked."""
+    if qrels is None:
+        if per is not None:
+            raise ColumnError(
+                f"judgments per {per!r} need qrels of their own; got none.",
+                fix=Fix("Pass them", Code("run.ir.evaluate(qrels, ['nDCG@10'])"), without_code=""),
+            )
+        labelled = labelled_table(run)
+        search_duplicates("run", labelled, [*labelled.keys, "doc_id"])
+        return Pair(labelled, None)
+    prepared = qrels if isinstance(qrels, PreparedJudgments) else None
+    run_side = run_table(run)
+    table = prepared.kept(("table", per), lambda: _checked(qrels, per)) if prepared else qrels_table(qrels, per=per)
+    if run_side.eager and not table.eager:
+        table = qrels_table(qrels.collect(), per=per)
+    run_side, qrels_side = same_types(run_side, table)
+    if prepared is None:
+        search_duplicates("qrels", qrels_side, [*DOCUMENT, *qrels_side.per])
+    if is_searched(run_side):
+        search_duplicates("run", run_side, [*run_side.keys, "doc_id"])
+    # Ids that were cast to the run's type are not those that were numbered.
+    return Pair(run_side, qrels_side, prepared if qrels_side is table else None)
+
+
+def _checked(qrels: PreparedJudgments, per: str | None) -> Table:
+    """Judgments as a table, searched for duplicates."""
+    table = qrels_table(qrels, per=per)
+    search_duplicates("qrels", table, [*DOCUMENT, *table.per])
+    return table
+
+
+def search_duplicates(name: str, table: Table, keys: list[str]) -> None:
+    """Search a table in memory for duplicates."""
+    others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if name == "qrels" else []
+    table.check_once(*keys, hint=_of_several(others) if others and not table.per else "")
+
+
+def _of_several(columns: Sequence[str]) -> str:
+    """The hint for several judgments of a document, by the column that may distinguish them."""
+    judge = closest(["judge", "annotator", "assessor", "user"], columns)
+    return (
+        "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name their "
+        f"column: {option('judges', judge)}."
+    )
+
+
+def is_searched(run: Table) -> bool:
+    """True for a run that is searched for duplicates whole."""
+    return run.eager and run.rows <= tuning.TUNING.searched_rows
+
+
+def retrieves_judged(pair: Pair) -> bool:
+    """True if any retrieved document is judged for its query."""
+    if pair.qrels is None:
+        return True
+    judged = pair.run.select(*DOCUMENT).join(pair.qrels.select(*DOCUMENT), on=DOCUMENT, how="semi")
+    return judged.head(1).collect(engine=pair.run.engine).height > 0
+
+
+def systems_of(run: Table) -> pl.LazyFrame:
+    """The systems there are, as a column `run`."""
+    return run.select("run").unique() if run.systems is None else pl.LazyFrame({"run": run.systems})

@@ -1,0 +1,88 @@
+"""Names and texts in a message: those there are, those that may have been meant, and what of them is safe to show."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+#: The most characters of a message, and of a file's path in it.
+LONGEST, LONGEST_PATH = 4000, 400
+
+#: The part of a URL before its host: a user, and a password or a token.
+_USER = re.compile(r"(?<=://)[^/\s'\"]*@")
+
+#: A parameter of a URL, up to its value; those of signed URLs are all that it takes to read the file.
+_PARAMETER = re.compile(r"([?&#;][^=?&#;\s'\"]+=)[^&#\s'\"]*?(?=[:.,;)]*(?:[&#\s'\"]|$))")
+
+
+#: Characters that move the cursor of a terminal, hide text or reverse it; line ends and tabs do not.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """A text whose control characters are escaped as in JSON, `\u001b`."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def shown(text: str, longest: int = LONGEST) -> str:
+    """A text as part of a message, or a message; a long one without its middle."""
+    if len(text) > longest:
+        half = longest // 2
+        text = f"{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}"
+    if "://" in text:
+        text = _PARAMETER.sub(r"\1***", _USER.sub("***@", text))
+    # Half of a character, which neither a file nor a terminal takes.
+    return printable(text.encode(errors="backslashreplace").decode())
+
+
+#: The most names that a message lists; the number of others follows.
+LISTED = 30
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """` Did you mean ...?` with the names closest to `name`, or nothing: those it abbreviates, or else those alike.
+
+    >>> nearest("HR", ["R", "hit_rate"]), nearest("ndgc", ["ndcg", "P"]), nearest("q", ["P"])
+    (" Did you mean 'hit_rate'?", " Did you mean 'ndcg'?", '')
+    """
+    return did_you_mean(alike(name, names))
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """` Did you mean ...?` with some names, each once, or nothing where there are none."""
+    meant = " or ".join(map(repr, dict.fromkeys(names)))
+    return f" Did you mean {meant}?" if meant else ""
+
+
+def alike(name: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that are meant by another, perhaps; at most three."""
+    by_fold = {n.casefold(): n for n in names}
+    abbreviated = [n for n in by_fold.values() if len(name) > 1 and _initials(n) == name.casefold()][:3]
+    return abbreviated or [by_fold[m] for m in difflib.get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.6)]
+
+
+def _initials(name: str) -> str:
+    """The first letters of the words of a name: `hr` of `hit_rate` and of `HitRate`."""
+    return "".join(re.findall(r"^[a-z]|(?<=_)[a-z]|[A-Z]", name)).casefold()
+
+
+def closest(accepted: Iterable[str], names: Iterable[str]) -> str | None:
+    """The name that is most like one of the accepted ones, however little; None without any name.
+
+    >>> closest(["score", "sim"], ["title", "bm25_score"])
+    'bm25_score'
+    """
+    wanted = [name.casefold() for name in accepted]
+
+    def likeness(name: str) -> float:
+        return max(difflib.SequenceMatcher(None, name.casefold(), one).ratio() for one in wanted)
+
+    return max(names, key=likeness, default=None)
+
+
+def quoted(names: Iterable[object]) -> str:
+    """Names in a row, for a message; of very many the first."""
+    listed = list(names)
+    others = f" and {len(listed) - LISTED:,} others" if len(listed) > LISTED else ""
+    return ", ".join(map(repr, listed[:LISTED])) + others or "no columns"

@@ -1,0 +1,275 @@
+"""From what a caller names to the files that are read, and their format.
+
+Conventions: a path that exists is that file, whatever characters are in its name; another with `*`, `?` or `[` is a
+glob, whose files come in the order of their names, and each of which must be a file that can be read. A URL is left to
+Polars, and so are columns in the names of folders (Hive's `run=bm25/part.parquet`). All files of a call have one
+format, and none is there twice. The extension tells the format, or the first line that is neither blank nor a comment
+(`#`); what fits no format is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePath
+from typing import Annotated, TypeAlias, TypedDict
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, option
+from polars_ir.files.finding.file import (
+    COMPRESSED,
+    MAX_RATIO,
+    SCHEMES,
+    File,
+    beginning,
+    check_readable,
+    check_unpacked,
+    is_pattern,
+    is_text,
+    pure,
+    scheme,
+)
+from polars_ir.files.formats import BY_EXTENSION, FORMATS, READABLE
+from polars_ir.files.formats.msmarco import MSMARCO
+from polars_ir.files.formats.record import Format, Role, Typed
+from polars_ir.files.rows.blanks import first_line
+from polars_ir.frames.roles import ROLES, fold
+from polars_ir.language.options import Option, or_none, positive, truth
+
+Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+#: Extensions that are not part of a system's name, which often has dots itself (`bm25.k1=0.9.run.gz`).
+_PLAIN = {*(ending for format in FORMATS for ending in format.extensions), *COMPRESSED, ".txt", ".out", ".dat"}
+
+
+Remote: TypeAlias = Annotated[
+    bool,
+    Option(
+        True,
+        truth(),
+        "Whether a file may be at a URL. Choose False for names from untrusted sources, such as a web form: a URL "
+        "makes this machine send requests. Redirects are followed to `http` and `https` only.",
+    ),
+]
+MaxRatio: TypeAlias = Annotated[
+    float | None,
+    Option(
+        MAX_RATIO,
+        or_none(positive(), "for no limit"),
+        "How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit. "
+        "The size is found before the text is read, which takes a pass over gzip; Zstandard tells it at each block. A "
+        "line of a gzip file may have at most 16 MB, except in JSON. Parquet and Arrow IPC are unpacked by Polars, "
+        "column by column, and declare only their number of rows: eight bytes are assumed for each value, so that "
+        "long texts in them have no limit. Texts that Polars fetches, those of `s3://` and the like, or scanned, have "
+        "none either.",
+    ),
+]
+
+
+class Limits(TypedDict, total=False):
+    """The limits of the files that are read."""
+
+    remote: Remote
+    max_ratio: MaxRatio
+
+
+def resolve(source: Source, *, remote: bool = True, max_ratio: float | None = MAX_RATIO) -> list[File]:
+    """The files of a call: local ones can be read, and unpack to no more than `max_ratio` times their size."""
+    named = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(named, Sequence) or isinstance(named, bytes) or not all(map(_is_path, named)):
+        raise InputTypeError(
+            f"must be a path, a glob or a list of them; got {type(source).__name__}: {source!r:.80}.", about="source"
+        )
+    if not named:
+        raise FileError("is an empty list; name at least one file.", about="source")
+    files = [file for name in named for file in _files(os.fspath(name))]
+    for file, count in Counter(files).items():
+        if count > 1:
+            raise FileError.of_file(file, "source names this file twice; each is read once.")
+        if isinstance(file, Path):
+            check_unpacked(file, max_ratio)
+        elif not remote:
+            fix = Fix("Allow it", Code("remote=True"), without_code=f"Download it, or leave out {option('remote')}")
+            raise FileError.of_file(file, "this is a URL, and only local files are allowed.", fix=fix)
+    return files
+
+
+def stem(file: File) -> str:
+    """The name of a file without its extensions."""
+    path = pure(file)
+    while path.suffix.lower() in _PLAIN:
+        path = path.with_suffix("")
+    return path.name
+
+
+def names(files: Sequence[File]) -> list[str]:
+    """A name for every file: without its extensions, or its whole path where those names repeat."""
+    stems = [stem(file) for file in files]
+    if len(set(stems)) == len(stems):
+        return stems
+    # URLs can differ in their secrets alone.
+    paths = [called(file) for file in files]
+    return paths if len(set(paths)) == len(paths) else [f"{path} {number}" for number, path in enumerate(paths, 1)]
+
+
+def _is_path(name: object) -> bool:
+    return isinstance(name, str | os.PathLike) and isinstance(os.fspath(name), str)
+
+
+def _files(name: str) -> list[File]:
+    if not name:
+        raise FileError("is an empty text; name a file.", about="source")
+    kind = scheme(name)
+    if kind == "file":
+        if urlsplit(name).netloc not in ("", "localhost"):
+            raise FileError.of_file(name, "this file is on another machine; copy it here first.")
+        return _local_files(url2pathname(urlsplit(name).path))
+    if kind in SCHEMES:
+        _check_address(name)
+        if name.endswith("/"):
+            raise FileError.of_file(name, f"this is a folder; name its files, for instance {name + '*.parquet'!r}.")
+        return [name]
+    if kind is not None and not os.path.exists(name):
+        raise FileError.of_file(name, f"a URL begins with {', '.join(SCHEMES)} or file; download this one first.")
+    return _local_files(name)
+
+
+def _check_address(url: str) -> None:
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise FileError.of_file(url, f"this is no URL that can be read: {error}.") from None
+
+
+def _local_files(name: str) -> list[File]:
+    path = Path(os.path.expanduser(name))
+    if not glob.has_magic(name) or os.path.lexists(path):
+        return [_local_file(path)]
+    matches = sorted(glob.glob(str(path), recursive=True))
+    if not matches:
+        raise FileError.of_file(f"{name:.200}", "no file matches this glob.")
+    # A match that is not a regular file is an error, not skipped.
+    return [_local_file(Path(match)) for match in matches]
+
+
+def _local_file(path: Path) -> Path:
+    """The path of a file that can be read."""
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise _missing(path) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FileError.of_file(path, f"this is no path that can be read: {reason}.") from None
+    if stat.S_ISDIR(mode):
+        raise _is_directory(path)
+    if not stat.S_ISREG(mode):
+        raise FileError.of_file(path, "this is a pipe or a device, which can not be read twice; write it to a file.")
+    if not is_text(path):
+        raise FileError.of_file(path, "the name of this file is no UTF-8 text; rename it.")
+    begin = beginning(path)
+    check_readable(path, begin)
+    if magic := COMPRESSED.get(path.suffix.lower()):
+        if begin == b"":
+            raise FileError.empty(path)
+        if not begin.startswith(magic):
+            kind = path.suffix[1:]
+            raise FileError.of_file(path, f"the name ends in .{kind}, but the file is not compressed so; rename it.")
+    return path
+
+
+def _missing(path: Path) -> FileError:
+    if os.path.islink(path):
+        return FileError.of_file(path, f"this is a link to {os.readlink(path)!r:.200}, where there is no file.")
+    beside = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and os.path.isdir(path.parent) else []
+    return FileError.missing(path, path.name, beside)
+
+
+def _is_directory(path: Path) -> FileError:
+    """The error for a directory; folders called `key=value` hold columns, for Polars to read."""
+    if "=" in path.name or any(path.glob("*=*")):
+        problem = "this is a directory with columns in the names of folders."
+        return FileError.of_file(path, problem, fix=by_polars(path))
+    return FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
+
+
+def by_polars(folder: PurePath) -> Fix:
+    """The advice to read the Parquet files of such a folder by Polars."""
+    code = Code(f"pl.scan_parquet({str(folder)!r}, hive_partitioning=True)")
+    return Fix("Read it by Polars", code, without_code="Put these columns into the files, and name the files")
+
+
+def check_folders(files: Sequence[File], columns: Iterable[str]) -> None:
+    """Raise a `FileError` for parts of a table that differ only by a column in the names of their folders."""
+    roles = {fold(name) for role in ROLES.values() for name in role.names} - {fold(name) for name in columns}
+    folders = [_columns_of(pure(file)) for file in files]
+    for key in folders[0]:
+        if fold(key) in roles and len({of_file.get(key) for of_file in folders}) > 1:
+            top = next(above for above in reversed(pure(files[0]).parents) if _key(above.name) == key).parent
+            problem = f"the folders hold the column {key!r}, which their files lack."
+            raise FileError.of_file(top, problem, fix=by_polars(Path(top)))
+
+
+def _columns_of(path: PurePath) -> dict[str, str]:
+    """The columns in the names of a file's folders, with their values."""
+    return {_key(part): part for part in path.parts[:-1] if _key(part)}
+
+
+def _key(folder: str) -> str:
+    """The column that a folder's name holds; nothing where it holds none."""
+    return folder.partition("=")[0] if "=" in folder else ""
+
+
+def one_format(files: list[File], role: Role, format: Format | None) -> Format:
+    """The format of a call, or else the one that all files have."""
+    for file in filter(is_pattern, files):
+        known = format or by_extension(file)
+        if not (known and isinstance(known.reader, Typed)):
+            typed = ", ".join(sorted(format.name for format in FORMATS if isinstance(format.reader, Typed)))
+            raise FileError.of_file(file, f"a pattern at a URL is followed for {typed} only; list these files.")
+    if format:
+        return format
+    first = format_of(files[0], role)
+    for file in files[1:]:
+        if (other := format_of(file, role)) is not first:
+            had, wanted = other.name, first.name
+            problem = f"this file is {had}, but {called(files[0])} is {wanted}; read files of one format at a time."
+            raise FileError.of_file(file, problem)
+    return first
+
+
+def by_extension(file: File) -> Format | None:
+    """The format whose extension a file has."""
+    path = pure(file)
+    plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+    return BY_EXTENSION.get(plain.suffix.lower())
+
+
+def format_of(file: File, role: Role) -> Format:
+    """The format of a file, by its extension, its first bytes or its first line."""
+    named = by_extension(file)
+    if named is not None and named.has_own_extension:
+        return named
+    begin = beginning(file) if isinstance(file, Path) else b""
+    for format in FORMATS:
+        if format.signature and begin.startswith(format.signature):
+            return format
+    number, line = first_line(file)
+    for format in FORMATS[::-1]:
+        if format.separator in line and role in format.is_first_line and format.is_first_line[role](line):
+            return format
+    raise FileError.at_line(file, number, line, _unknown(role))
+
+
+def _unknown(role: Role) -> str:
+    """The advice for a line that fits no format."""
+    tried = ", ".join(format.name for format in FORMATS if role in format.is_first_line)
+    # Its two or three fields could as well be grades, scores or texts.
+    msmarco = f"{option('format', 'msmarco')} for lines of {MSMARCO.holds[role]}"
+    choices = ", ".join(map(repr, READABLE[role]))
+    unknown = f"neither the name nor the first line tells the format; tried {tried}"
+    return f"{unknown}. Give it: {msmarco}; all are {choices}."

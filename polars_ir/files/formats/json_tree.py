@@ -1,0 +1,137 @@
+"""JSON as a tree, in which the many numbers are columns.
+
+Conventions: objects whose values are all numbers, which hold nearly all of a run, become two columns of all their keys
+and values, so that a large file takes about five times its size in memory and no more. A key that is repeated in an
+object, of which JSON readers keep only the last, is kept as such: the reader of the object reports the position.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import FileError, option
+from polars_ir.files.finding.file import File
+from polars_ir.files.rows.unreadable import FAILURES, unreadable
+
+#: The count of numbers that are kept as Python objects before they become a piece of a column.
+_PIECE = 100_000
+
+#: Integers of more characters do not fit Int64.
+_LONGEST = 20
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An object whose values are all numbers: those from `start` to `stop` of the tree's columns."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """An object with a repeated key."""
+
+    key: str
+
+
+@dataclass
+class Tree:
+    """A JSON value, with the keys and values of all objects of numbers in it."""
+
+    root: Any = None
+    keys: list[pl.Series] = field(default_factory=list)
+    values: list[pl.Series] = field(default_factory=list)
+    _keys: list[str] = field(default_factory=list)
+    _values: list[int | float] = field(default_factory=list)
+    _count: int = 0
+
+    def object(self, pairs: Sequence[tuple[str, Any]]) -> Any:
+        """An object of the file as a node of the tree."""
+        keys, values = zip(*pairs, strict=True) if pairs else ((), ())
+        if len(set(keys)) < len(keys):
+            return Repeated(Counter(keys).most_common(1)[0][0])
+        if not pairs or not set(map(type, values)) <= {int, float}:
+            return dict(pairs)
+        self._keys.extend(keys)
+        self._values.extend(values)
+        self._count += len(keys)
+        if len(self._keys) >= _PIECE:
+            self.cut()
+        return Numbers(self._count - len(keys), self._count)
+
+    def cut(self) -> None:
+        """Make a piece of the columns of the numbers gathered so far."""
+        dtype = pl.Int64 if set(map(type, self._values)) <= {int} else pl.Float64
+        self.keys.append(pl.Series(self._keys, dtype=pl.String))
+        self.values.append(pl.Series(self._values, dtype=dtype))
+        self._keys, self._values = [], []
+
+    def numbers(self, node: Numbers) -> dict[str, int | float]:
+        """An object of numbers as it was."""
+        return dict(self._pairs[node.start : node.stop].rows())
+
+    @cached_property
+    def _pairs(self) -> pl.DataFrame:
+        return self.columns("key", "value")
+
+    def columns(self, key: str, value: str) -> pl.DataFrame:
+        """The two columns, under these names; the values are Int64 if all are written as integers, else Float64."""
+        pieces = zip(self.keys, self.values, strict=True)
+        return pl.concat([pl.DataFrame({key: keys, value: values}) for keys, values in pieces], how="vertical_relaxed")
+
+
+def load(file: File) -> Tree:
+    """The JSON value that a file holds."""
+    tree = Tree()
+    decoder = json.JSONDecoder(object_pairs_hook=tree.object, parse_constant=float, parse_int=_whole)
+    text = _text(file)
+    try:
+        tree.root = decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise _malformed(file, error) from None
+    except RecursionError:
+        raise FileError.of_file(file, "the JSON is nested too deeply to be a run or judgments.") from None
+    tree.cut()
+    return tree
+
+
+def _text(file: File) -> str:
+    # Polars decompresses and fetches; the text of JSON has no line breaks but between its tokens.
+    lines = pl.scan_lines(file, name="text", glob=False)
+    try:
+        text = "\n".join(lines.collect(engine="streaming").to_series().to_list()).removeprefix("\ufeff")
+    except FAILURES as error:
+        raise unreadable(file, error) from None
+    if not text.strip():
+        raise FileError.empty(file)
+    return text
+
+
+def described(value: Any) -> str:
+    """A value of a tree in a message."""
+    if isinstance(value, Numbers):
+        return "an object of numbers"
+    if isinstance(value, dict | Repeated):
+        return "an object"
+    return "a list" if isinstance(value, list) else f"{json.dumps(value):.80}"
+
+
+def _whole(text: str) -> int | float:
+    number = int(text) if len(text) <= _LONGEST else None
+    return number if number is not None and -(2**63) <= number < 2**63 else float(text)
+
+
+def _malformed(file: File, error: json.JSONDecodeError) -> FileError:
+    around = error.doc[max(error.pos - 30, 0) : error.pos + 30]
+    ndjson = option("format", "ndjson")
+    hint = f" Is it one JSON value a line? Then say {ndjson}." if error.msg == "Extra data" else ""
+    problem = f"this is no JSON at column {error.colno}: {error.msg}.{hint}"
+    return FileError.at_line(file, error.lineno, around, problem)

@@ -1,0 +1,90 @@
+"""The record of a format: its marks, its reader and its writer.
+
+Conventions: each format is one record beside its functions, in a file of `formats/`, and one line in `FORMATS`. All
+that handles formats (readers, writers, the command line, documentation, tests) reads the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_ir.errors import FileError
+from polars_ir.files.finding.file import File
+from polars_ir.files.rows.unreadable import because
+from polars_ir.files.rows.verdicts import Checked
+from polars_ir.frames.table import Table
+
+Role: TypeAlias = Literal["run", "qrels"]
+
+
+class Rows(NamedTuple):
+    """The reader of a text whose rows are checked one by one, so that it can be larger than memory."""
+
+    #: Reads a file, with scores and grades of a type.
+    rows: Mapping[Role, Callable[[File, type[pl.DataType]], Checked]]
+    #: Reads a run the short way; None where that could be wrong.
+    quick: Callable[[Path], pl.DataFrame | None] = lambda _: None
+    #: The names that the rows of a run give their system.
+    tags: Callable[[Checked], list[str]] = lambda _: []
+
+
+class Typed(NamedTuple):
+    """The reader of tables that know the types of their columns; several files are parts of one table."""
+
+    scan: Callable[[list[File]], pl.LazyFrame]
+    #: Raises a `FileError` for a file with these columns that Polars reads without an error.
+    check: Callable[[File, pl.Schema], None] = lambda _file, _schema: None
+    #: The error of a file that Polars could not read.
+    failure: Callable[[File, BaseException], FileError] = because
+    #: True if only all rows tell the columns, so that a scan reads them all.
+    by_rows: bool = False
+
+
+class Whole(NamedTuple):
+    """The reader of a text that has to be read to its end."""
+
+    read: Callable[[File, Role], pl.DataFrame]
+
+
+class Writer(NamedTuple):
+    """The writer of a format: tables become frames, which are written one after the other."""
+
+    #: Makes frames of a run and the name of its system, or of judgments in the order of their queries.
+    frames: Mapping[Role, Callable[[Table, str], Iterable[pl.LazyFrame]]] = {}
+    #: Writes a frame to a binary file; takes `compression` where the format is a text.
+    sink: Callable[..., None] = pl.LazyFrame.sink_csv
+    #: True if any table can be written so, also a run of several systems.
+    table: bool = False
+
+
+class Format(NamedTuple):
+    """A format of files."""
+
+    name: str
+    #: The content of a file, in words, for each role that it can have.
+    holds: Mapping[Role, str]
+    reader: Rows | Typed | Whole
+    writer: Writer = Writer()
+    #: A small file of each role; empty where the format is no text.
+    examples: Mapping[Role, str] = {}
+    #: The first one is what tables are written with.
+    extensions: tuple[str, ...] = ()
+    #: True if the extension alone tells the format.
+    has_own_extension: bool = True
+    #: The separator of the columns of a text with a header; without it a line is not one of this format.
+    separator: str = ""
+    #: The first bytes of a file that is no text, whatever it is called.
+    signature: bytes = b""
+    #: The test of the first line that holds data, for each role whose files it tells.
+    is_first_line: Mapping[Role, Callable[[str], object]] = {}
+    #: The column that distinguishes several judgments of a document.
+    per: str | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """True if a file may be compressed as a whole."""
+        return not self.signature

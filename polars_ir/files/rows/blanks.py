@@ -1,0 +1,137 @@
+"""Lines of fields between blanks, as in TREC's files, and the first line of any text.
+
+Conventions:
+
+* Fields are separated by any number of blanks, which are C's: space, tab, vertical tab, form feed, and no others.
+  Blanks at either end of a line, CRLF and a byte-order mark mean nothing. A blank line is skipped, and so is one that
+  begins with `#`: a comment, as in trec_eval 10, so that no query id can begin with `#`. One with the fields of a row
+  is skipped with a warning.
+* One plan reads every layout, by splitting at blanks and leaving out the empty fields. `scan_csv` is faster, but takes
+  a late tab-separated line for one long query id; `clean` uses it where that can not happen.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from polars_ir.errors import FileError
+from polars_ir.files.finding.file import LONGEST, SHOWN, TOO_LONG_PROBLEM, File
+from polars_ir.files.rows.unreadable import FAILURES, unreadable
+from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT
+
+#: The blanks within a line, as C's isspace has them.
+BLANKS = " \t\v\f"
+FIELD = f"[^{BLANKS}]+"
+
+#: A score or a grade.
+NUMERAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE | re.ASCII)
+
+#: A line of more bytes has its blanks squeezed before it is split.
+_LONG, _ANY = 64 << 10, 1 << 62
+
+#: The characters of the first line that are looked at; JSON can be one line of any length.
+_BEGINNING = 1_000_000
+
+_FIELDS = "line fields"
+COUNT = "line field count"
+#: True where a line was too long to be split.
+TOO_LONG = pl.col(COUNT).is_null()
+
+
+def first_line(file: File) -> tuple[int, str]:
+    """The beginning of the first line that holds data, and its number."""
+    return _line(file, last=False)
+
+
+def last_line(file: File) -> tuple[int, str]:
+    """The beginning of the last line that holds data, and its number."""
+    return _line(file, last=True)
+
+
+def _line(file: File, *, last: bool) -> tuple[int, str]:
+    text = pl.col("line").str.strip_prefix("\ufeff").str.strip_chars(BLANKS + "\r")
+    # With globbing on, Polars would take a file named `x[1].run` for a pattern.
+    lines = pl.scan_lines(file, name="line", row_index_name="number", row_index_offset=1, glob=False)
+    holds_data = (text != "") & text.str.starts_with("#").not_()
+    beginnings = lines.filter(holds_data).select("number", text.str.slice(0, _BEGINNING))
+    wanted = beginnings.select(pl.all().last()).drop_nulls() if last else beginnings.head(1)
+    try:
+        rows = wanted.collect(engine="streaming").rows()
+    except FAILURES as error:
+        raise unreadable(file, error) from None
+    if not rows:
+        raise FileError.empty(file)
+    number, line = rows[0]
+    return number, line
+
+
+def fields(line: str) -> list[str]:
+    """The fields of a line, which blanks separate."""
+    return re.findall(FIELD, line)
+
+
+def not_a_score(score: pl.Expr) -> pl.Expr:
+    """True where a Float64 holds no score; the infinities are scores."""
+    return score.is_null() | score.is_nan()
+
+
+def not_a_grade(value: pl.Expr, grade: type[pl.DataType]) -> pl.Expr:
+    """True where a value read as `grade` holds no grade."""
+    return value.is_null() if grade is pl.Int64 else value.is_finite().not_().fill_null(True)
+
+
+def whole_grades(grade: type[pl.DataType]) -> str:
+    """The demand of a lazy reader that saw no fraction in the first lines, for a message."""
+    return " with whole grades like the first lines (read_qrels takes fractions)" if grade is pl.Int64 else ""
+
+
+def rows_of(
+    path: File, places: dict[str, int], dtypes: dict[str, type[pl.DataType]], bad: pl.Expr, problem: pl.Expr
+) -> pl.LazyFrame:
+    """The lines of a file as data columns, with those of `Checked` beside them."""
+    data = [field(place).cast(dtypes.get(name, pl.String), strict=False).alias(name) for name, place in places.items()]
+    lines = _lines(path).select(*data, pl.col(_FIELDS).list.len().alias(COUNT), NUMBER, TEXT, _FIELDS)
+    holds_data = (pl.col(COUNT) > 0) & pl.col("query_id").str.starts_with("#").not_()
+    return lines.with_columns(
+        (holds_data | TOO_LONG).alias(KEEP),
+        (bad | TOO_LONG | pl.col(TEXT).str.contains("[\r\0]")).alias(BAD),
+        pl.when(TOO_LONG)
+        .then(pl.lit(TOO_LONG_PROBLEM))
+        .when(pl.col(TEXT).str.contains("\0", literal=True))
+        .then(pl.lit("a NUL byte; is this a binary file?"))
+        # A lone carriage return would hide the lines after it.
+        .when(pl.col(TEXT).str.contains("\r", literal=True))
+        .then(pl.lit("a carriage return inside the line; lines end in \\n or \\r\\n."))
+        .otherwise(problem)
+        .alias(PROBLEM),
+    )
+
+
+def _lines(path: File) -> pl.LazyFrame:
+    """Number, text and list of fields of every line; of one that is too long the beginning, and no list."""
+    # With globbing on, Polars would take a file named `x[1].run` for a pattern.
+    lines = pl.scan_lines(path, name=TEXT, row_index_name=NUMBER, row_index_offset=1, glob=False)
+    size = pl.col(TEXT).str.len_bytes()
+    usual, long, too_long = (
+        pl.when(size.is_between(low, high, closed="right")).then(pl.col(TEXT))
+        for low, high in ((-1, _LONG), (_LONG, LONGEST), (LONGEST, _ANY))
+    )
+    # Megabytes of blanks are not to become millions of empty fields; to look for them in every line costs a fifth.
+    text = pl.coalesce(usual, long.str.replace_all(f"[{BLANKS}]+", " ")).str.strip_prefix("\ufeff")
+    pieces = text.str.replace_all("\t", " ", literal=True).str.replace_all("[\v\f]", " ").str.split(" ")
+    return lines.with_columns(
+        pl.coalesce(usual, long, too_long.str.head(SHOWN)),
+        pieces.list.eval(pl.element().filter(pl.element() != "")).alias(_FIELDS),
+    )
+
+
+def field(place: int) -> pl.Expr:
+    """The field at a place of the line; null where the line is shorter."""
+    return pl.col(_FIELDS).list.get(place, null_on_oob=True)
+
+
+def shown(place: int) -> pl.Expr:
+    """A field for a message, which no field of megabytes may fill."""
+    return field(place).str.head(80)

@@ -1,0 +1,179 @@
+"""A file takes the place of another when it is whole: a write that fails, or is killed, leaves the old one.
+
+Conventions: what is written goes to a part in the same folder, under a name that nothing has, is brought to the disk,
+and renamed. Of two writers one wins, whole. Each locks its part, so that parts without a lock are of writers that were
+killed, and the next writer in the folder removes them. The permissions of the old file stay; one that is read-only is
+not replaced. A link stays one, and leads to what was written; a pipe or a device is written into.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from polars_ir.errors import FileError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: parts of killed writers stay there
+    fcntl = None  # type: ignore[assignment]
+
+_PART = re.compile(r"\.polars_ir-[0-9a-f]{16}\.part")
+
+#: The failures of a disk that is written to.
+_OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EPIPE)
+
+#: The number of a failure in a message of Polars.
+_NUMBER = re.compile(r"\(os error (\d+)\)")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write into, which takes its place at the end; a `FileError` where that fails."""
+    try:
+        # A link stays one: what it leads to is replaced.
+        with _opened(path) if _is_device(path) else _beside(Path(os.path.realpath(path))) as file:
+            yield file
+    except (OSError, pl.exceptions.ComputeError) as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise FileError.of_file(path, f"can not be written: {reason}.") from None
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _opened(path: Path) -> IO[bytes]:
+    # It is opened here, and once: Polars may open a path again, and then wait for ever for a reader of a pipe.
+    return path.open("wb")
+
+
+@contextmanager
+def _beside(place: Path) -> Iterator[IO[bytes]]:
+    """A part beside a place, moved there at the end, and gone where something fails."""
+    status = _status(place)
+    _remove_abandoned(place.parent)
+    part, file = _new_part(place.parent, 0o666 if status is None else 0o600)
+    try:
+        with file:
+            yield file
+            file.flush()
+            if status is not None:
+                _take_permissions(file.fileno(), status)
+            os.fsync(file.fileno())
+            if fcntl:
+                # While it is locked, so that nobody takes it for abandoned.
+                part.replace(place)
+        if not fcntl:
+            part.replace(place)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    _sync(place.parent)
+
+
+def _status(place: Path) -> os.stat_result | None:
+    """The owner and the permissions of a file that is to be replaced; None for a new one."""
+    try:
+        status = place.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    # To rename takes no permission to write, and the superuser always has it.
+    if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file there is read-only")
+    return status
+
+
+def _take_permissions(descriptor: int, status: os.stat_result) -> None:
+    if os.name != "nt":
+        with suppress(PermissionError):  # only the superuser gives files away
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+
+
+def _new_part(folder: Path, mode: int) -> tuple[Path, IO[bytes]]:
+    """A locked file of a name that nothing had, no link either."""
+    while True:
+        part = folder / f".polars_ir-{secrets.token_hex(8)}.part"
+        try:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:
+            continue
+        try:
+            # Before it was locked, another writer may have taken it for abandoned.
+            if _lock(descriptor) is not False and part.exists():
+                return part, os.fdopen(descriptor, "wb")
+            os.close(descriptor)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.close(descriptor)
+            raise
+
+
+def _lock(descriptor: int) -> bool | None:
+    """True if a part was locked; its lock goes with the process that has it. None where there are no locks."""
+    try:
+        if fcntl:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a file system without locks
+    return None
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the parts of writers that were killed, as far as that is allowed."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if fcntl and _PART.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_unlocked(Path(entry.path))
+
+
+def _remove_unlocked(part: Path) -> None:
+    # Parts are regular files: links and pipes of such a name are not followed.
+    descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if _lock(descriptor):
+            part.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    if os.name == "nt":
+        return
+    with suppress(PermissionError):  # one may write into a folder that one may not read
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # a file system that has no such thing
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def _reason(error: BaseException) -> str | None:
+    """The reason for which a file could not be written; None where something else failed before."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.strerror
+    number = _NUMBER.search(str(error))
+    return os.strerror(int(number[1])) if number and int(number[1]) in _OF_DISK else None

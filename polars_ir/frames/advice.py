@@ -1,0 +1,193 @@
+"""Errors for a table whose columns do not fit, and the advice in them: it may be of another kind, or lack a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, casting, closest, quoted
+from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
+
+#: The most distinct text grades for which the error suggests a mapping.
+MOST_WORDS = 12
+
+
+def without(table: str, role: str, names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError:
+    """The error for a table in which no column plays a role that it needs; `names` has those of other roles."""
+    spare = [name for name in schema if name not in names.values() and could_be(role, schema[name])]
+    return mistaken(table, role, names, schema) or lacking(table, role, ROLES[role].names, list(schema), spare)
+
+
+def lacking(
+    table: str, role: str, accepted: Sequence[str], columns: Sequence[str], spare: Sequence[str]
+) -> ColumnError:
+    """The error for a missing column. Distances or grades renamed to scores would be ranked by, the worst first."""
+    error = ColumnError.missing(table, role, accepted, columns, spare)
+    if role != "score":
+        return error
+    distance = next((name for name in spare if fold(name).endswith(("distance", "distances", "dist"))), None)
+    grade = next((name for name in spare if fold(name) in map(fold, ROLES["relevance"].names)), None)
+    if distance is not None:
+        polars = f"{table}.with_columns(score=-pl.col({distance!r}))"
+        fix = Fix(
+            "The nearest is the best, so take the negative",
+            Code(polars, f"{table}.assign(score=-{table}[{distance!r}])"),
+        )
+    elif grade is not None:
+        words = f"Rename {grade!r} to 'score' if it is what ranks. Else it looks like qrels; give these after the run"
+        fix = Fix(words, Code("run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
+    else:
+        return error
+    return ColumnError(error.says, about=table, fix=fix)
+
+
+def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError | None:
+    """The error for a table without ids of documents that is of another kind; None if it is of none."""
+    query = names.get("query_id")
+    if role != "doc_id" or query is None:
+        return None
+    lists = [name for name, dtype in schema.items() if isinstance(dtype, (pl.List, pl.Array))]
+    if lists:
+        return _in_lists(table, query, lists, schema)
+    others = {name: dtype for name, dtype in schema.items() if name not in names.values()}
+    measures = [name for name, dtype in others.items() if dtype.is_numeric()]
+    # Documents may stand in a column of another name, unless all names are those of measures.
+    documents = [] if any("@" in name for name in measures) else [n for n in others if could_be(role, others[n])]
+    if table != "run" or not measures or documents or names.get("score") or names.get("rank"):
+        return None
+    fix = Fix(
+        "Evaluate the run itself; for a per-query frame there are .ir.summarize(), .ir.compare(...) and the means",
+        Code("run.ir.mean()"),
+        without_code="Give the run itself; compare and gate read per-query files",
+    )
+    says = (
+        f"has no 'doc_id' column, but a row for each query and the numbers {quoted(measures)}: it looks like a "
+        "per-query frame, which evaluate returned."
+    )
+    return ColumnError(says, about=table, fix=fix)
+
+
+def _in_lists(table: str, query: str, lists: Sequence[str], schema: Mapping[str, pl.DataType]) -> ColumnError:
+    """The error for a table with a row for each query and its documents in lists, and the code that makes a run."""
+    retrieved = closest(RETRIEVED, lists)
+    relevant = closest(RELEVANT, [name for name in lists if name != retrieved])
+    code = Code(
+        f"{table} = dict({table}.select({query!r}, {retrieved!r}).iter_rows())",
+        f"{table} = dict(zip({table}[{query!r}], {table}[{retrieved!r}]))",
+    )
+    inner = getattr(schema[lists[0]], "inner", None)
+    if relevant is not None:
+        columns = {"query": query, "retrieved": retrieved, "relevant": relevant}
+        words = ", ".join(f"{name}={column!r}" for name, column in columns.items())
+        code = Code(f"run, qrels = ir.from_lists({table}, {words})")
+    elif isinstance(inner, pl.Struct):
+        code = Code(
+            f"{table} = {table}.explode({retrieved!r}, empty_as_null=False).unnest({retrieved!r})",
+            f"{table} = pd.DataFrame([{{{query!r}: query, **row}} for query, rows in zip({table}[{query!r}], "
+            f"{table}[{retrieved!r}]) for row in rows])",
+        )
+    fix = Fix("Make one of them", code, without_code="Give a file with a row for each document")
+    says = f"has a row for each query, and lists in {quoted(lists)}, where a row for each document is wanted."
+    return ColumnError(says, about=table, fix=fix)
+
+
+def lacking_grades(columns: Sequence[str]) -> ColumnError:
+    """The error for judgments without grades: where rows are interactions, every row is relevant."""
+    accepted = ", ".join((*ROLES["relevance"].names, "score"))
+    fix = Fix(
+        "Rename the column of grades to 'relevance', or, if every row is relevant, as clicks and purchases are, say so",
+        Code("qrels.with_columns(relevance=1)", "qrels.assign(relevance=1)"),
+        without_code="Add a column 'relevance', of ones if every row is relevant",
+    )
+    says = f"has no 'relevance' column (recognised names: {accepted}); it has {quoted(columns)}."
+    return ColumnError(says, about="qrels", fix=fix)
+
+
+def not_labelled(schema: pl.Schema) -> ColumnError:
+    """The error for a run without qrels and without grades of its own."""
+    names = {role: name for role in ("query_id", "doc_id", "score", "rank") if (name := find("run", role, schema))}
+    if "doc_id" not in names and (error := mistaken("run", "doc_id", names, schema)):
+        return error
+    known, fix = ", ".join(ROLES["relevance"].names), Fix("Pass the qrels", Code("run.ir.ndcg(qrels, k=10)"))
+    says = f"no qrels were given, and run has no column of grades (recognised names: {known}); it has"
+    return ColumnError(f"{says} {quoted(schema)}.", fix=fix)
+
+
+def of_documents(columns: Sequence[str]) -> ColumnError | None:
+    """The error for a table of documents, whose scores and ranks are no measures, in the place of a per-query frame."""
+    documents, scores, grades = (
+        [column for column in columns if ROLE_OF.get(fold(column)) == role] for role in ("doc_id", "score", "relevance")
+    )
+    if not (documents or (scores and grades) or "ideal_rank" in columns):
+        return None
+    telling = [*documents, *scores, *grades, *(column for column in columns if column == "ideal_rank")]
+    kind = "the judged relation" if "ideal_rank" in columns else "a run or qrels"
+    fix = Fix("Measure the run first", Code("per_query = run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
+    says = f"must have a row for each query; by its columns {quoted(telling)} it is {kind}."
+    return ColumnError(says, about="per_query", fix=fix)
+
+
+def misfit(
+    table: str, role: str, name: str, dtype: pl.DataType, frame: pl.DataFrame | pl.LazyFrame | None
+) -> DtypeError:
+    """The error for a column whose dtype does not fit its role, and the code that makes one that does."""
+    if role not in ("score", "relevance"):
+        return DtypeError.of_column(table, name, "strings or integers", dtype, _as_id(table, name, dtype))
+    fix = Fix("Cast it", casting(table, name, pl.Float64))
+    if isinstance(dtype, TEXT):
+        texts = frame[name].cast(pl.String).drop_nulls() if isinstance(frame, pl.DataFrame) else None
+        fix = (_grades_of if role == "relevance" else _scores_of)(table, name, texts, fix)
+    return DtypeError.of_column(table, name, "numbers", dtype, fix)
+
+
+def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix:
+    """The code that makes grades of texts: a cast, or where they are words a map."""
+    if texts is None:
+        return cast._replace(words="Make numbers of words by replace_strict; cast texts that hold numbers")
+    words = texts.unique().sort()
+    numbers = words.cast(pl.Float64, strict=False)
+    if not numbers.has_nulls():
+        return cast
+    if len(words) > MOST_WORDS:
+        return Fix(f"It holds {len(words):,} texts, such as {quoted(words.head(3))}; name a column of numbers so")
+    grades = zip(words, numbers.fill_null(0.0), strict=True)
+    mapping = "{" + ", ".join(f"{word!r}: {grade:g}" for word, grade in grades) + "}"
+    code = Code(
+        f"{table}.with_columns(pl.col({name!r}).replace_strict({mapping}))",
+        f"{table}.assign(**{{{name!r}: {table}[{name!r}].map({mapping})}})",
+    )
+    return Fix("Give each word its grade, in the place of 0", code)
+
+
+def _scores_of(_table: str, _name: str, texts: pl.Series | None, cast: Fix) -> Fix:
+    """The cast of scores in text, and the first that no cast can read."""
+    odd = pl.Series() if texts is None else texts.filter(texts.cast(pl.Float64, strict=False).is_null())
+    if odd.is_empty():
+        return cast
+    return cast._replace(words=f"{odd[0]!r:.80} is not a number. Use a decimal point and no separators, then cast")
+
+
+def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
+    """The code that makes ids of a column of another type."""
+    column = f"pl.col({name!r})"
+    if dtype.is_float() or dtype.is_decimal():
+        # As text at once, 1.0 would be "1.0", which is no id of the other table.
+        words = "Cast it to whole numbers, and these to text if the other table's ids are text"
+        return Fix(words, casting(table, name, pl.Int64))
+    if isinstance(dtype, (pl.List, pl.Array)):
+        rows = Code(f"{table}.explode({name!r}, empty_as_null=False)", f"{table}.explode({name!r})")
+        return Fix("Give each of them a row", rows)
+    if dtype == pl.Binary:
+        text = Code(
+            f"{table}.with_columns({column}.bin.encode('hex'))",
+            f"{table}.assign(**{{{name!r}: {table}[{name!r}].map(lambda id: getattr(id, 'bytes', id).hex())}})",
+        )
+        return Fix("Write its bytes as text, in both tables", text)
+    if dtype == pl.Object:
+        text = Code(
+            f"{table}.with_columns({column}.map_elements(str, return_dtype=pl.String))",
+            f"{table}.astype({{{name!r}: str}})",
+        )
+        return Fix("Write its objects as text, in both tables", text)
+    return Fix("Cast it", casting(table, name, pl.String))

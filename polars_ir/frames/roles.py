@@ -1,0 +1,135 @@
+"""The roles of columns in a table, a record each, and the columns that play them.
+
+Conventions: a column is recognised by its name, whatever its case, `-` and `_`; two candidates for one role are an
+error.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import ColumnError
+
+
+class Role(NamedTuple):
+    """A role: the names it is recognised by, the canonical one first, its values, and the table that has it.
+
+    Rows that differ in a role that `splits` are of different rankings.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    values: Literal["id", "score", "grade"] = "id"
+    splits: bool = False
+    of: Literal["run", "qrels", "both"] = "both"
+
+
+#: The roles by their canonical names. Keys of rankings come in the order in which results are sorted by them.
+ROLES = {
+    role.name: role
+    for role in (
+        Role("run", ("run", "run_id", "system", "tag"), splits=True, of="run"),
+        Role("query_id", ("query_id", "qid", "topic", "topic_id"), splits=True),
+        Role("doc_id", ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id")),
+        Role("score", ("score", "sim", "similarity", "_score", "prediction"), "score", of="run"),
+        Role("relevance", ("relevance", "rel", "label", "rating", "grade", "gain"), "grade", of="qrels"),
+        Role("rank", ("rank",), "score", of="run"),
+        Role("subtopic", ("subtopic", "subtopic_id", "aspect", "intent"), of="qrels"),
+    )
+}
+
+#: The roles that make rankings of their own.
+SPLITTING = tuple(role.name for role in ROLES.values() if role.splits)
+
+#: The query of a recommender: the user, where no column is one of queries and the documents are items.
+USER = "user_id"
+
+#: The columns that a row of qrels must have, none of which distinguishes several judgments of a document.
+KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
+
+#: The names of lists of retrieved documents, and of relevant ones.
+RETRIEVED = ("retrieved", "ranking", "results")
+RELEVANT = ("relevant", "positives", "gold")
+
+#: Dtypes of ids that are compared as text.
+TEXT = (pl.String, pl.Categorical, pl.Enum)
+
+#: Integers that Int64 may not hold, such as hashes.
+WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
+
+
+@functools.lru_cache(maxsize=1024)
+def fold(name: str) -> str:
+    """A name without what does not matter in it: case, `-`, `_` and blanks."""
+    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
+
+
+#: The role that a name stands for.
+ROLE_OF = {fold(name): role.name for role in ROLES.values() for name in role.names}
+
+
+def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[str, str]:
+    """The columns that play some roles, as far as there are such; an error where several could play one."""
+    found: dict[str, list[str]] = {}
+    for column in schema:
+        role = ROLE_OF.get(fold(column))
+        if role is not None and role in roles:
+            found.setdefault(role, []).append(column)
+    # An item is what a recommender calls a document; a per-query frame has none at all.
+    if "query_id" in roles and "query_id" not in found:
+        documents = {fold(column) for column in schema if ROLE_OF.get(fold(column)) == "doc_id"}
+        users = [column for column in schema if fold(column) == fold(USER)]
+        if users and documents <= {fold("item_id")}:
+            found["query_id"] = users
+    names: dict[str, str] = {}
+    for role in roles:
+        columns = found.get(role, [])
+        if len(columns) > 1:
+            columns = [column for column in columns if not _is_number_in_index(column, schema)]
+        if len(columns) > 1:
+            raise ColumnError.ambiguous(table, role, columns)
+        if columns:
+            names[role] = columns[0]
+    return names
+
+
+def _is_number_in_index(name: str, schema: Iterable[str]) -> bool:
+    """True of PyTerrier's integer `docid`, a document's number in an index, beside its id in `docno`."""
+    if fold(name) != "docid" or not isinstance(schema, pl.Schema):
+        return False
+    return schema[name].is_integer() and "docno" in map(fold, schema)
+
+
+def find(table: str, role: str, columns: Iterable[str]) -> str | None:
+    """The one column that plays a role, or None; an error where several could."""
+    return columns_of(table, columns, [role]).get(role)
+
+
+def required(table: str, role: str, columns: Sequence[str]) -> str:
+    """The one column that plays a role; an error for none, or where several could."""
+    column = find(table, role, columns)
+    if column is None:
+        meant = [name for name in columns if fold(name) not in ROLE_OF]
+        raise ColumnError.missing(table, role, ROLES[role].names, columns, meant)
+    return column
+
+
+def find_per(per: str, columns: Sequence[str]) -> str:
+    """The column that distinguishes several judgments of a document."""
+    if not isinstance(per, str) or per in KEYS_OF_QRELS:
+        raise ColumnError.not_per(per, KEYS_OF_QRELS)
+    column = find("qrels", per, columns) if per == "subtopic" else per
+    if column is None or column not in columns:
+        raise ColumnError.no_per(per, ROLES[per].names if per in ROLES else (), columns)
+    return column
+
+
+def could_be(role: str, dtype: pl.DataType) -> bool:
+    """True if a column of a dtype could play a role under its name."""
+    if role in ("score", "relevance"):
+        return dtype.is_numeric() or (dtype == pl.Boolean and role == "relevance")
+    return isinstance(dtype, TEXT) or dtype.is_integer()

@@ -1,0 +1,182 @@
+"""The rules that rows must keep for a figure to mean something: no null ids, no duplicates, numbers that are numbers.
+
+Conventions: a table in memory is checked at once, and the error shows its first wrong rows. What can only be known by
+reading a LazyFrame is checked by the plan itself (`guard`). `checked` does either, by one `Rule`.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import SHOWN, Code, DataError, Fix, keeping
+from polars_ir.frames.roles import fold
+
+#: The messages of plans that find a row which can not be evaluated.
+BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
+BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
+
+#: The roles whose value decides which of several rows of a document is the best.
+VALUES = ("score", "relevance")
+
+
+class Rule(NamedTuple):
+    """Rows that can not be evaluated: which are wrong, what is wrong with them (`whose 'weight' is null`), what to do.
+
+    The message shows the columns that `wrong` reads.
+    """
+
+    wrong: pl.Expr
+    problem: str
+    fix: Fix | str
+
+
+def checked(
+    rows: pl.LazyFrame, *rules: Rule, eager: bool, about: str, keys: Sequence[str], names: Mapping[str, str]
+) -> pl.LazyFrame:
+    """The rows, of which none may be wrong: in memory a `DataError` shows those that are, a plan fails for one.
+
+    `about` is the table that is wrong, `keys` tell its rows apart, and `names` are the user's for our columns.
+    """
+    if not eager:
+        messages = [(rule.wrong, f"{about} has rows {rule.problem}; {_words(rule.fix)}") for rule in rules]
+        return guard(rows, *messages[0], *messages[1:]) if messages else rows
+    frame = rows.collect(engine="in-memory")
+    # All at once, since a wrong row is rare.
+    broken = frame.select(rule.wrong.any().alias(str(number)) for number, rule in enumerate(rules))
+    for rule, is_broken in zip(rules, broken, strict=True):
+        if is_broken.any():
+            wrong = frame.filter(rule.wrong)
+            columns = dict.fromkeys([*keys, *rule.wrong.meta.root_names()])
+            shown = wrong.sort(keys, maintain_order=True).select(*columns).head(SHOWN)
+            named = {column: names[column] for column in columns if column in names}
+            raise DataError.rows(about, rule.problem, rule.fix, wrong.height, shown.rename(named))
+    return frame.lazy()
+
+
+def _words(fix: Fix | str) -> str:
+    """An advice without its code, as the end of a sentence."""
+    words = fix if isinstance(fix, str) else fix.words
+    return words[0].lower() + words[1:].removesuffix(".")
+
+
+def guard(frame: pl.LazyFrame, wrong: pl.Expr, message: str, *others: tuple[pl.Expr, str]) -> pl.LazyFrame:
+    """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whichever column is read.
+
+    A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
+    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
+
+    Every column hangs on it: one that did not could be read alone, and a filter on it, such as Polars makes of what a
+    join needs, would be moved to the scan and leave wrong rows out unseen.
+    """
+    wrongs = {f"polars_ir: {says}": is_wrong for is_wrong, says in ((wrong, message), *others)}
+    poisoned = (
+        pl.when(is_wrong).then(pl.lit(-1, pl.Int8)).otherwise(pl.lit(0, pl.Int8)).alias(text)
+        for text, is_wrong in wrongs.items()
+    )
+    is_sound = functools.reduce(operator.and_, (pl.col(text).cast(pl.UInt8) == 0 for text in wrongs))
+    guarded = pl.when(is_sound).then(pl.exclude(*wrongs))
+    return frame.with_columns(poisoned).with_columns(guarded).drop(wrongs)
+
+
+def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
+    """Raise a `DataError` for null ids, and for scores or grades that are null or NaN.
+
+    A row of qrels that has neither document nor grade is right: it stands for a query without any judged document.
+    """
+    excused = nothing_judged() if table == "qrels" and frame["doc_id"].null_count() else pl.lit(False)
+    for role, name in names.items():
+        bad = wrong_grade(ungraded=ungraded) if role == "relevance" else wrong_value(role)
+        if role != "query_id":
+            bad &= ~excused
+        if count := frame.select(bad.sum()).item():
+            shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
+            number = frame[role].dtype.is_float()
+            problem, sound, of_pandas = "is null", f"pl.col({name!r}).is_not_null()", f"{table}[{name!r}].notna()"
+            if number:
+                problem, sound = "is null or NaN", f"{sound} & pl.col({name!r}).is_not_nan()"
+            if role == "relevance" and number:
+                problem, sound = "is null, NaN or infinite", f"pl.col({name!r}).is_finite()"
+                of_pandas = f"{table}[{name!r}].abs() < float('inf')"
+            fix = Fix("Leave them out", keeping(table, sound, of_pandas))
+            raise DataError.rows(table, f"whose {name!r} {problem}", fix, count, shown)
+
+
+def check_duplicates(
+    table: str, frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *, hint: str = ""
+) -> None:
+    """Raise a `DataError` for rows that have the same keys; `names` are the user's for our columns.
+
+    Rows that stand for a query without any judged document may repeat.
+    """
+    repeated = frame.with_row_index("row").filter(frame.select(keys).is_duplicated())
+    if table == "qrels":
+        repeated = repeated.filter(~nothing_judged())
+    if repeated.is_empty():
+        return
+    values = [column for column in VALUES if column in frame.columns]
+    shown = repeated.sort(keys).select("row", *keys, *values).head(SHOWN)
+    shown = shown.rename({key: names[key] for key in keys if key in names})
+    _, problem, fix = once(table, keys, names, hint=hint)
+    raise DataError.rows(table, problem, fix, repeated.height, shown)
+
+
+def once(table: str, keys: Sequence[str], names: Mapping[str, str], *, hint: str = "") -> Rule:
+    """The rule that no two rows have the same keys."""
+    named = [names.get(key, key) for key in keys]
+    fix = _one_of_each(table, named, names, hint)
+    return Rule(pl.len().over(keys) > 1, f"that repeat the ids of another ({', '.join(named)})", fix)
+
+
+def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: str) -> Fix:
+    """The advice for rows with the same keys: keep the best score of a document of a run, its highest grade in qrels.
+
+    Rows of passages are the common case: the score of a document is then that of its best passage (MaxP).
+    """
+    best = {name: "min" if fold(name) == "rank" else "max" for role, name in names.items() if role in VALUES}
+    if not best or table not in ("run", "qrels"):
+        several = "If they are of several systems, name these in a column 'run'; else keep one of each"
+        words = "Keep one of each" if table != "per_query" or "run" in names else several
+        return Fix(words, Code(f"{table}.unique({keys!r}, keep='first')", f"{table}.drop_duplicates({keys!r})"))
+    listed = ", ".join(map(repr, keys))
+    code = Code(
+        f"{table}.group_by({listed}).agg({', '.join(f'pl.col({name!r}).{how}()' for name, how in best.items())})",
+        f"{table}.groupby({keys!r}, as_index=False).agg({best!r})",
+    )
+    if table == "qrels":
+        keep = f"{hint} Else keep" if hint else "Keep"
+        return Fix(f"{keep} the highest grade of each document", code)
+    words = "Keep the best score of each document, which is MaxP where rows are passages"
+    return Fix(f"{words}, as run.ir.deduplicate() does", code, without_code=words)
+
+
+def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:
+    """True of a row of a run that can not be evaluated; `keys` are those of its rankings beside the query."""
+    return pl.any_horizontal(map(wrong_value, dict.fromkeys(("query_id", "doc_id", "score", *keys))))
+
+
+def wrong_qrels_row() -> pl.Expr:
+    """True of a row of qrels that can not be evaluated."""
+    return wrong_value("query_id") | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
+
+
+def wrong_value(role: str) -> pl.Expr:
+    """True of a value that can not be evaluated: a null id, a score that is null or NaN."""
+    value = pl.col(role)
+    # A Decimal is never NaN, and has no `is_nan`.
+    return value.is_null() | (value.cast(pl.Float64).is_nan().fill_null(False) if role == "score" else False)
+
+
+def wrong_grade(*, ungraded: bool = False) -> pl.Expr:
+    """True of a grade that can not be evaluated: not finite or, unless documents may be `ungraded`, null."""
+    grade = pl.col("relevance")
+    return ~grade.is_finite() & grade.is_not_null() if ungraded else grade.is_null() | ~grade.is_finite()
+
+
+def nothing_judged() -> pl.Expr:
+    """True of a row of qrels that stands for a query without any judged document."""
+    return pl.col("doc_id").is_null() & pl.col("relevance").is_null()

@@ -1,0 +1,400 @@
+"""`fuse`: several runs to one.
+
+Conventions
+    * Documents with the same score are ordered by id falling, in the runs and in the result.
+    * A run that did not answer a query takes no part in it; a document that only some runs have is a candidate.
+    * Floating-point addition is not associative, so the terms of a document are added in the order of their size: the
+      sum is the same to the last bit for every order of rows and runs, and documents with the same terms are tied.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine import tuning
+from polars_ir.engine.pair import is_searched, search_duplicates
+from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.errors import DataError, OptionError
+from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.rules import guard
+from polars_ir.frames.table import Table
+from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
+from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_of
+from polars_ir.fusion.learned.learners import knowing
+from polars_ir.fusion.methods import BY_NAME, Method
+from polars_ir.fusion.pruning import pruned, ranked_lists
+from polars_ir.fusion.weights import all_weights, check_reads_weights, weighted
+from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.runs.norms import COUNTS, Norm, normalized, with_counts, with_known_ends
+from polars_ir.runs.rankings import LowerIsBetter, first, in_order, ranked, returned
+
+#: A column of whether a run has a document more than once.
+REPEATED = "polars_ir: repeated"
+
+#: Columns of the number of terms, and of runs that returned the document, where the two differ.
+N_TERMS, N_RUNS = "polars_ir: terms", "polars_ir: runs"
+
+#: Message for duplicate documents found while summing.
+DUPLICATES = "a run gives a document of a query more than once; keep the best score of each"
+
+#: Message for fused scores that are NaN, as infinite scores make them.
+NOT_A_NUMBER = "a fused score is no number (NaN), as of infinite scores; leave these out, or fuse by ranks ('rrf')"
+
+
+@takes()
+def fuse(
+    runs: Any,
+    method: str | Method = "rrf",
+    *,
+    norm: str | Norm | pl.Expr | None = None,
+    weights: Any = None,
+    k: float | None = None,
+    missing: Missing = "skip",
+    depth: int | None = None,
+    top: int | None = None,
+    dialect: str | None = None,
+    lower_is_better: LowerIsBetter = False,
+    contributions: bool = False,
+) -> SameKind:
+    """One run of several: rank fusion by a method, a norm, weights and the dialect of a product.
+
+    A method is three expressions: the `term` of a document in a run, how terms combine over the runs, and the final
+    score. `polars_ir.fusion` has them all with their formulas and parameters, and `ir.fusion.Method` makes one of your
+    own. By name: those of `ir.fusion.METHODS`.
+
+    Parameters
+    ----------
+    runs
+        A dict of runs by name, a list of runs (named `"1"`, `"2"`, ...), or a table with a column `run`.
+    method
+        A name, or a `Method`; `ir.fusion.train` makes those that learn from judged queries (PosFuse, ProbFuse, ...).
+    norm
+        How scores are normalised first, as in `normalize`; None leaves them. Ranks are the same with every norm.
+    weights
+        A number for each run, in the order of a dict or list of runs, or of first rows in a table (an error for a
+        LazyFrame); a dict by run; a table (`query_id`, `run`, `weight`); or an expression that aggregates a run's list
+        for a query, such as `pl.col("score").max() - pl.col("score").median()`. 0 or more, not all 0, one for each run,
+        and of these runs alone: another's name is an error (not seen in a LazyFrame of weights).
+    k
+        The constant of RRF: 60, but 2 for Qdrant.
+    missing
+        What a run that lacks a document contributes to it: `"skip"` nothing, `"zero"` a term of 0, `"min"` the lowest
+        term it gives for the query. For a sum the first two are the same.
+    depth
+        Use only so many documents at the top of each list.
+    top
+        Return only so many documents a query. For RRF and RBC documents that can not be among them are left out early,
+        which changes nothing but the time: of LazyFrames and large tables, where weights are no expression.
+    dialect
+        What a product means by the method or the norm: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
+        `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.
+    lower_is_better
+        Whether scores are distances: of all systems (True), or of those listed.
+    contributions
+        Add a column `term_{run}` (Float64) for each run: the term it contributed, null where it has none.
+
+    Returns
+    -------
+    The kind of the runs (a LazyFrame for a LazyFrame, nothing collected; pandas for pandas)
+        The query column under its name in the first run, `doc_id`, `score` (Float64), `n_runs` (UInt32, how many runs
+        returned the document), sorted by query and falling score. The figures are the same to the last bit whatever the
+        order of rows and of runs.
+
+    Raises
+    ------
+    IRError
+        For one run alone, runs without a common query, ids of different types, weights that are not as many as runs,
+        negative or all 0, unknown names, scores that rise with the ranks beside them, infinite scores of which a fused
+        one would be NaN, and runs that `evaluate` would not take. What only the data of a LazyFrame can tell raises a
+        Polars error with our message when it is collected. With `top` duplicates may be seen only among documents that
+        can be so high, in a LazyFrame or a large run.
+
+    References
+    ----------
+    Cormack, Clarke & Buettcher 2009, https://doi.org/10.1145/1571941.1572114 (RRF); Fox & Shaw 1994 (Comb*); Bruch,
+    Gai & Ingber 2023, https://doi.org/10.1145/3596512 (convex combination)
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> bm25, dense = {"q": ["a", "b", "c"]}, {"q": ["c", "a"]}
+    >>> ir.fuse({"bm25": bm25, "dense": dense}, top=2).rows()
+    [('q', 'a', 0.03252247488101534, 2), ('q', 'c', 0.032266458495966696, 2)]
+    >>> scores = {"bm25": {"q": {"a": 30.0, "b": 20.0}}, "dense": {"q": {"a": 0.5, "b": 0.75}}}
+    >>> ir.fuse(scores, "sum", norm="min-max", weights={"bm25": 0.25, "dense": 0.75}).select("doc_id", "score").rows()
+    [('b', 0.75), ('a', 0.25)]
+    """
+    fusion = fusion_of(method, norm, dialect, k, missing)
+    if weights is not None:
+        check_reads_weights(fusion.method)
+    table = table_of(runs, fusion, lower_is_better=lower_is_better)
+    lower_is_better = False if fusion.by_rank_column else lower_is_better
+    depth = check("depth", depth, or_none(count()))
+    top = check("top", top, or_none(count()))
+    is_large = not table.eager or table.rows >= tuning.TUNING.streaming_rows
+    if is_large and top is not None and _bounds_scores(fusion, weights):
+        lists = weighted(ranked_lists(table, lower_is_better, depth), weights, table)
+        rows = pruned(lists, fusion.method, top, table.systems)
+    else:
+        read = fusion.read if not isinstance(weights, pl.Expr) else fusion.read.union(weights.meta.root_names())
+        others = [column for column in table.columns if column in read]
+        rows = ranked(table, *others, lower_is_better=lower_is_better)
+        rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+        rows = with_known_ends(rows, fusion.norm, table)
+        rows = termed(rows, fusion, weights, table, whole=contributions)
+    scores = scored(rows, fusion, weights, table, searched=is_searched(table))
+    scores = guard(scores, pl.col("score").is_nan(), NOT_A_NUMBER)
+    if contributions:
+        scores = scores.join(_terms(rows, table.systems), on=DOCUMENT)
+    scores = scores if top is None else first(scores, top)
+    try:
+        return returned(in_order(scores, ["query_id"]), table, of_one(runs))
+    except DataError:
+        if not is_searched(table):
+            search_duplicates("run", table, [*table.keys, "doc_id"])
+        raise
+
+
+def _names_of_methods() -> str:
+    """The names of the methods for the docstring, those of scores first."""
+    of_ranks = [name for name, method in BY_NAME.items() if "score" not in method.term.meta.root_names()]
+    of_scores = [name for name in BY_NAME if name not in of_ranks]
+    scores, ranks = (", ".join(f'`"{name}"`' for name in names) for names in (of_scores, of_ranks))
+    return textwrap.fill(
+        f"{scores} of scores; {ranks} of ranks.", 116, initial_indent=" " * 18, subsequent_indent="    "
+    ).strip()
+
+
+fuse.__doc__ = (fuse.__doc__ or "").replace("those of `ir.fusion.METHODS`.", _names_of_methods(), 1)
+
+
+def _bounds_scores(fusion: Fusion, weights: Any) -> bool:
+    """True where the ranks and the weight of a list, without its scores, bound the fused scores."""
+    method = fusion.method
+    by_list = fusion.norm is None and not isinstance(weights, pl.Expr)
+    of_ranks = by_list and {"rank", "weight"}.issuperset(method.term.meta.root_names())
+    return of_ranks and method.falling and method.absent is None and fusion.missing != "min"
+
+
+def termed(rows: pl.LazyFrame, fusion: Fusion, weights: Any, table: Table, *, whole: bool = False) -> pl.LazyFrame:
+    """Ranked rows with their normalised score, their weight and the term they contribute.
+
+    Documents that a run lacks have rows, too, where such documents have terms; where these are the same for all of a
+    list, it has one row for them, without a `doc_id`, unless the `whole` is wanted.
+    """
+    rows = weighted(listed(rows, fusion, table.systems), weights, table)
+    by_list = not whole and _absent_by_list(fusion, table.systems)
+    return with_terms(with_absent(rows, fusion, _with_absent_document if by_list else completed), fusion)
+
+
+def _absent_by_list(fusion: Fusion, systems: Sequence[str] | None) -> bool:
+    """True where one row of a list stands for all documents that it lacks, and its term is added to each."""
+    method = fusion.method
+    one_term = bool(fusion.absents) and fusion.missing != "min" and method.by_row and method.adds_terms
+    return one_term and systems is not None and len(systems) <= MOST_COLUMNS
+
+
+def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """Ranked rows with what a term reads but the weight: their normalised score, and the counts of their lists."""
+    if fusion.method.table is not None:
+        rows = knowing(rows, fusion.method, systems)
+    rows = rows if fusion.norm is None else normalized(rows, fusion.norm, LIST)
+    return rows if COUNTS.isdisjoint(fusion.read) else with_counts(rows, fusion.read, LIST)
+
+
+def with_absent(rows: pl.LazyFrame, fusion: Fusion, complete: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.LazyFrame:
+    """The rows `complete` with those of documents that a run lacks, where such documents have terms."""
+    # A sum is the same without terms of 0.
+    adds_zeros = fusion.missing == "zero" and fusion.method.adds_terms
+    if not fusion.absents and (fusion.missing == "skip" or adds_zeros):
+        return rows
+    rows = complete(rows)
+    absent_score = None if fusion.norm is None else fusion.norm.absent
+    return rows if absent_score is None else rows.with_columns(score=pl.coalesce("score", absent_score))
+
+
+def with_terms(rows: pl.LazyFrame, fusion: Fusion) -> pl.LazyFrame:
+    """Rows that have a weight with the term that each contributes."""
+    term = fusion.method.term.cast(pl.Float64)
+    if fusion.method.absent is not None:
+        term = pl.coalesce(term, fusion.method.absent)
+    if fusion.missing == "zero":
+        # A null term of a document that the run has is left out, as by all ways.
+        term = pl.when(pl.col("rank").is_null()).then(term.fill_null(0.0)).otherwise(term)
+    rows = rows.with_columns(term=term)
+    if fusion.missing == "min":
+        rows = rows.with_columns(term=pl.coalesce("term", pl.col("term").min().over(LIST)))
+    return rows
+
+
+def scored(rows: pl.LazyFrame, fusion: Fusion, weights: Any, table: Table, *, searched: bool = True) -> pl.LazyFrame:
+    """The fused score of each document, and the number of runs that returned it.
+
+    The plan fails for duplicates where rows have not been `searched` for them.
+    """
+    method = fusion.method
+    read = method.final.meta.root_names()
+    counts = {"n_runs": pl.col("rank").count().cast(pl.UInt32)}
+    if fusion.scores_absent:
+        counts[N_TERMS] = pl.col("term").count().cast(pl.UInt32)
+    if not searched:
+        counts[REPEATED] = repeated(table.systems)
+    columns = ["term", "weight"] if "weights" in read else ["term"]
+    by_list = _absent_by_list(fusion, table.systems)
+    documents = _combined(rows, method, table.systems, columns, counts, by_list=by_list)
+    if not searched:
+        documents = guard(documents, pl.col(REPEATED), DUPLICATES)
+    if "all_weights" in read:
+        whole_weight = all_weights(rows, weights, table)
+        if isinstance(whole_weight, pl.Expr):
+            documents = documents.with_columns(all_weights=whole_weight)
+        elif weights is None:
+            documents = documents.join(whole_weight, how="cross")
+        else:
+            documents = documents.join(whole_weight, on="query_id")
+    score = method.final.cast(pl.Float64)
+    if fusion.scores_absent:
+        # Sum and divisor count the same runs.
+        documents = documents.rename({"n_runs": N_RUNS, N_TERMS: "n_runs"}).with_columns(score=score)
+        return documents.select(*DOCUMENT, "score", n_runs=N_RUNS)
+    return documents.select(*DOCUMENT, score=score, n_runs="n_runs")
+
+
+def _terms(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """The term of each run, in a column of its own."""
+    if systems is None:
+        fix = "Give a dict of LazyFrames, or collect it"
+        raise OptionError(
+            "needs the names of the runs, which a LazyFrame does not show.", about="contributions", fix=fix
+        )
+    of_run = {f"term_{system}": pl.when(pl.col("run") == system).then("term").max() for system in systems}
+    return rows.group_by(DOCUMENT).agg(**of_run)
+
+
+def _combined(
+    rows: pl.LazyFrame,
+    method: Method,
+    systems: Sequence[str] | None,
+    columns: list[str],
+    counts: dict[str, pl.Expr],
+    *,
+    by_list: bool,
+) -> pl.LazyFrame:
+    """A row per query and document: `combined`, counts of its rows and, where it is summed, its `weights`."""
+    # A run whose term is null does not count among the weights.
+    rows = rows.with_columns(pl.when(pl.col("term").is_not_null()).then(name).alias(name) for name in columns[1:])
+    if isinstance(method.combine, pl.Expr):
+        added = {"weights": pl.col("weight").sort().cum_sum().last()} if "weight" in columns else {}
+        return rows.group_by(DOCUMENT).agg(combined=method.combine, **counts, **added)
+    if method.combine == "wins":
+        wins = _wins(rows, systems)
+        return wins.join(rows.group_by(DOCUMENT).agg(**counts), on=DOCUMENT)
+    sums = summed(rows, DOCUMENT, columns, systems, counts, by_list=by_list)
+    return sums.rename({"term": "combined", "weight": "weights"}, strict=False)
+
+
+def summed(
+    rows: pl.LazyFrame,
+    keys: list[str],
+    columns: list[str],
+    systems: Sequence[str] | None,
+    others: dict[str, pl.Expr],
+    *,
+    by_list: bool = False,
+) -> pl.LazyFrame:
+    """The sum over the runs of each of some columns, by keys; each run has one row of a key at most.
+
+    With `by_list` the row of a list without a `doc_id` has the values of all documents that it lacks.
+    """
+    if systems is None or len(systems) > MOST_COLUMNS:
+        lists = rows.group_by(keys).agg(pl.col(columns), **others)
+        return lists.with_columns(pl.col(columns).list.drop_nulls().list.sort().list.sum())
+    slots = {column: [f"polars_ir: {column} {i}" for i in range(len(systems))] for column in columns}
+    of_run = {
+        slot: (pl.col("run") == system, pl.col(column))
+        for column in columns
+        for slot, system in zip(slots[column], systems, strict=True)
+    }
+    if by_list:
+        wide = _filled(rows, of_run, others)
+    else:
+        wide = rows.group_by(keys).agg(
+            **{slot: pl.when(own).then(v).sum() for slot, (own, v) in of_run.items()}, **others
+        )
+    return added_in_order(wide, slots).select(*keys, *others, *slots)
+
+
+def _filled(
+    rows: pl.LazyFrame, of_run: Mapping[str, tuple[pl.Expr, pl.Expr]], others: Mapping[str, pl.Expr]
+) -> pl.LazyFrame:
+    """The values of each document, a column per run, with those of the lists that lack it."""
+    is_absent = pl.col("doc_id").is_null()
+    # A document that the run has without a term has none, not that of the documents which it lacks.
+    values = {
+        slot: pl.when(own & is_absent).then(value).when(own).then(value.fill_null(0.0)).max()
+        for slot, (own, value) in of_run.items()
+    }
+    wide = rows.group_by(DOCUMENT).agg(**values, **others)
+    of_list = {slot: pl.when(is_absent).then(slot).max().over("query_id") for slot in of_run}
+    if N_TERMS in others:
+        terms = [slot for slot, (_, value) in of_run.items() if value.meta.output_name() == "term"]
+        wide = wide.with_columns(
+            pl.col(N_TERMS) + pl.sum_horizontal(pl.col(slot).is_null() & of_list[slot].is_not_null() for slot in terms)
+        )
+    filled = wide.with_columns(**{slot: pl.coalesce(slot, value, 0.0) for slot, value in of_list.items()})
+    return filled.filter(~is_absent)
+
+
+def added_in_order(wide: pl.LazyFrame, slots: Mapping[str, Sequence[str]]) -> pl.LazyFrame:
+    """The rows with the sum of each group of columns, in the order of size: neighbours that change places sort them."""
+    most = max(map(len, slots.values()))
+    # Two need no order: their sum is the same either way.
+    for step in range(most if most > 2 else 0):
+        wide = wide.with_columns(
+            column for names in slots.values() for column in _neighbours_in_order(names[step % 2 :])
+        )
+    return wide.with_columns(reduce(add, map(pl.col, names)).alias(name) for name, names in slots.items())
+
+
+def _neighbours_in_order(names: Sequence[str]) -> list[pl.Expr]:
+    """Columns in pairs, the lower value of each first: as many steps of this as there are columns sort them."""
+    pairs = list(zip(names[::2], names[1::2], strict=False))
+    lower = [pl.min_horizontal(pair).alias(pair[0]) for pair in pairs]
+    return lower + [pl.max_horizontal(pair).alias(pair[1]) for pair in pairs]
+
+
+def _with_absent_document(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows, and one of each list without document, rank and score, for all documents that it lacks."""
+    return pl.concat([rows, rows.unique(LIST).with_columns(doc_id=None, score=None, rank=None)], how="vertical_relaxed")
+
+
+def completed(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows, and one without rank and score for each candidate that a list of its query lacks."""
+    of_list = [column for column in ("weight", "n_retrieved", "n_candidates") if column in rows.collect_schema()]
+    lists = rows.select(*LIST, *of_list).unique(LIST)
+    candidates = rows.select(DOCUMENT).unique()
+    retrieved = rows.select(*LIST, "doc_id", "score", "rank")
+    return candidates.join(lists, on="query_id").join(retrieved, on=[*LIST, "doc_id"], how="left")
+
+
+def _wins(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
+    """The number of candidates of its query that each document beats, ties counting half."""
+    grid = completed(rows).select(
+        *LIST, "doc_id", "weight", place=pl.col("rank").cast(pl.Float64).fill_null(float("inf"))
+    )
+    opponents = grid.select(*LIST, other="doc_id", other_place="place")
+    lead = (pl.col("other_place") > pl.col("place")).cast(pl.Float64) - (pl.col("other_place") < pl.col("place"))
+    pairs = grid.join(opponents, on=LIST).with_columns(term=pl.col("weight") * lead)
+    # A sum of n weights is off by less than this where it should be 0.
+    rounding = (pl.col("weight").max() * pl.len() ** 2 * 2.0**-52).alias("rounding")
+    margins = summed(pairs, [*DOCUMENT, "other"], ["term"], systems, {"rounding": rounding})
+    margin = pl.when(pl.col("term").abs() > pl.col("rounding")).then("term").otherwise(0.0)
+    # A document is tied with itself, which is no half of a win.
+    wins = (margin > 0).sum() + (margin == 0).sum() / 2 - 0.5
+    return margins.group_by(DOCUMENT).agg(combined=wins)

@@ -1,0 +1,1 @@
+"""Methods of fusion that learn from judged queries."""

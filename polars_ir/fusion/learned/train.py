@@ -1,0 +1,191 @@
+"""`train`: methods of fusion that learn from judged queries what a place in a run's list is worth.
+
+Conventions
+    * A document that nobody judged is not relevant.
+    * The training queries are those that are judged and that some run answered. A run learns from those that it
+      answered; its mean average precision is that of `evaluate`, in which the others count 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import InputTypeError, OptionError
+from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.fusion.dialects import Fusion
+from polars_ir.fusion.inputs import check_collected, systems_of, table_of
+from polars_ir.fusion.learned.learners import LEARNERS, Lists
+from polars_ir.fusion.methods import TRAINED, Method, score
+from polars_ir.language.measures.average_precision import average_precision
+from polars_ir.language.options import check, count, not_negative, one_of, or_none, takes, whole
+from polars_ir.runs.evaluate import evaluate
+from polars_ir.runs.judge import judge
+from polars_ir.runs.rankings import LowerIsBetter, collected, ranked
+
+
+@takes()
+def train(
+    method: str,
+    runs: Any,
+    qrels: Any,
+    *,
+    segments: int | None = None,
+    ends: Sequence[int] | None = None,
+    window: int | None = None,
+    rel: float = 1,
+    depth: int | None = None,
+    lower_is_better: LowerIsBetter = False,
+) -> Method:
+    """A method of fusion that has learnt from judged queries what each run's ranks are worth.
+
+    Its `table` has what it learnt. A document's fused score is the sum, over the runs that have it at rank r of their n
+    documents for the query, of
+
+    - `"posfuse"`: P(r), the share of the training lists with a document at rank r whose document there is relevant;
+    - `"slidefuse"`: the mean of P over the ranks from r - window to r + window that are in the list;
+    - `"probfuse"`: P(k) / k for the k-th of a list's segments of ceil(n / segments) documents; P(k) is the mean, over
+      the training queries, of the share of relevant documents in segment k, 0 for an empty one;
+    - `"segfuse"`: P(k) (1 + s) with the score s by min-max, or by the norm of `fuse`; P(k) is the mean, over the
+      training queries, of the relevant documents between two `ends` by the ranks between them;
+    - `"mapfuse"`: MAP / r, with the run's mean average precision;
+    - `"bayesfuse"`: ln(P(k) / (1 - P(k))) with P(k) as for SegFuse, 0.001 in place of a probability of 0 (also of not
+      being relevant); ln(0.001 / 0.999) for each run that answered the query and lacks the document.
+
+    P is 0 for ranks and segments beyond those learnt. Training on the queries that are fused is in-sample: the fused
+    run then knows their judgments, and measures too well. Train on other queries, or on folds of them.
+
+    Parameters
+    ----------
+    method
+        One of the names above.
+    runs
+        The training runs by the names that they will be fused by, in the forms that `fuse` takes. A LazyFrame is
+        collected.
+    qrels
+        The judgments. Queries without any, and those that no run answers, are passed over; a training query that one
+        run does not answer counts in its MAP, as 0.
+    segments
+        For ProbFuse: in how many segments a list is parted. None: 25.
+    ends
+        For SegFuse and BayesFuse: the last rank of each segment. None: for SegFuse those of segments of
+        10 2^(k - 1) - 5 ranks (5, 20, 55, ...), and for BayesFuse 5, 10, 15, 20, 30, 100, 200, 500, 1000. ranx has
+        SegFuse's sizes for ends: `ends=[5, 15, 35, 75, 155, 315, 635, 1275, 2555, 5115]`.
+    window
+        For SlideFuse: how many ranks above and below are averaged. None: 5.
+    rel
+        The lowest relevant grade.
+    depth
+        Learn only from so many documents at the top of each list; give `fuse` the same.
+    lower_is_better
+        Whether scores are distances: of all systems (True), or of those listed.
+
+    Returns
+    -------
+    Method
+        For `ir.fuse(runs, method)`. Its `table` has `run` (String), `bucket` (Int64: the rank or the number of the
+        segment, from 1; 1 for MAPFuse), `value` (Float64: the probability, BayesFuse's log odds, or MAP) and
+        `n_queries` (UInt32, from how many lists it is estimated). It takes no weights, nor does
+        `tune_fusion` take it, and it knows the runs that it was trained for only.
+
+    Raises
+    ------
+    IRError
+        For options of another method, a run without a judged query, and what `fuse` or `evaluate` does not take. A run
+        that was not trained is an error of `fuse`, which names it.
+
+    References
+    ----------
+    Lillis, Toolan, Collier & Dunnion 2006, https://doi.org/10.1145/1148170.1148197 (ProbFuse); Lillis, Toolan, Collier
+    & Dunnion 2008, https://doi.org/10.1007/978-3-540-78646-7_33 (SlideFuse); Lillis, Zhang, Toolan, Collier, Leonard &
+    Dunnion 2010, https://doi.org/10.1145/1835449.1835508 (PosFuse, MAPFuse); Shokouhi 2007,
+    https://doi.org/10.1007/978-3-540-71496-5_19 (SegFuse); Aslam & Montague 2001,
+    https://doi.org/10.1145/383952.384007 (BayesFuse)
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> runs = {"bm25": {"q1": ["a", "b"], "q2": ["c", "d"]}, "dense": {"q1": ["b", "x"], "q2": ["d", "c"]}}
+    >>> posfuse = ir.fusion.train("posfuse", runs, {"q1": ["b"], "q2": ["c"]})
+    >>> posfuse.table.rows()
+    [('bm25', 1, 0.5, 2), ('bm25', 2, 0.5, 2), ('dense', 1, 0.5, 2), ('dense', 2, 0.5, 2)]
+    >>> ir.fuse({"bm25": {"q3": ["e", "f"]}, "dense": {"q3": ["f"]}}, posfuse).select("doc_id", "score").rows()
+    [('f', 1.0), ('e', 0.5)]
+    """
+    options = {"segments": segments, "ends": ends, "window": window}
+    return trained(method, runs, qrels, options, rel, depth, lower_is_better)
+
+
+def trained(
+    method: str,
+    runs: Any,
+    qrels: Any,
+    options: Mapping[str, Any],
+    rel: float,
+    depth: int | None,
+    lower_is_better: LowerIsBetter,
+    *,
+    partly: bool = False,
+) -> Method:
+    """As `train`; `partly` is for runs of which some may have no judged query, and then have learnt nothing."""
+    check("method", method, one_of(*TRAINED))
+    options = _of_method(method, options)
+    check("rel", rel, not_negative())
+    depth = check("depth", depth, or_none(count()))
+    lists = _lists(runs, qrels, rel, depth, lower_is_better, partly=partly)
+    learnt, as_method = LEARNERS[method](lists, **options)
+    table = learnt.select("run", "bucket", "value", "n_queries").sort("run", "bucket")
+    return as_method(table)._replace(name=method, table=table)
+
+
+def _of_method(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a method, checked."""
+    own = {"probfuse": "segments", "slidefuse": "window", "segfuse": "ends", "bayesfuse": "ends"}.get(method)
+    options = {name: value for name, value in given.items() if value is not None}
+    if other := next((name for name in options if name != own), None):
+        takes = "takes none" if own is None else f"takes {own!r}"
+        raise OptionError(f"is not for {method!r}, which {takes}.", about=other, fix="Leave it out")
+    for name, least in (("segments", 1), ("window", 0)):
+        if name in options:
+            check(name, options[name], whole(least, 10**6))
+    if "ends" in options:
+        options["ends"] = _rising(options["ends"])
+    return options
+
+
+def _rising(ends: Any) -> tuple[int, ...]:
+    wanted = "must be ranks that rise, such as [5, 10, 20]"
+    if isinstance(ends, str) or not isinstance(ends, Sequence) or not ends:
+        raise OptionError(f"{wanted}; got {ends!r:.80}.", about="ends")
+    ranks = tuple(check("ends", end, count()) for end in ends)
+    if list(ranks) != sorted(set(ranks)):
+        raise OptionError(f"{wanted}; got {ends!r:.80}.", about="ends")
+    return ranks
+
+
+def _lists(
+    runs: Any, qrels: Any, rel: float, depth: int | None, lower_is_better: LowerIsBetter, *, partly: bool
+) -> Lists:
+    """The ranked lists of the judged queries."""
+    table = table_of(runs, Fusion(Method("train", score)), lower_is_better=lower_is_better, apart=True)
+    systems = systems_of(table)
+    table, judgments = same_types(table, qrels_table(qrels))
+    found = collected(ranked(table, lower_is_better=lower_is_better), table.rows)
+    check_collected(table, found)
+    found = found if depth is None else found.filter(pl.col("rank") <= depth)
+    run = found.select(pl.col("run").cast(pl.String), "query_id", "doc_id", score=-pl.col("rank").cast(pl.Int64))
+    judged = judgments.select("query_id", "doc_id", "relevance").collect()
+    answered = run.join(judged, on="query_id", how="semi")
+    learning = answered["run"].unique()
+    if lacking := [system for system in systems if system not in learning and not partly]:
+        queries = (run.filter(run=lacking[0])["query_id"], judged["query_id"])
+        its, theirs = (", ".join(map(repr, ids.unique().sort().head(3))) for ids in queries)
+        says = f"the run {lacking[0]!r} answers no judged query; its queries are {its}, those of the qrels {theirs}."
+        raise InputTypeError(says, fix="Leave the run out, or judge its queries")
+    run, judged = answered, judged.join(answered, on="query_id", how="semi")
+    relation = judge(run, judged, unjudged=True).filter(pl.col("rank").is_not_null())
+    relevant = (pl.col("relevance") >= rel).fill_null(False)
+    rows = relation.select("run", "query_id", "rank", "n_retrieved", relevant=relevant)
+    return Lists(rows, evaluate(run, judged, average_precision(rel=rel).alias("value")))

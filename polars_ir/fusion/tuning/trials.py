@@ -1,0 +1,226 @@
+"""The configurations of a fusion, and the values of a measure for each, from candidates that are ranked once.
+
+Conventions: a fusion here returns its first `top` documents. Ids of documents are numbered in their own order, so that
+equal scores are ordered as everywhere.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise, product
+from math import comb
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.engine.ranking import text
+from polars_ir.errors import IRWarning, OptionError, quoted
+from polars_ir.frames.table import Table, qrels_table, same_types
+from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
+from polars_ir.fusion.fuse import scored, termed
+from polars_ir.fusion.inputs import check_collected, systems_of
+from polars_ir.fusion.methods import Method
+from polars_ir.fusion.tuning.counting import Counting, Weights, is_counted
+from polars_ir.fusion.weights import by_system
+from polars_ir.language.names import Measured
+from polars_ir.language.options import check, count, or_none
+from polars_ir.runs.evaluate import evaluate
+from polars_ir.runs.norms import Norm, check_ends
+from polars_ir.runs.rankings import LowerIsBetter, collected, first, ranked
+
+#: Rows that are measured together, to bound the memory.
+ROWS = 5_000_000
+
+#: Steps of the weights from 0 to 1, the finest first; a finer grid has been seen to gain nothing.
+STEPS = (10, 5, 4, 3, 2, 1)
+
+#: The most weightings of the default grid.
+MOST_WEIGHTINGS = 300
+
+#: The options that a grid can list.
+OPTIONS = ("weights", "k", "norm")
+
+
+class Trial(NamedTuple):
+    """One configuration of a fusion."""
+
+    weights: Mapping[str, float]
+    k: float | None = None
+    norm: str | Norm | pl.Expr | None = None
+
+    @property
+    def norm_name(self) -> str | None:
+        """The name of the norm in a table."""
+        if self.norm is None or isinstance(self.norm, str):
+            return self.norm
+        return self.norm.name if isinstance(self.norm, Norm) else str(self.norm)
+
+
+def trials_of(grid: Any, table: Table, norm: Any) -> list[Trial]:
+    """The configurations of a grid; equal weights come first, so that nothing else wins a tie with them."""
+    options, systems = {} if grid is None else grid, systems_of(table)
+    if not isinstance(options, Mapping):
+        options = {"weights": options}
+    if unknown := [name for name in options if name not in OPTIONS]:
+        raise OptionError(f"has {unknown[0]!r}; it can have {quoted(OPTIONS)}.", about="grid")
+    lists = {name: _listed(name, values) for name, values in options.items()}
+    weightings = [by_system(weights, table) for weights in lists.get("weights", list(simplex(systems)))]
+    equal = dict.fromkeys(systems, 1.0)
+    weightings = [equal, *(weights for weights in weightings if len(set(weights.values())) > 1)]
+    settings = product(lists.get("k", [None]), lists.get("norm", [norm]))
+    return [Trial(weights, k, of_norm) for k, of_norm in settings for weights in weightings]
+
+
+def simplex(systems: Sequence[str]) -> Iterator[dict[str, float]]:
+    """Weights that add up to one, in even steps: every way to part the steps among the systems.
+
+    >>> [list(weights.values()) for weights in simplex(["a", "b"])][:3]
+    [[0.0, 1.0], [0.1, 0.9], [0.2, 0.8]]
+    """
+    m = len(systems)
+    steps = next((steps for steps in STEPS if comb(steps + m - 1, m - 1) <= MOST_WEIGHTINGS), 1)
+    # The places of m - 1 bars among steps + m - 1 part the steps.
+    for bars in combinations(range(steps + m - 1), m - 1):
+        ends = (-1, *bars, steps + m - 1)
+        parts = [right - left - 1 for left, right in pairwise(ends)]
+        yield {system: part / steps for system, part in zip(systems, parts, strict=True)}
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Sequence) or not values:
+        raise OptionError(f"must have a list of values to try for {name!r}; got {values!r:.80}.", about="grid")
+    return list(values)
+
+
+class Candidates(NamedTuple):
+    """The ranked rows of all runs, in memory, and their judgments, both with numbered documents."""
+
+    rows: pl.DataFrame
+    table: Table
+    qrels: pl.DataFrame
+    systems: Sequence[str]
+
+
+def candidates_of(
+    table: Table, systems: Sequence[str], qrels: Any, *, depth: int | None, lower_is_better: LowerIsBetter
+) -> Candidates:
+    """The rows that all the fusions start from."""
+    depth = check("depth", depth, or_none(count()))
+    table, judgments = same_types(replace(table, systems=tuple(systems)), qrels_table(qrels))
+    rows = ranked(table, lower_is_better=lower_is_better)
+    rows = rows if depth is None else rows.filter(pl.col("rank") <= depth)
+    ranking = collected(rows, table.rows)
+    check_collected(table, ranking)
+    judged = judgments.select("query_id", "doc_id", "relevance").collect()
+    ids = pl.concat([ranking.select("doc_id"), judged.select("doc_id").drop_nulls()]).unique().sort(text("doc_id"))
+    # All of one length, since ids are compared as text: 9 comes after 10.
+    start = 10 ** len(str(ids.height))
+    numbers = ids.with_columns(number=start + pl.int_range(pl.len(), dtype=pl.Int64))
+    numbered = (
+        frame.join(numbers, on="doc_id", how="left", maintain_order="left").with_columns(doc_id="number").drop("number")
+        for frame in (ranking, judged)
+    )
+    return Candidates(next(numbered), table, next(numbered), systems)
+
+
+class Experiment(NamedTuple):
+    """The settings that trials share: a fusion but for weights, norm and constant, and the measure of its `top`."""
+
+    method: str | Method
+    dialect: str | None
+    missing: Missing
+    top: int
+    measure: Measured
+
+    def fusion(self, norm: str | Norm | pl.Expr | None, k: float | None = None) -> Fusion:
+        """The fusion with a norm and a constant of RRF."""
+        return fusion_of(self.method, norm, self.dialect, k, self.missing)
+
+
+def measured(trials: Sequence[Trial], candidates: Candidates, experiment: Experiment) -> pl.DataFrame:
+    """A row per trial and query: `run` (the number of the trial), `query_id` and the value of the measure."""
+    alike: dict[tuple[float | None, int], dict[int, Trial]] = {}
+    for number, trial in enumerate(trials):
+        alike.setdefault((trial.k, id(trial.norm)), {})[number] = trial
+    parts = []
+    for some in alike.values():
+        one = next(iter(some.values()))
+        fusion = experiment.fusion(one.norm, one.k)
+        check_ends(fusion.norm, candidates.systems)
+        if is_counted(fusion, experiment.measure):
+            weightings = {number: trial.weights for number, trial in some.items()}
+            parts.append(_counted(fusion, weightings, candidates, experiment))
+        else:
+            rows = candidates.rows.lazy()
+            lists = (
+                _fused(rows, number, fusion, trial.weights, candidates.table, experiment.top)
+                for number, trial in some.items()
+            )
+            parts.append(_of_lists(lists, candidates, experiment.measure))
+    return pl.concat(parts).sort("run", "query_id")
+
+
+def measured_subsets(
+    subsets: Sequence[Sequence[str]], weights: Any, candidates: Candidates, experiment: Experiment, norm: Any
+) -> pl.DataFrame:
+    """A row per subset of the runs and query, as `measured` has it, each fused by itself."""
+    fusion = experiment.fusion(norm)
+    check_ends(fusion.norm, candidates.systems)
+
+    def lists() -> Iterator[pl.DataFrame]:
+        for number, subset in enumerate(subsets):
+            rows = candidates.rows.lazy().filter(pl.col("run").cast(pl.String).is_in(list(subset)))
+            own = {system: weights[system] for system in subset} if isinstance(weights, Mapping) else weights
+            table = replace(candidates.table, systems=tuple(subset))
+            if isinstance(own, pl.LazyFrame) and len(subset) < len(candidates.systems):
+                # Queries for which no run of the subset has a weight have no fused documents.
+                weighs = pl.col("run").is_in(list(subset)) & (pl.col("weight") > 0)
+                rows = rows.join(own.filter(weighs), on="query_id", how="semi")
+            yield _fused(rows, number, fusion, own, table, experiment.top)
+
+    return _of_lists(lists(), candidates, experiment.measure).sort("run", "query_id")
+
+
+def figures(rows: pl.DataFrame, candidates: Candidates, measure: Measured) -> pl.DataFrame:
+    """The values of runs or fused lists, without the warnings of lists that have no judged document."""
+    with warnings.catch_warnings(action="ignore", category=IRWarning):
+        values: pl.DataFrame = evaluate(rows, candidates.qrels, measure.expression)
+    return values
+
+
+def _of_lists(lists: Iterable[pl.DataFrame], candidates: Candidates, measure: Measured) -> pl.DataFrame:
+    """The values of fused lists, several at a time."""
+    values, waiting = [], []
+    for fused in lists:
+        waiting.append(fused)
+        if sum(frame.height for frame in waiting) >= ROWS:
+            values.append(figures(pl.concat(waiting), candidates, measure))
+            waiting = []
+    if waiting:
+        values.append(figures(pl.concat(waiting), candidates, measure))
+    return pl.concat(values)
+
+
+def _fused(rows: pl.LazyFrame, number: int, fusion: Fusion, weights: Any, table: Table, top: int) -> pl.DataFrame:
+    """The first documents of a fusion of some runs, with a number in the place of its name."""
+    fused = first(scored(termed(rows, fusion, weights, table), fusion, weights, table), top)
+    return fused.select("query_id", "doc_id", "score", run=pl.lit(number, pl.Int64)).collect()
+
+
+def _counted(
+    fusion: Fusion, weightings: Mapping[int, Weights], candidates: Candidates, experiment: Experiment
+) -> pl.DataFrame:
+    """The values of weightings without their lists: for every judged query, 0 where undefined, as in `evaluate`."""
+    measure = experiment.measure
+    # As in `evaluate`, but for one of each query, so that none is lost.
+    read = (pl.col("relevance") > 0) | pl.col("query_id").is_first_distinct()
+    qrels = candidates.qrels.filter(read) if reads_only_relevant(measure) else candidates.qrels
+    counting = Counting.from_rankings(fusion, candidates.rows, candidates.systems, qrels, experiment.top)
+    values = pl.concat(counting.values(weightings, measure))
+    queries = candidates.qrels.select("query_id").unique()
+    grid = pl.DataFrame({"run": list(weightings)}, schema={"run": pl.Int64}).join(queries, how="cross")
+    complete = grid.join(values, on=["run", "query_id"], how="left")
+    return complete.select("run", "query_id", pl.col(measure.name).cast(pl.Float64).fill_null(0.0))

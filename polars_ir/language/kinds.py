@@ -1,0 +1,61 @@
+"""The kinds of judgments, each a record: the columns that tell it, and what does not go with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_ir.language.words import PREFERENCE
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of judgments.
+
+    `tells` are columns that only its relation has. `part` is the column of what a document has several judgments of,
+    such as its subtopics: they belong to one ranking, where the judgments of several judges make one each. `refuses`
+    are options of `evaluate` that it does not go with, `ties` only as `"expected"`. `by_document` says that its
+    relation has the rank and the grade of a document in each row. `hits` is true of a row with a retrieved document
+    among the judgments that are read.
+    """
+
+    name: str
+    tells: frozenset[str] = frozenset()
+    part: str | None = None
+    refuses: frozenset[str] = frozenset()
+    by_document: bool = True
+    hits: pl.Expr = pl.col("rank").is_not_null() & pl.col("relevance").is_not_null()
+
+
+DOCUMENTS = Kind("documents")
+
+#: The first that has a column which a measure reads is the measure's; without one it is of documents.
+KINDS = (
+    Kind("subtopics", frozenset({"subtopic"}), "subtopic", frozenset({"judges", "bounds", "ties"})),
+    Kind(
+        "preferences",
+        frozenset(PREFERENCE),
+        refuses=frozenset({"judges", "bounds", "ties", "judged_only"}),
+        by_document=False,
+        hits=pl.col("preferred_rank").is_not_null() | pl.col("other_rank").is_not_null(),
+    ),
+)
+
+#: The columns of the parts of documents.
+PARTS_OF_DOCUMENTS = frozenset(kind.part for kind in KINDS if kind.part)
+
+#: The columns that tell a kind of judgments other than of documents.
+TELLING = frozenset[str]().union(*(kind.tells for kind in KINDS))
+
+
+def kind_of(*measures: pl.Expr) -> Kind:
+    """The kind of judgments that measures read, by the columns that only one kind has.
+
+    >>> kind_of(pl.col("subtopic").n_unique()).name
+    'subtopics'
+    """
+    read = {column for measure in measures for column in measure.meta.root_names()}
+    if TELLING.isdisjoint(read):
+        return DOCUMENTS
+    return next(kind for kind in KINDS if not kind.tells.isdisjoint(read))

@@ -1,0 +1,576 @@
+"""The catalogue, and the decorator that makes a function of an expression a measure with a name.
+
+`@measure` checks the parameters of a call, names the expression as `ir_measures` would (`nDCG@10`, `P(rel=2)@5`) and
+records the other facts of the measure. Everything that needs a list of measures reads `CATALOG`: the parser of names,
+the `.ir` methods, `catalog()`, the book and the tests.
+
+Conventions: a measure's expression has two aliases, one on the other: the name of its column, which anyone may change,
+and below it a mark, which holds the measure's name and arguments as JSON. Polars reads the outer one alone. Nothing is
+remembered outside of the expression, so that it is the same measure in another process, on another machine, or years
+later; `names` reads the mark.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple, ParamSpec, get_args
+
+import polars as pl
+
+from polars_ir.errors import MeasureError
+from polars_ir.language.kinds import kind_of
+from polars_ir.language.options import (
+    MOST_DOCUMENTS,
+    Option,
+    Value,
+    chance,
+    is_number,
+    misspelt,
+    not_negative,
+    one_of,
+    whole,
+)
+from polars_ir.language.words import Discount, Discounted
+
+#: The beginning of a mark.
+MARK = "polars_ir measure "
+
+#: The mark of several measures in one expression.
+SEVERAL = "polars_ir measures"
+
+#: Whole floats from here on are not written as integers: neighbours would share one.
+EXACT = 2**53
+
+#: Values of which there is one spelling.
+SIMPLE = frozenset({int, str, bool, type(None)})
+
+#: The highest grade whose power of 2 is a plausible gain.
+HIGHEST_GRADE = 64
+
+#: The largest number that a parameter can be.
+HIGHEST = 1e9
+
+#: No collection has more documents; all numbers up to here are whole as floats, too.
+LARGEST_COLLECTION = 2**53
+
+
+def named(value: Any) -> bool:
+    """True for an expression that its name identifies: a bare column, or one with a name of its own."""
+    if not isinstance(value, pl.Expr) or value.meta.has_multiple_outputs():
+        return False
+    return value.meta.is_column() or value.meta.output_name() not in {*value.meta.root_names(), "literal"}
+
+
+def _map_of_gains(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not value:
+        return False
+    return all(is_number(grade) and is_number(gain) for grade, gain in value.items())
+
+
+#: The parameters that mean the same in every measure, each with its usual default.
+PARAMETERS: dict[str, Option] = {
+    "k": Option(
+        None,
+        whole(1, MOST_DOCUMENTS)._replace(wanted=f"a whole number of documents, from 1 to {MOST_DOCUMENTS:,}"),
+        "Cutoff: only the first k documents of the ranking count; None: all of them.",
+    ),
+    "rel": Option(
+        1,
+        not_negative(HIGHEST)._replace(wanted=f"a grade from 0 to {HIGHEST:g}"),
+        "The lowest grade that counts as relevant, 0 for every judged document; None, where grades are gains: any "
+        "grade above 0.",
+    ),
+    "beta": Option(
+        1,
+        not_negative(HIGHEST)._replace(wanted=f"a number from 0 to {HIGHEST:g}"),
+        "The weight of recall against that of precision, which is 1; at 0 only precision counts.",
+    ),
+    "p": Option(0.8, chance(), "Persistence: how likely the reader goes on from one document to the next."),
+    "max_rel": Option(
+        4, whole(1, HIGHEST_GRADE), "The highest grade there can be; a grade above it counts as this one."
+    ),
+    "dcg": Option(
+        "log2",
+        one_of(*get_args(Discounted)),
+        "The gain: 'log2' takes the grade itself, 'exp-log2' 2 to the grade less 1, 'binary' 1 for all above 0.",
+    ),
+    "discount": Option(
+        "log2",
+        one_of(*get_args(Discount)),
+        "The divisor of the gain at a rank: 'log2' is log2(1 + rank), 'ln' its natural logarithm, 'jarvelin' "
+        "max(1, log2(rank)), 'rank' the rank itself, 'none' 1.",
+    ),
+    "gains": Option(
+        None,
+        Value(
+            "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}, a column, or a Polars expression with a "
+            "name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted')",
+            lambda v: named(v) or (_map_of_gains(v) and all(x >= 0 for x in v.values())),
+        ),
+        "The gains of grades: a map, which leaves a grade that it does not name its own value, or a Polars "
+        "expression over columns of run or qrels, such as `pl.col('relevance') * pl.col('trust')`. Unjudged documents "
+        "and negative values are worth 0. A column of the run is null for documents that the run did not return, so "
+        "that they are missing from an ideal ranking.",
+    ),
+}
+
+
+#: A function that returns a measure's expression.
+Measure = Callable[..., pl.Expr]
+
+
+#: The denominator of a ratio of counts, by the measure's parameters; None where the value is no such ratio.
+OutOf = Callable[..., pl.Expr | None]
+
+
+#: The mean of a measure over all orders of tied documents, by the measure's parameters; "itself" where no order of them
+#: changes the value.
+Expected = Measure | Literal["itself"]
+
+
+#: The means of the values of queries.
+Average = Literal["arithmetic", "geometric", "sum"]
+
+
+#: A name of another tool, with the parameters it stands for: `ndcg_burges(dcg='exp-log2')`.
+SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
+
+
+class Outputs(NamedTuple):
+    """The value of a measure, and what belongs to it in columns of their own: `m low`, `m high`, `m se`.
+
+    A measure's function returns it in the place of an expression where it gives the ends of an interval, or a standard
+    error, beside the value.
+    """
+
+    value: pl.Expr
+    low: pl.Expr | None = None
+    high: pl.Expr | None = None
+    se: pl.Expr | None = None
+
+
+#: The parts that a column can have beside that of its measure.
+PARTS = Outputs._fields[1:]
+
+
+def of_part(measure: str, part: str) -> str:
+    """The name of the column of a part."""
+    return f"{measure} {part}"
+
+
+def measure_of(column: str) -> str:
+    """The name of a column without that of its part.
+
+    >>> measure_of("AP high"), measure_of("AP")
+    ('AP', 'AP')
+    """
+    measure, _, part = column.rpartition(" ")
+    return measure if part in PARTS else column
+
+
+class Call(NamedTuple):
+    """A measure by its name in the catalogue, and the arguments it was called with.
+
+    `monotone` stands here as it does in the catalogue, since a process that did not define the measure lacks its entry.
+    """
+
+    measure: str
+    arguments: Mapping[str, Any]
+    monotone: bool
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The facts of a measure: `parameters` with their defaults, and the records of those that are described."""
+
+    name: str
+    function: Measure
+    bounds: tuple[float, float]
+    best: float
+    source: str
+    also: Mapping[str, str]
+    parameters: Mapping[str, object]
+    options: Mapping[str, Option]
+    at: str
+    monotone: bool
+    reads_nonrelevant: bool
+    average: Average
+    out_of: OutOf | None
+    gain: Measure | None
+    discount: Measure | None
+    expected: Measure | None
+
+    @property
+    def meaning(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    @property
+    def ours(self) -> bool:
+        """True for a measure of this package."""
+        return is_ours(self.function)
+
+    @functools.cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Its names in other tools, each with the parameters it stands for, as text."""
+        return {name: given for names in self.also.values() for name, given in SPELLING.findall(names)}
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """The kind of judgments the measure reads."""
+        return kind_of(self.function()).name
+
+    def column(self, arguments: Mapping[str, object]) -> str:
+        """The name of the measure's column with these arguments, in the notation of `ir_measures`.
+
+        >>> CATALOG["P"].column({"k": 5, "rel": 2})
+        'P(rel=2)@5'
+        """
+        written, cutoff = [], arguments.get(self.at)
+        for name, value in arguments.items():
+            # An expression has no truth value to compare by.
+            if name != self.at and (isinstance(value, pl.Expr) or value != self.parameters[name]):
+                written.append(f"{name}={_literal(value)}")
+        brackets = f"({','.join(written)})" if written else ""
+        if cutoff is None:
+            return f"{self.name}{brackets}"
+        return f"{self.name}{brackets}@{cutoff if type(cutoff) is int else _literal(cutoff)}"
+
+
+def documentation(spec: Spec) -> str:
+    """The docstring of a measure: the author's, then the facts of the record, in one form for every measure."""
+    written, example, examples = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
+    parameters = "".join(
+        f"{name} : default {option.default!r}\n{_indented(option.meaning)}\n" for name, option in spec.options.items()
+    )
+    return (
+        f"{written.rstrip()}\n\n"
+        + (f"Parameters\n----------\n{parameters}\n" if parameters else "")
+        + "Returns\n-------\npl.Expr\n"
+        f"    An aggregation of the judged relation, named `{spec.name}` with its parameters. `judge` makes the one\n"
+        "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
+        f"    From {spec.bounds[0]:g} to {spec.bounds[1]:g}; the best value is {spec.best:g}.\n\n"
+        "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
+        f"References\n----------\n{spec.source}\n\n" + example + examples
+    )
+
+
+@functools.cache
+def _indented(meaning: str) -> str:
+    """The meaning of a parameter, in lines that a terminal holds."""
+    return textwrap.fill(meaning, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """True for a measure of this package."""
+    return function.__module__.startswith("polars_ir.language.measures.")
+
+
+P = ParamSpec("P")
+
+
+#: The methods of `.ir` that are no measures, and the parameters of a measure's method beside its own; `.ir` adds them.
+RESERVED: set[str] = set()
+RESERVED_PARAMETERS: set[str] = set()
+
+#: Every measure by its canonical name, in the order of definition.
+CATALOG: dict[str, Spec] = {}
+
+
+def measure(
+    name: str,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    best: float | None = None,
+    source: str,
+    also: Mapping[str, str] | None = None,
+    parameters: Mapping[str, Option] | None = None,
+    at: str = "k",
+    monotone: bool = False,
+    reads_nonrelevant: bool = True,
+    average: Average = "arithmetic",
+    out_of: OutOf | None = None,
+    gain: Measure | None = None,
+    discount: Measure | None = None,
+    expected: Expected | None = None,
+) -> Callable[[Callable[P, pl.Expr | Outputs]], Callable[P, pl.Expr]]:
+    """Register a function that returns an aggregation of the judged relation as a measure.
+
+    Parameters
+    ----------
+    name
+        The canonical name, as in the column `name(parameter=value)@k`.
+    bounds
+        The lowest and the highest value.
+    best
+        The best value; without it, the highest.
+    source
+        Where the definition comes from: a DOI or URL.
+    also
+        Its names in other tools, by tool: `{"trec_eval": "ndcg ndcg_cut", "ranx": "ndcg_burges(dcg='exp-log2')"}`;
+        brackets hold the parameters that a name stands for, or the bare one that the number behind the name sets.
+    parameters
+        The records of parameters that only this measure has, or that have another meaning in it.
+    at
+        The parameter that the number after `@` sets.
+    monotone
+        True where the value can not fall (or, for a cost, rise) as the grade of a document rises: then `bounds` of
+        `evaluate` are exact.
+    reads_nonrelevant
+        True where a document judged not relevant, with a grade of 0 or less, counts otherwise than an unjudged one.
+        Where no measure of a call reads them, the judgments of such documents are left out, which is faster.
+    average
+        The mean of the values of queries, which `mean` computes.
+    out_of
+        For a ratio of counts, a function from the parameters to its denominator, over the columns of counts that
+        `evaluate` makes (`NumRel`): the weight of a query in a micro average.
+    gain, discount
+        The gain of a document, and the discount that divides it at its rank, as functions of the measure's parameters:
+        columns of `explain`. Without them a relevant document has a gain of 1, without a discount.
+    expected
+        What `ties="expected"` takes in its place: the mean over all orders of tied documents, as a function of the
+        measure's parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
+        `n_higher` and `n_tied` of the judged relation tell the places that tied documents share.
+
+    Returns
+    -------
+    Callable
+        A decorator, which registers the function in the catalogue, as a method of `.ir` and for `parse`, and gives it
+        back with its parameters checked and its result named.
+
+    Raises
+    ------
+    MeasureError
+        For a name or a function of this package, a parameter called like an option of `evaluate`, and an `expected`
+        that is no function of the parameters.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> @ir.measure("FirstRank", bounds=(0, float("inf")), source="an example")
+    ... def first_rank(*, rel: float = 1) -> pl.Expr:
+    ...     return ir.rank.filter(ir.relevant(rel)).min()
+    >>> first_rank(rel=2).meta.output_name()
+    'FirstRank(rel=2)'
+    >>> del ir.CATALOG["FirstRank"]
+    """
+
+    def register(function: Callable[P, pl.Expr | Outputs]) -> Callable[P, pl.Expr]:
+        signature = inspect.signature(function)
+        defaults = {parameter.name: parameter.default for parameter in signature.parameters.values()}
+        known = {**PARAMETERS, **(parameters or {})}
+
+        @functools.wraps(function)
+        def named(*args: P.args, **kwargs: P.kwargs) -> pl.Expr:
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise misspelt(function, signature, kwargs, error) from None
+            spec = CATALOG[name]
+            if isinstance(bound.arguments.get(at), Iterable) and (cutoffs := _several(spec, bound.arguments[at])):
+                return together(spec.function(**{**bound.arguments, at: cutoff}) for cutoff in cutoffs)
+            bound.apply_defaults()
+            for parameter, value in bound.arguments.items():
+                if value is defaults[parameter] and type(value) in SIMPLE:
+                    continue
+                bound.arguments[parameter] = argument = value if type(value) in SIMPLE else plain(value)
+                # A user's measure may have parameters that nobody described.
+                option = spec.options.get(parameter)
+                if option and not option.value.holds(argument):
+                    raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
+            made: pl.Expr | Outputs = function(*bound.args, **bound.kwargs)
+            call, column = Call(name, bound.arguments, monotone), spec.column(bound.arguments)
+            return marked(made, call).alias(column) if isinstance(made, pl.Expr) else _in_columns(made, call, column)
+
+        existing = CATALOG.get(name)
+        if function.__name__ in RESERVED or (existing and existing.ours and not is_ours(function)):
+            raise MeasureError(
+                f"{name!r} ({function.__name__}) is part of this package. Give your measure another name."
+            )
+        if taken := sorted(RESERVED_PARAMETERS & defaults.keys()):
+            raise MeasureError(
+                f"{name}: {', '.join(map(repr, taken))} can not be a parameter of a measure: a method of `.ir` takes "
+                "the options of `evaluate` beside the measure's parameters.",
+                fix=f"Give it another name than {', '.join(sorted(RESERVED_PARAMETERS))}",
+            )
+        CATALOG[name] = spec = Spec(
+            name=name,
+            function=named,
+            bounds=bounds,
+            best=bounds[1] if best is None else best,
+            source=source,
+            also=also or {},
+            parameters=defaults,
+            options={n: known[n]._replace(default=default) for n, default in defaults.items() if n in known},
+            at=at,
+            monotone=monotone,
+            reads_nonrelevant=reads_nonrelevant,
+            average=average,
+            out_of=out_of,
+            gain=gain,
+            discount=discount,
+            expected=_expectation(name, function, expected),
+        )
+        named.__doc__ = documentation(spec)
+        return named
+
+    return register
+
+
+def spec_of(call: Call) -> Spec:
+    """The entry of the measure that a call made; a `MeasureError` in a process that did not define it."""
+    if call.measure not in CATALOG:
+        raise MeasureError(
+            f"the measure {call.measure!r} was defined in another process, and this one does not know it. Import the "
+            "module that defines it with @ir.measure first."
+        )
+    return CATALOG[call.measure]
+
+
+def catalog() -> pl.DataFrame:
+    """All measures of the catalogue, one row each.
+
+    Returns
+    -------
+    pl.DataFrame
+        `name`, `function` (its name in this package), `judgments` (`documents`, `subtopics` or `preferences`: what it
+        reads), `parameters` (with defaults), `low`, `high`, `best` (its range and best value), `monotone` (whether it
+        can not fall when a grade rises, so that `bounds` of `evaluate` are exact), `also` (what other tools call it),
+        `meaning`, `source`; String but for the three numbers, which are Float64, and the Boolean.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.catalog().filter(pl.col("name") == "AP").select("function", "parameters", "low", "high").row(0)
+    ('average_precision', "k=None, rel=1, denominator='R'", 0.0, 1.0)
+    """
+    return pl.DataFrame(
+        {
+            "name": spec.name,
+            "function": spec.function.__name__,
+            "judgments": spec.kind,
+            "parameters": ", ".join(f"{n}={v!r}" for n, v in spec.parameters.items()),
+            "low": float(spec.bounds[0]),
+            "high": float(spec.bounds[1]),
+            "best": float(spec.best),
+            "monotone": spec.monotone,
+            "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in spec.also.items()),
+            "meaning": spec.meaning,
+            "source": spec.source,
+        }
+        # Another thread may register a measure meanwhile.
+        for spec in list(CATALOG.values())
+    )
+
+
+def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:
+    """The function of an expectation; a `MeasureError` for one that can not be called as the measure is."""
+    if expected is None or expected == "itself":
+        return function if expected else None
+    parameters = inspect.signature(function).parameters
+    try:
+        inspect.signature(expected).bind(**dict.fromkeys(parameters))
+    except TypeError as error:
+        raise MeasureError(
+            f"{name}: expected must take the parameters of the measure by name, {', '.join(parameters) or 'none'}; "
+            f"{error}. Give it the same parameters, or **parameters for those that it does not read."
+        ) from None
+    return expected
+
+
+def _several(spec: Spec, value: Iterable[object]) -> list[object]:
+    """The values behind the `@` where there are several, as in `k=[5, 10]`; none for a single one."""
+    if isinstance(value, (str, bytes, Mapping)):
+        return []
+    option = spec.options.get(spec.at)
+    return list(value) if option and not option.value.holds(value) else []
+
+
+def marked(expression: pl.Expr, call: Call) -> pl.Expr:
+    """The expression with a mark of its call; a `MeasureError` for arguments that can not be written.
+
+    >>> marked(pl.col("rank").min(), Call("First", {"rel": 2}, False)).meta.output_name()
+    'polars_ir measure {"measure": "First", "arguments": {"rel": 2}, "monotone": false}'
+    """
+    arguments = dict(call.arguments)
+    for name, value in arguments.items():
+        if type(value) not in SIMPLE:
+            arguments[name] = _written(call.measure, name, value)
+    return expression.alias(MARK + json.dumps(call._replace(arguments=arguments)._asdict()))
+
+
+def together(measures: Iterable[pl.Expr]) -> pl.Expr:
+    """One expression of several measures, a column each; a `MeasureError` for two of one name."""
+    expressions = list(measures)
+    # Those of one measure with several outputs have no name together.
+    names = [expression.meta.output_name(raise_if_undetermined=False) for expression in expressions]
+    if repeated := [name for place, name in enumerate(names) if name and name in names[:place]]:
+        raise MeasureError.twice(repeated[0])
+    return pl.struct(expressions).alias(SEVERAL).struct.field("*")
+
+
+def _in_columns(outputs: Outputs, call: Call, column: str) -> pl.Expr:
+    """The value of a measure in its column, and each of its parts in one of its own."""
+    parts = [(part, output) for part, output in zip(PARTS, outputs[1:], strict=True) if output is not None]
+    value = marked(outputs.value, call).alias(column)
+    return together([value, *(output.alias(of_part(column, part)) for part, output in parts)])
+
+
+def plain(value: Any) -> Any:
+    """A number of any library as Python's, a whole one as an integer; a map by rising numbers; others as they are.
+
+    >>> plain(2.0), plain({2.0: 3.0, 1: 0.5}), plain("log2")
+    (2, {1: 0.5, 2: 3}, 'log2')
+    """
+    if isinstance(value, Mapping):
+        items = [(plain(key), plain(item)) for key, item in value.items()]
+        # The same map in another order is the same measure, with the same name.
+        of_numbers = all(isinstance(key, Real) for key, _ in items)
+        return dict(sorted(items, key=lambda item: item[0]) if of_numbers else items)
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(plain, value))
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < EXACT else number
+
+
+def _written(measure: str, name: str, value: Any) -> Any:
+    """A value as JSON has it; other kinds of values as an object of one key."""
+    if isinstance(value, pl.Expr):
+        try:
+            return {"expression": base64.b64encode(value.meta.serialize()).decode()}
+        except pl.exceptions.ComputeError:
+            raise MeasureError(
+                f"{measure}: {name} holds a Python function, which no other process can read. Put its values into a "
+                "column first, and name that."
+            ) from None
+    if isinstance(value, Mapping):
+        return {"map": [[_written(measure, name, part) for part in pair] for pair in value.items()]}
+    if isinstance(value, (tuple, list)):
+        return {type(value).__name__: [_written(measure, name, part) for part in value]}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    wanted = "a number, a string, True, False, None, a tuple, list or map of these, or a Polars expression"
+    raise MeasureError.parameter(measure, name, wanted, value)
+
+
+def _literal(value: object) -> str:
+    """A parameter's value as `ir_measures` writes it: a map of gains without blanks, a whole float without a point."""
+    if isinstance(value, pl.Expr):
+        return value.meta.output_name()
+    if isinstance(value, tuple):
+        return "(" + ",".join(map(_literal, value)) + ")"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{_literal(v)}" for key, v in value.items()) + "}"
+    return repr(plain(value))

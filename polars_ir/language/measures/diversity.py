@@ -1,0 +1,257 @@
+"""Diversity: how many subtopics of a query the ranking covers, and how soon, when saying things twice is worth less.
+
+Conventions
+    * Judgments are of a document for a subtopic; the grade -1 or 0, or no judgment, means that it does not cover it. A
+      subtopic that no document covers does not count. A measure is undefined where no subtopic is covered.
+    * A document meets the share `alpha * gain` of what is left of the need for a subtopic; without `gains` every
+      relevant document has the gain 1. So it adds weight * gain * product of (1 - alpha * gain) over the documents
+      above it that cover the subtopic too: the *novelty* of the document. These are the cascade measures of Clarke et
+      al. 2011, of which alpha-DCG, ERR-IA and NRBP are those with three discounts of the rank. With `alpha=1` and the
+      gains (2^grade - 1) / 2^max, ERR-IA is the mean of the ERR by subtopic, the definition of Chapelle et al. 2011.
+    * Without an n, the sum is divided by that of a ranking in which every document covers every subtopic, which may
+      not exist; with an n, by that of the greedy ideal ranking (`greedy`).
+    * ndeval knows cutoffs up to 20, binary judgments and equal weights. At the cutoff 1 it leaves the first of the two
+      divisions out, so that its alpha-DCG@1 and ERR-IA@1 count subtopics; here they are divided at any cutoff.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import polars as pl
+
+from polars_ir.language.cover import Cover
+from polars_ir.language.measure import measure
+from polars_ir.language.measures.novelty import (
+    BETA,
+    NOVELTY,
+    by_log2,
+    by_patience,
+    by_rank,
+    defined,
+    novelty,
+    out_of_all,
+    out_of_greedy,
+    weight_of,
+)
+from polars_ir.language.words import rank
+
+NDEVAL = "ndeval 4.5, https://github.com/trec-web/trec-web-2014"
+CLARKE = "Clarke et al. 2008, https://doi.org/10.1145/1390334.1390446"
+CHAPELLE = "Chapelle et al. 2011, https://doi.org/10.1007/s10791-011-9167-7"
+NRBP = "Clarke et al. 2009, https://doi.org/10.1007/978-3-642-04417-5_17"
+
+#: The most that any ranking has over the greedy one at every cutoff (Nemhauser et al. 1978).
+OVER_GREEDY = math.e / (math.e - 1)
+
+
+@measure(
+    "alpha_DCG",
+    source=f"{CLARKE}; {NDEVAL}",
+    also={"ndeval": "alpha-DCG", "ir_measures": "alpha_DCG α_DCG"},  # noqa: RUF001  # the Greek letter is meant
+    parameters=NOVELTY,
+)
+def alpha_dcg(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    alpha: float = 0.5,
+    gains: Mapping[float, float] | None = None,
+    weights: str | None = None,
+) -> pl.Expr:
+    """Novelty of the first k documents, discounted by log rank, divided by that of covering every subtopic.
+
+    ::
+
+        alpha_DCG@k = sum(novelty(i) / log2(1 + i), i = 1 .. k)
+                    / (weights of the subtopics * sum((1 - alpha)^(i - 1) / log2(1 + i), i = 1 .. k))
+
+    It is ndeval's "collection-independent" division; at k = 1 ndeval leaves it out. A document's novelty is the sum
+    over its subtopics of weight * (1 - alpha)^(documents above that cover it too). Without k, as many places as
+    documents were retrieved. Undefined when no subtopic is covered.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b", "a"], "doc_id": ["d1", "d1", "d2"]})
+    >>> ir.evaluate({"q": ["d1", "d2"]}, qrels.with_columns(relevance=1), ir.alpha_dcg(k=1)).row(0)
+    ('q', 1.0)
+    """
+    return out_of_all(Cover(alpha, rel, gains, weights), k, by_log2)
+
+
+@measure(
+    "alpha_nDCG",
+    bounds=(0.0, OVER_GREEDY),
+    source=f"{CLARKE}; {NDEVAL}",
+    also={"ndeval": "alpha-nDCG", "ir_measures": "alpha_nDCG α_nDCG"},  # noqa: RUF001  # the Greek letter is meant
+    parameters=NOVELTY,
+)
+def alpha_ndcg(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    alpha: float = 0.5,
+    gains: Mapping[float, float] | None = None,
+    weights: str | None = None,
+) -> pl.Expr:
+    """Novelty of the first k documents, discounted by log rank, divided by that of the greedy ideal ranking.
+
+    ::
+
+        alpha_nDCG@k = sum(novelty(i) / log2(1 + i), i = 1 .. k) / the same of the greedy ideal ranking
+
+    The greedy ideal ranking has the judged documents in greedy order: at every place the one that adds most, among
+    equals the one with the larger id. A document's novelty is the sum over its subtopics of weight * (1 -
+    alpha)^(documents above that cover it too). The greedy ranking has 1, and a better one more. Undefined when no
+    subtopic is covered.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b", "a"], "doc_id": ["d1", "d1", "d2"]})
+    >>> ir.evaluate({"q": ["d2", "d1"]}, qrels.with_columns(relevance=1), ir.alpha_ndcg(k=1)).row(0)
+    ('q', 0.5)
+    """
+    return out_of_greedy(Cover(alpha, rel, gains, weights), k, by_log2)
+
+
+@measure(
+    "ERR_IA",
+    source=f"{CHAPELLE}; {NDEVAL}",
+    also={"ndeval": "ERR-IA", "ir_measures": "ERR_IA"},
+    parameters=NOVELTY,
+)
+def err_ia(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    alpha: float = 0.5,
+    gains: Mapping[float, float] | None = None,
+    weights: str | None = None,
+) -> pl.Expr:
+    """Intent-aware expected reciprocal rank: novelty of the first k documents, each divided by its rank.
+
+    ::
+
+        ERR_IA@k = sum(novelty(i) / i, i = 1 .. k)
+                 / (weights of the subtopics * sum((1 - alpha)^(i - 1) / i, i = 1 .. k))
+
+    novelty as in alpha_DCG; it is ndeval's "collection-independent" division; at k = 1 ndeval leaves it out. With
+    `alpha=1` and gains (2^grade - 1) / 2^max it is the weighted mean, over the subtopics, of the ERR for each. Without
+    k, as many places as documents were retrieved. Undefined when no subtopic is covered.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
+    >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.err_ia(k=2)).row(0)
+    ('q', 0.6)
+    """
+    return out_of_all(Cover(alpha, rel, gains, weights), k, by_rank)
+
+
+@measure(
+    "nERR_IA",
+    bounds=(0.0, OVER_GREEDY),
+    source=f"{CHAPELLE}; {NDEVAL}",
+    also={"ndeval": "nERR-IA", "ir_measures": "nERR_IA"},
+    parameters=NOVELTY,
+)
+def nerr_ia(
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    alpha: float = 0.5,
+    gains: Mapping[float, float] | None = None,
+    weights: str | None = None,
+) -> pl.Expr:
+    """Intent-aware expected reciprocal rank, divided by that of the greedy ideal ranking.
+
+    ::
+
+        nERR_IA@k = sum(novelty(i) / i, i = 1 .. k) / the same of the greedy ideal ranking
+
+    novelty and the greedy ideal ranking as in alpha_nDCG. The greedy ranking has 1, and a better one more. Undefined
+    when no subtopic is covered.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
+    >>> ir.evaluate({"q": ["d9", "d2"]}, qrels, ir.nerr_ia(k=1)).row(0)
+    ('q', 0.0)
+    """
+    return out_of_greedy(Cover(alpha, rel, gains, weights), k, by_rank)
+
+
+@measure(
+    "NRBP",
+    source=f"{NRBP}; {NDEVAL}",
+    also={"ndeval": "NRBP", "ir_measures": "NRBP"},
+    parameters={**NOVELTY, **BETA},
+)
+def nrbp(
+    *,
+    rel: float = 1,
+    alpha: float = 0.5,
+    beta: float = 0.5,
+    gains: Mapping[float, float] | None = None,
+    weights: str | None = None,
+) -> pl.Expr:
+    """Novelty- and rank-biased precision: the novelty for a reader who continues with probability beta.
+
+    ::
+
+        NRBP = (1 - (1 - alpha) beta) / (weights of the subtopics) * sum(novelty(i) beta^(i - 1))
+
+    novelty as in alpha_DCG, over all ranks i; 1 would be endlessly many documents that cover everything. Undefined when
+    no subtopic is covered.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
+    >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.nrbp()).row(0)
+    ('q', 0.5625)
+    """
+    cover = Cover(alpha, rel, gains, weights)
+    novel = (1 - (1 - alpha) * beta) * novelty(cover, rank, None, by_patience(beta))
+    return defined(novel / weight_of(cover), cover)
+
+
+@measure(
+    "nNRBP",
+    bounds=(0.0, OVER_GREEDY),
+    source=f"{NRBP}; {NDEVAL}",
+    also={"ndeval": "nNRBP", "ir_measures": "nNRBP"},
+    parameters={**NOVELTY, **BETA},
+)
+def nnrbp(
+    *,
+    rel: float = 1,
+    alpha: float = 0.5,
+    beta: float = 0.5,
+    gains: Mapping[float, float] | None = None,
+    weights: str | None = None,
+) -> pl.Expr:
+    """Novelty- and rank-biased precision, divided by that of the greedy ideal ranking.
+
+    ::
+
+        nNRBP = sum(novelty(i) beta^(i - 1)) / the same of the greedy ideal ranking
+
+    novelty and the greedy ideal ranking as in alpha_nDCG, over all ranks i. The greedy ranking has 1, and a better one
+    more. Undefined when no subtopic is covered.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
+    >>> ir.evaluate({"q": ["d1", "d9"]}, qrels, ir.nnrbp(beta=0.25)).row(0)
+    ('q', 0.8)
+    """
+    # What comes deeper in the greedy ranking is less than half the last bit: no document adds more than the first.
+    depth = math.ceil(math.log(2.0**-54 * (1 - beta)) / math.log(beta))
+    return out_of_greedy(Cover(alpha, rel, gains, weights), None, by_patience(beta), depth)

@@ -1,0 +1,241 @@
+"""Options: each a record of what it means, what it can be and what it is by default, that all its readers share.
+
+The options of a kind of call are a `TypedDict`, whose fields carry the records. A function takes them as
+`**options: Unpack[...]` under `@takes(...)`, which checks them, fills in the defaults and completes signature and
+docstring; `.ir`, Spark, the command line and the book read the same records.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from numbers import Integral, Real
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeGuard, TypeVar, get_type_hints
+
+from polars_ir.errors import OptionError, deprecated, entered_with, nearest
+
+T = TypeVar("T")
+
+#: No number is larger, so that those of a calculation with its square are numbers too.
+LARGEST = 1e100
+
+#: Ranks and counts are 32-bit numbers.
+MOST_DOCUMENTS = 2**31
+
+
+def as_it_is(value: Any) -> Any:
+    """A value that needs no conversion."""
+    return value
+
+
+class Value(NamedTuple, Generic[T]):
+    """The values an option can have: in words, as a test, as choices if there are any; and the reader of their text."""
+
+    wanted: str
+    holds: Callable[[Any], bool]
+    read: Callable[[Any], T] = as_it_is
+    choices: tuple[Any, ...] = ()
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """True for a finite number of any library that is no Boolean."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    return isinstance(value, Integral) or math.isfinite(value)
+
+
+def is_whole(value: object, least: int = 1, most: float = math.inf) -> TypeGuard[int]:
+    """True for a whole number in a range that is no Boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+
+
+def one_of(*choices: str) -> Value[str]:
+    """One of some words."""
+    wanted = f"one of {', '.join(map(repr, choices))}"
+    return Value(wanted, lambda value: isinstance(value, str) and value in choices, str, choices)
+
+
+def truth() -> Value[bool]:
+    """True or False."""
+    return Value("True or False", lambda value: isinstance(value, bool), bool, (True, False))
+
+
+def whole(least: int, most: float = math.inf) -> Value[int]:
+    """A whole number in a range."""
+    wanted = f"a whole number from {least} on" if most == math.inf else f"a whole number from {least} to {most:,}"
+    return Value(wanted, functools.partial(is_whole, least=least, most=most), int)
+
+
+def count() -> Value[int]:
+    """A number of documents or queries from 1 on; one beyond all that a table can have stands for all."""
+    return whole(1)._replace(read=lambda value: min(int(value), MOST_DOCUMENTS))
+
+
+def chance(below: float = 1) -> Value[float]:
+    """A probability, neither impossible nor as high as `below`."""
+    wanted = f"between 0 and {below}, both excluded"
+    return Value(wanted, lambda value: is_number(value) and 0 < value < below, float)
+
+
+def not_negative(most: float = LARGEST) -> Value[float]:
+    """A number of 0 or more."""
+    wanted = f"from 0 to {most:g}"
+    return Value(wanted, lambda value: is_number(value) and 0 <= value <= most, float)
+
+
+def positive(most: float = LARGEST) -> Value[float]:
+    """A number above 0."""
+    wanted = f"above 0, up to {most:g}"
+    return Value(wanted, lambda value: is_number(value) and 0 < value <= most, float)
+
+
+def any_number() -> Value[float]:
+    """A finite number."""
+    return Value("a number", is_number, float)
+
+
+def column(of: str) -> Value[str]:
+    """The name of a column."""
+    return Value(f"the name of a column of {of}", lambda value: isinstance(value, str), str)
+
+
+def anything() -> Value[Any]:
+    """Any value: the function itself checks it."""
+    return Value("anything", lambda _: True)
+
+
+def or_none(value: Value[T], meaning: str = "") -> Value[T | None]:
+    """A value, or None, which may mean something of its own."""
+
+    def read(given: Any) -> T | None:
+        return None if isinstance(given, str) and given.lower() == "none" else value.read(given)
+
+    wanted = f"{value.wanted}, or None {meaning}".rstrip()
+    return Value(wanted, lambda given: given is None or value.holds(given), read, value.choices)
+
+
+def check(name: str, given: Any, value: Value[T]) -> T:
+    """The value, a number as Python's, or an `OptionError` that says what the option can be."""
+    if not value.holds(given):
+        words = [choice for choice in value.choices if isinstance(choice, str)]
+        near = nearest(given, words) if isinstance(given, str) else ""
+        raise OptionError(f"must be {value.wanted}; got {given!r}.", about=name, near=near)
+    return value.read(given) if is_number(given) else given
+
+
+P = ParamSpec("P")
+
+
+class Option(NamedTuple):
+    """An option: its default, what it can be, and what it means; the first sentence is the shell's help."""
+
+    default: Any
+    value: Value[Any]
+    meaning: str
+
+
+@functools.cache
+def options_of(kind: type) -> Mapping[str, Option]:
+    """The records of a `TypedDict` of options, by name."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
+
+
+def parameters_of(kind: type) -> list[inspect.Parameter]:
+    """The options of a kind as keyword-only parameters of a function."""
+    hints = get_type_hints(kind)
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=hints[name])
+        for name, option in options_of(kind).items()
+    ]
+
+
+def takes(
+    kind: type | None = None, *, then: Callable[[Any], Any] | None = None
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let users call a function: with the options of a kind, and `then` something done with the result.
+
+    The arguments are bound and the options checked and completed with their defaults once, an `OptionError` says what
+    is wrong with them, in the words of the caller's frames, and signature and docstring have the options.
+    """
+    options = options_of(kind) if kind else {}
+    defaults = {name: check(name, option.default, option.value) for name, option in options.items()}
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        signature = inspect.signature(function)
+        if kind:
+            parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+            signature = signature.replace(parameters=[*parameters, *parameters_of(kind)])
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            with entered_with(args) if "pandas" in sys.modules else nullcontext():
+                try:
+                    signature.bind(*args, **kwargs)
+                except TypeError as error:
+                    raise misspelt(function, signature, kwargs, error) from None
+                for name, option in options.items():
+                    kwargs[name] = check(name, kwargs[name], option.value) if name in kwargs else defaults[name]
+                result: T = function(*args, **kwargs) if then is None else then(function(*args, **kwargs))
+                return result
+
+        if kind:
+            call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
+            call.__doc__ = documented(inspect.getdoc(function) or "", kind)
+        return call
+
+    return decorate
+
+
+def formerly(*places: str, **names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a function take arguments as it formerly did, with a `DeprecationWarning`.
+
+    `places` are keyword-only parameters that were taken by place, behind those that still are; `names` are the present
+    names of keywords by their former ones.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        parameters = inspect.signature(function).parameters.values()
+        n = sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            by_place = dict(zip(places, args[n:], strict=False))
+            if any(name in kwargs for name in by_place):
+                return function(*args, **kwargs)  # which says that it has one value too many
+            by_name = {old: kwargs.pop(old) for old, new in names.items() if old in kwargs and new not in kwargs}
+            for name in by_place:
+                deprecated(f"{function.__name__}() with {name!r} by place", f"{name}=")
+            for old in by_name:
+                deprecated(f"{function.__name__}({old}=)", f"{names[old]}=")
+            kwargs.update(by_place | {names[old]: value for old, value in by_name.items()})
+            return function(*args[:n], *args[n + len(places) :], **kwargs)  # type: ignore[arg-type]  # as the function takes them
+
+        return call
+
+    return decorate
+
+
+def misspelt(
+    function: Callable[..., Any], signature: inspect.Signature, given: Mapping[str, Any], error: TypeError
+) -> OptionError:
+    """The error for arguments that a function does not take."""
+    names = [name for name in signature.parameters if name != "self"]
+    return OptionError.misspelt(function.__name__, str(error), next((n for n in given if n not in names), ""), names)
+
+
+def documented(text: str, kind: type) -> str:
+    """A docstring with the options of a kind at the end of its parameters."""
+    entries = "".join(
+        f"{name} : default {option.default!r}\n{textwrap.indent(textwrap.fill(option.meaning, 108), '    ')}\n"
+        for name, option in options_of(kind).items()
+    )
+    behind = re.search(r"\n\n(Returns|Raises|References|Examples)\n---", text)
+    end = behind.start() if behind else len(text)
+    return f"{text[:end]}\n{entries.rstrip()}{text[end:]}"

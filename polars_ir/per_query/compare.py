@@ -1,0 +1,305 @@
+"""Systems compared with a baseline, or with each other: differences, how sure they are, and how large.
+
+Conventions: a difference is the system's value minus the baseline's on the same query. What is tested are its pairs,
+queries for which both have a value; whatever is not defined of them is null, and the row's note says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+
+import polars as pl
+
+from polars_ir.errors import OptionError, option
+from polars_ir.extras import require
+from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.language.names import is_cost
+from polars_ir.language.options import check, positive, takes
+from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
+from polars_ir.per_query.shared.measures import Measures, range_of
+from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
+from polars_ir.per_query.shared.tests import TESTS, Paired, PairedTest, check_correction, tested
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.intervals import Ends
+    from polars_ir.statistics.randomisation import Draws, Floats
+    from polars_ir.statistics.significance import Outcome
+
+#: The columns of the result behind those of the slices. A terminal shows the first four and the last four.
+SCHEMA = {
+    **dict.fromkeys(["run", "baseline", "measure"], pl.String),
+    **dict.fromkeys(["difference", "mean", "baseline_mean", "relative_difference"], pl.Float64),
+    **dict.fromkeys(["simultaneous_low", "simultaneous_high", "statistic", "p"], pl.Float64),
+    **dict.fromkeys(["cohen_d", "cohen_d_low", "cohen_d_high"], pl.Float64),
+    **dict.fromkeys(["rank_biserial", "rank_biserial_low", "rank_biserial_high", "p_equivalent"], pl.Float64),
+    "equivalent": pl.Boolean,
+    **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
+    "note": pl.String,
+    **dict.fromkeys(["low", "high", "p_corrected"], pl.Float64),
+    "significant": pl.Boolean,
+}
+
+
+@overload
+def compare(
+    per_query: pl.DataFrame, measures: Measures = ..., *, baseline: str | None = ..., **options: Unpack[Comparing]
+) -> pl.DataFrame: ...
+@overload
+def compare(
+    per_query: Any, measures: Measures = ..., *, baseline: str | None = ..., **options: Unpack[Comparing]
+) -> Any: ...
+@takes(Comparing)
+def compare(
+    per_query: Any, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]
+) -> Eager:
+    """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure.
+
+    Systems are aligned by the queries' ids, and tested on their differences d over n queries, two-sided:
+
+    - `"t"`: Student's paired t, mean(d) / (std(d) / sqrt(n)).
+    - `"wilcoxon"`: the signed ranks of the differences, as `scipy.stats.wilcoxon` has it; `statistic` is the lower of
+      the two sums of ranks.
+    - `"sign"`: the share of differences above 0 among those that are not 0, against 1/2 (binomial).
+    - `"randomisation"`: Fisher's, of mean(d) if systems change places at random in each query. Exact if there are no
+      more than `resamples` ways for those that differ, else (b + 1) / (m + 1), b of m random ways being as extreme.
+    - `"bootstrap"`: Student's t, against those of samples of queries drawn from differences shifted to a mean of 0;
+      (b + 1) / (m + 1).
+    - `"tukey"`: randomised Tukey HSD of all systems of the frame. Their values change places at random in each query;
+      p is the share of the ranges of their means that are as wide as |mean(d)|, (b + 1) / (m + 1). Only queries for
+      which all systems have a value count.
+    - `"max-t"`: the step-down test of the largest |t|, if the differences of a query change their signs all together at
+      random: each |t| is compared with the largest of those no higher.
+
+    Wilcoxon's and the sign test do not test the mean: they ask whether differences are symmetric about 0, or as often
+    above as below, and reject equal means far more often than alpha where differences are skewed. Tukey's test holds
+    its level over all pairs only if no two systems differ from the others in spread or likeness: near-copies of one
+    system beside others made it reject among equal systems in 21 of 100 cases; `"max-t"` did in 5. Both allow for the
+    number of pairs by themselves (in each slice), so that `p_corrected` is `p`.
+
+    Means are arithmetic, also of measures that `mean` averages otherwise.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    baseline
+        The system that the others are compared with; None compares each with each.
+    measures
+        Names of the measures, in any spelling; all by default.
+
+    Returns
+    -------
+    The kind of per_query
+        - the columns of the slice, if there are slices;
+        - `run`, `baseline`, `measure` (String); without a given baseline, `baseline` is the earlier one of two systems;
+        - `mean`, `baseline_mean`, `difference`, `relative_difference` (by |baseline_mean|), `low` and `high`, the
+          interval of the difference, and `simultaneous_low` and `simultaneous_high`, those that hold for all
+          comparisons of a measure together with this confidence (Bonferroni's, of the same kind; those of tukey and
+          max-t in each slice) (Float64); null where all differences are the same, and show no spread;
+        - `statistic`, `p`, `p_corrected` (Float64, p from 0 to 1), `significant` (Boolean; null where p is, as by
+          t and bootstrap for systems that do not differ at all);
+        - `cohen_d`, mean(d) / std(d), and `rank_biserial`, from -1 to 1, the share of Wilcoxon's ranks that are of
+          positive differences, minus that of negative ones (Float64); both have the sign of the difference, and an
+          interval, `cohen_d_low` and so on: by the noncentral t distribution, and Wilson's of the ranks;
+        - `p_equivalent` (Float64) and `equivalent` (Boolean, p_equivalent <= alpha, not corrected), with a margin, else
+          null: the larger p of both one-sided tests, which are those of `gate(interval="auto")`;
+        - `wins`, `ties`, `losses` (UInt32), in which for a cost such as `Hole` the lower value wins;
+        - `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
+        - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for
+          only one of the two; null where there is nothing to say.
+
+        Rows are in the order of slices, measures, baselines and systems. The difference comes first of the figures, and
+        its interval, `p_corrected` and `significant` last, so that a narrow terminal shows them.
+
+    Raises
+    ------
+    IRError
+        For a single system; systems with fewer than two common queries; an unknown baseline, measure or
+        option; values that are NaN or infinite; a LazyFrame.
+
+    References
+    ----------
+    Smucker, Allan & Carterette 2007, https://doi.org/10.1145/1321440.1321528 (randomisation, bootstrap and t);
+    Sakai 2006, https://doi.org/10.1145/1148170.1148261 (bootstrap); Carterette 2012,
+    https://doi.org/10.1145/2094072.2094076 (Tukey); Romano & Wolf 2005, https://doi.org/10.1198/016214504000000539
+    (max-t); Kerby 2014, https://doi.org/10.2466/11.IT.3.1 (rank-biserial); Schuirmann 1987,
+    https://doi.org/10.1007/BF01068419 (equivalence)
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"])
+    >>> comparison = ir.compare(per_query, baseline="bm25", test="sign")
+    >>> comparison.select("run", "measure", "wins", "ties", "losses", pl.col("p", "p_corrected").round(4)).rows()
+    [('chargrams', 'nDCG@10', 26, 19, 51, 0.0059, 0.0059), ('tfidf', 'nDCG@10', 12, 28, 56, 0.0, 0.0),
+     ('chargrams', 'RR', 18, 49, 29, 0.1439, 0.1439), ('tfidf', 'RR', 14, 40, 42, 0.0002, 0.0005)]
+    >>> a, b = {"q1": 0.5, "q2": 0.25, "q3": 0.75}, {"q1": 0.75, "q2": 0.75, "q3": 0.75}
+    >>> both = {name: pl.DataFrame({"query_id": list(v), "AP": list(v.values())}) for name, v in (("a", a), ("b", b))}
+    >>> ir.compare(both, test="randomisation").select("run", "baseline", "difference", "p").rows()
+    [('b', 'a', 0.25, 0.5)]
+    """
+    require("stats", "ir.compare")
+    from polars_ir.statistics.randomisation import Draws
+    from polars_ir.statistics.significance import resamples_for
+
+    test, correction, by, resamples = TESTS[options["test"]], options["correction"], options["by"], options["resamples"]
+    check_correction(correction)
+    if test.of_all and correction not in (None, "holm"):
+        raise OptionError(
+            f"allows for the number of comparisons by itself; got {option('correction', correction)} as well. Leave it "
+            "out, or take another test.",
+            about=option("test", test.name),
+        )
+    alpha = float(options["alpha"])
+    scores = scores_of(per_query, measures, options, by=by, what="ir.compare")
+    check_names(scores.slices, SCHEMA)
+    pairs = scores.pairs(baseline, "ir.compare")
+    slices = list(scores.each_slice())
+    family = 1 if test.of_all or correction is None else len(slices) * len(pairs)
+    draws = Draws(resamples or resamples_for(family, alpha), options["seed"])
+    margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.values))
+    interval = options["interval"] or test.interval
+    how = Options(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, draws)
+    rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
+    schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
+    comparison = tested(
+        rows,
+        schema,
+        significant="significant",
+        correction=None if test.of_all else correction,
+        alpha=alpha,
+        resamples=draws.resamples if test.resampled else None,
+    )
+    return give_back(comparison, per_query)
+
+
+class Options(NamedTuple):
+    """The options of comparisons: `family` is their number for a measure, `margins` are those of the measures."""
+
+    test: PairedTest
+    interval: str
+    alpha: float
+    family: int
+    tolerance: float
+    margins: Mapping[str, float]
+    draws: Draws
+
+    @property
+    def of_test(self) -> bool:
+        """True where the intervals are those of the test itself."""
+        return self.test.of_all and self.interval == self.test.interval
+
+
+def margins_of(margin: float | Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
+    """The margin of each measure that has one."""
+    if not isinstance(margin, Mapping):
+        return dict.fromkeys(measures, check("margin", margin, positive()))
+    if missed := [name for name in margin if name not in measures]:
+        raise OptionError(f"margin must be of measures that are compared; got {missed[0]!r}.")
+    return {name: check("margin", its, positive()) for name, its in margin.items()}
+
+
+def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options) -> Iterator[dict[str, Any]]:
+    """A row for each measure and pair of systems."""
+    from polars_ir.statistics import significance
+
+    values = list(scores.values.values())
+    if options.test.complete:
+        values = [significance.of_all(of_measure) for of_measure in values]
+    differences = significance.differences(values, pairs)
+    outcomes = options.test.outcomes(Paired(values, differences, options.alpha, options.tolerance, options.draws))
+    samples = significance.samples_of(differences)
+    effects = significance.effects(samples, tolerance=options.tolerance, confidence=1 - options.alpha)
+    intervals = _intervals(options, samples, [measure for measure in scores.values for _ in pairs], outcomes)
+    measures = zip(scores.values, map(is_cost, scores.values), values, strict=True)
+    rows = zip(product(measures, pairs), differences.T, samples, outcomes, effects, *intervals, strict=True)
+    for ((measure, cost, of_measure), pair), column, d, outcome, effect, ends, wider in rows:
+        is_there, better_by = significance.there(column), -d if cost else d
+        wins, losses = int((better_by > options.tolerance).sum()), int((better_by < -options.tolerance).sum())
+        row = {
+            **dict(zip(("run", "baseline"), map(scores.systems.__getitem__, pair), strict=True)),
+            "measure": measure,
+            **dict(zip(("low", "high"), ends or (None, None), strict=True)),
+            **dict(zip(("simultaneous_low", "simultaneous_high"), wider or (None, None), strict=True)),
+            "statistic": outcome.statistic,
+            "p": outcome.p,
+            **effect,
+            **(_equivalence(measure, d, options) if options.margins else {}),
+            "wins": wins,
+            "ties": len(d) - wins - losses,
+            "losses": losses,
+            "n_queries": len(d),
+            "n_missing": scores.n_missing(pair),
+        }
+        if len(d):
+            mean, baseline_mean = (
+                float(of_measure[is_there, pair[0]].mean()),
+                float(of_measure[is_there, pair[1]].mean()),
+            )
+            row |= {"mean": mean, "baseline_mean": baseline_mean, "difference": float(d.mean())}
+            row["relative_difference"] = row["difference"] / abs(baseline_mean) if baseline_mean else None
+        notes = [*_notes(d, row, options, ends), *scores.undefined(measure, pair)]
+        yield {**row, "note": "; ".join(notes) or None}
+
+
+def _intervals(
+    options: Options, samples: list[Floats], measures: list[str], outcomes: list[Outcome]
+) -> tuple[list[Ends | None], list[Ends | None]]:
+    """The interval of each mean difference, and the one that holds together with those of its family."""
+    from polars_ir.statistics.intervals import Values, estimates
+
+    of_test = [outcome.interval for outcome in outcomes] if options.test.of_all else []
+    if options.of_test:
+        return of_test, of_test
+    values, bounded = [], options.interval in BOUNDED
+    for measure, d in zip(measures, samples, strict=True):
+        width = getattr(range_of(measure), "width", math.inf) if bounded else math.inf
+        values.append(Values(d, support=(-width, width)))
+
+    def ends(alpha: float) -> list[Ends | None]:
+        found = estimates(values, options.interval, 1 - alpha, options.draws)
+        # What shows no spread does not show either that there is none.
+        return [its.ends if bounded or (d != d[:1]).any() else None for its, d in zip(found, samples, strict=True)]
+
+    alone = ends(options.alpha)
+    if options.test.of_all:
+        return alone, of_test
+    return alone, alone if options.family == 1 else ends(options.alpha / options.family)
+
+
+def _equivalence(measure: str, d: Floats, options: Options) -> dict[str, float | bool | None]:
+    """The test that the mean difference is within the margin, by two one-sided ones."""
+    from polars_ir.statistics.bounds import p_above
+
+    margin = options.margins.get(measure)
+    if margin is None:
+        return {}
+    its = range_of(measure)
+    lowest = -math.inf if its is None else -its.width
+    sides = [p_above(side, -margin, lowest=lowest) for side in (d, -d)]
+    p = None if sides[0] is None or sides[1] is None else max(sides[0], sides[1])
+    return {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
+
+
+def _notes(d: Floats, row: Mapping[str, Any], options: Options, ends: Ends | None) -> list[str]:
+    """The reasons for nulls in the row."""
+    if len(d) < 2:
+        of = "all" if options.test.complete else "both"
+        return [f"fewer than two queries with a value of {of} systems"]
+    notes = []
+    if not d.any():
+        notes.append("all differences are 0")
+    elif row["cohen_d"] is None:
+        notes.append("all differences are the same")
+    elif (abs(d) <= options.tolerance).all():
+        notes.append("all differences are ties")
+    elif ends is None:
+        few = "of this confidence with so few resamples" if options.of_test else "of these differences"
+        notes.append(f"there is no {options.interval} interval {few}")
+    if not row["baseline_mean"]:
+        notes.append("the baseline's mean is 0")
+    return notes

@@ -1,0 +1,83 @@
+"""The share of pairs of systems that a measure distinguishes on these queries."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import polars as pl
+
+from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.language.options import takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.shared.aligned import scores_of
+from polars_ir.per_query.shared.measures import Measures, measures_of
+from polars_ir.per_query.shared.options import Discriminating
+
+#: The columns of the result.
+SCHEMA = {
+    "measure": pl.String,
+    "share": pl.Float64,
+    **dict.fromkeys(["n_told_apart", "n_pairs"], pl.UInt32),
+    "difference_needed": pl.Float64,
+    "note": pl.String,
+}
+
+
+@takes(Discriminating)
+def discriminative_power(per_query: Any, measures: Measures = None, **options: Unpack[Discriminating]) -> Eager:
+    """The share of the pairs of systems that a measure tells apart: a row per measure.
+
+    Every pair of systems is tested as `compare` does it, without a correction for their number: the share is what one
+    measure is compared with another by, on the same systems and queries, and no statement about a pair. Of systems that
+    are all equal, alpha of the pairs would be told apart by chance; `test="tukey"` and `"max-t"` allow for the number
+    of pairs. A measure that tells more apart is more sensitive, and not yet one that measures what users want.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system; the more systems, the better.
+    measures
+        Names of the measures, in any spelling; all by default.
+
+    Returns
+    -------
+    The kind of per_query
+        `measure` (String); `share` (Float64, from 0 to 1), n_told_apart / n_pairs; `n_told_apart` and `n_pairs`
+        (UInt32); `difference_needed` (Float64, in units of the measure): the largest half width of the intervals of all
+        pairs, so that any pair with this difference would be told apart; null where no pair has an interval; `note`
+        (String), how many pairs were not tested, such as those that do not differ at all, and count as not told apart;
+        null where there is nothing to say. Rows are in the order of the measures.
+
+    Raises
+    ------
+    IRError
+        As `compare`.
+
+    References
+    ----------
+    Sakai 2006, Evaluating evaluation metrics based on the bootstrap, https://doi.org/10.1145/1148170.1148261
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR", "Success@1"])
+    >>> ir.discriminative_power(per_query).select("measure", "n_told_apart", "n_pairs").rows()
+    [('nDCG@10', 2, 3), ('RR', 1, 3), ('Success@1', 1, 3)]
+    """
+    # Asked before, so that errors and warnings are of this function.
+    scores = scores_of(per_query, measures, options, what="ir.discriminative_power")
+    frame = measures_of(per_query, measures)[0].all_columns().collect()
+    pairs: pl.DataFrame = compare(frame, list(scores.values), correction=None, **options)
+    half = (pl.col("high") - pl.col("low")) / 2
+    counts = pairs.group_by("measure", maintain_order=True).agg(
+        n_told_apart=pl.col("significant").sum(),
+        n_pairs=pl.len(),
+        difference_needed=half.max(),
+        untested=pl.col("p").null_count(),
+    )
+    note = pl.format("not tested, and not told apart: {} pairs, as compare notes", "untested")
+    powers = counts.with_columns(
+        share=pl.col("n_told_apart") / pl.col("n_pairs"), note=pl.when(pl.col("untested") > 0).then(note)
+    )
+    return give_back(powers.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), per_query)

@@ -1,0 +1,321 @@
+"""The gate for a change: a test that it costs no more of a measure than is allowed.
+
+Conventions: a change has to show that it does no harm; too few queries are no reason to let it pass. A drop is a change
+for the worse, which is a rise where the lowest value is the best; a gain is a difference for the better.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from polars_ir.errors import (
+    ColumnError,
+    DataError,
+    Fix,
+    InputTypeError,
+    OptionError,
+    known_as,
+    only,
+    option,
+)
+from polars_ir.extras import require
+from polars_ir.frames.kinds import Eager, give_back, to_polars
+from polars_ir.frames.roles import find, required
+from polars_ir.language.options import check, not_negative, takes
+from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
+from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
+
+if TYPE_CHECKING:
+    from polars_ir.per_query.shared.aligned import Booleans
+    from polars_ir.statistics.randomisation import Floats
+
+#: The columns of the result.
+SCHEMA = {
+    "measure": pl.String,
+    **dict.fromkeys(["mean", "old_mean", "difference", "low", "high", "max_drop"], pl.Float64),
+    "passed": pl.Boolean,
+    "verdict": pl.String,
+    **dict.fromkeys(["n_queries", "n_missing"], pl.UInt32),
+    "note": pl.String,
+}
+
+
+@draws_nothing
+@takes(Gating)
+def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Eager:
+    """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.
+
+    A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their
+    mean, each of which is beyond the true one with a probability of alpha: together they are an interval of confidence
+    1 - 2 alpha. The verdict is
+
+    - `"no worse"` if low is -max_drop or more, which passes: a change that truly costs max_drop or more passes with a
+      probability of no more than alpha;
+    - `"worse"` if high is below -max_drop;
+    - `"inconclusive"` otherwise: these queries can not tell. The note says which drop they rule out, and about how many
+      more it takes to pass a change without any drop four times out of five.
+
+    How the bounds are made decides how far that holds where few queries differ, and chance may have left out those that
+    lose. `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of
+    the differences, and `"bounded"` elsewhere: then no query can be assumed to lose less than the range of the measure.
+    With no query changed, it takes ln(alpha) / ln(1 - max_drop / range) of them to pass, 299 for a drop of 0.01 of 1.
+    What no rule sees are rare large losses among many small differences, none of which came up: `"bounded"` reckons
+    with them too, at the price of many more queries.
+
+    A change ships if all measures pass: `gate(...)["passed"].all()`. That needs no correction for their number, since
+    every one of them must pass; more measures make a gate stricter. For measures whose lowest value is the best
+    (`Hole`), a drop is a rise: they pass if high is max_drop or less.
+
+    Parameters
+    ----------
+    new
+        What `evaluate` returned for the changed system; of one system, whatever it is called.
+    old
+        The same for the system before the change.
+    measures
+        Names of the measures, in any spelling.
+
+    Returns
+    -------
+    The kind of new
+        `measure` (String); `mean` (of new), `old_mean`, `difference`, `low`, `high`, `max_drop` (Float64); `passed`
+        (Boolean); `verdict` (String); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
+        `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict the
+        smallest drop that these queries rule out and about how many more would decide, and which queries only one of
+        the two has, or has a value for.
+
+    Raises
+    ------
+    IRError
+        For frames of several systems or without a query in common, a measure that one of them lacks or whose values are
+        beyond its range, a column that is no measure and not in `ranges`, or options outside their range.
+
+    References
+    ----------
+    Schuirmann 1987, https://doi.org/10.1007/BF01068419 (one-sided tests at level alpha by an interval of confidence
+    1 - 2 alpha); Berger 1982, https://doi.org/10.1080/00401706.1982.10487790 (why several measures need no correction);
+    Hall 1992, https://doi.org/10.1111/j.2517-6161.1992.tb01878.x (t and skewness); Learned-Miller, Thomas 2019,
+    https://arxiv.org/abs/1905.06208 (Gaffke's bound); Waudby-Smith, Ramdas 2024, https://arxiv.org/abs/2010.09686
+    (betting)
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"]).partition_by("run", as_dict=True)
+    >>> verdicts = ir.gate(per_query["tfidf",], per_query["bm25",], ["nDCG@10", "RR"], max_drop=0.1)
+    >>> verdicts.select("measure", pl.col("difference", "low", "high").round(4), "passed", "verdict").rows()
+    [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
+     ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
+    """
+    require("stats", "ir.gate")
+    after, measures = _of_one_system("new", new, measures)
+    before, measures = _of_one_system("old", old, measures)
+    its_range = ranges_of(measures, options["ranges"])
+    allowed = _allowed(after, its_range, options["max_drop"])
+    scores = scores_of({"new": after, "old": before}, measures, {**options, "missing": "skip"}, what="ir.gate")
+    _check_common(scores)
+    rows = [_judged(scores, name, its_range[name], allowed[name], options) for name in measures]
+    return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
+
+
+def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
+    """The queries and the measures that are asked for, of a frame of a single system; the measures' columns."""
+    frame = to_polars(role, per_query, column="score")
+    if isinstance(frame, pl.LazyFrame):
+        raise InputTypeError.lazy("ir.gate")
+    query, run = required(role, "query_id", frame.columns), find(role, "run", frame.columns)
+    if run is not None and (several := frame[run].unique().sort()).len() > 1:
+        says = f"must be of one system; it has {several.len()}: {', '.join(map(repr, several.head(5)))}."
+        raise ColumnError(says, about=role, fix=Fix("Keep one", only(role, run, several[0])))
+    if frame.is_empty():
+        raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
+    with known_as(per_query=option(role)):
+        names = measures_of(frame, measures)[1]
+    return frame.select(query, *names), names
+
+
+def _allowed(new: pl.DataFrame, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]) -> dict[str, float]:
+    """The drop that is allowed of each measure."""
+    if not isinstance(max_drop, Mapping):
+        allowed = dict.fromkeys(ranges, max_drop)
+    else:
+        allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)[1]}
+        if missed := [name for name in ranges if name not in allowed]:
+            raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
+    allowed = {name: check("max_drop", drop, not_negative()) for name, drop in allowed.items()}
+    for name, its in ranges.items():
+        if allowed[name] >= its.width:
+            raise OptionError(
+                f"must be below {its.width:g} for {name!r}, which can not drop by more; got "
+                f"{allowed[name]:g}. It is in units of the measure: {its.width / 100:g} is a hundredth of its range.",
+                about="max_drop",
+            )
+    return allowed
+
+
+def _check_common(scores: Scores) -> None:
+    """Raise a `DataError` if no query is in both frames."""
+    if scores.answered.all(axis=1).any():
+        return
+    raise DataError(
+        f"new and old must be of the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
+    )
+
+
+def _one_sided(scores: Scores, defined: Booleans, treated: str) -> list[str]:
+    """The notes on queries that only one of the two has, or has a value for."""
+    answered = scores.answered.all(axis=1)
+    kinds = {
+        "queries that only old has": (scores.answered[:, 1] & ~scores.answered[:, 0], treated),
+        "queries that only new has": (scores.answered[:, 0] & ~scores.answered[:, 1], "left out"),
+        "queries undefined for new only": (answered & defined[:, 1] & ~defined[:, 0], treated),
+        "queries undefined for old only": (answered & defined[:, 0] & ~defined[:, 1], "left out"),
+    }
+    return [f"{kind}: {queries.sum()}, {treatment}" for kind, (queries, treatment) in kinds.items() if queries.any()]
+
+
+def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, options: Gating) -> dict[str, Any]:
+    """The row of a measure."""
+    from polars_ir.statistics import significance
+
+    values = scores.values[measure].copy()
+    defined = significance.there(values)
+    check_range(measure, values[defined], value_range)
+    # A change does no better by having no value where the old system had one: neither a lower n nor the best value.
+    as_0 = options["missing"] == "zero" and not value_range.is_cost
+    if as_0:
+        values[defined[:, 1] & ~defined[:, 0], 0] = 0
+    notes = _one_sided(scores, defined, "counted as 0" if as_0 else "left out")
+    differences = significance.differences([values], [(0, 1)])[:, 0]
+    pairs = significance.there(differences)
+    pair_values, differences = values[pairs], differences[pairs]
+    n = len(differences)
+    means = pair_values.mean(axis=0).tolist() if n else [None, None]
+    gains = -differences if value_range.is_cost else differences
+    verdict, bounds, note = _decided(gains, value_range, max_drop, options)
+    ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
+    return {
+        "measure": measure,
+        **dict(zip(("mean", "old_mean"), means, strict=True)),
+        "difference": float(differences.mean()) if n else None,
+        **dict(zip(("low", "high"), ends or (None, None), strict=True)),
+        "max_drop": max_drop,
+        "passed": verdict == "no worse",
+        "verdict": verdict,
+        "n_queries": n,
+        "n_missing": scores.n_missing((0, 1)),
+        "note": "; ".join([*([note] if note else []), *notes]) or None,
+    }
+
+
+def _decided(
+    gains: Floats, value_range: Range, max_drop: float, options: Gating
+) -> tuple[str, tuple[float, float] | None, str | None]:
+    """The verdict, the bounds of the mean gain, and what there is to say of them."""
+    from polars_ir.statistics.intervals import Values, estimates
+
+    if len(gains) < 2:
+        return "inconclusive", None, "fewer than two queries with a value of both systems"
+    values = Values(gains, support=(-value_range.width, value_range.width))
+    bounds = estimates([values], options["interval"], 1 - 2 * options["alpha"])[0].ends
+    if bounds is None:
+        return (
+            "inconclusive",
+            None,
+            f"there is no {options['interval']} interval of these differences{_why(gains, value_range)}",
+        )
+    if bounds[0] >= -max_drop * ROUNDED:
+        return "no worse", bounds, None
+    if bounds[1] < -max_drop * ROUNDED:
+        return "worse", bounds, None
+    return "inconclusive", bounds, _plan(gains, value_range, max_drop, bounds[0], options)
+
+
+def _why(gains: Floats, value_range: Range) -> str:
+    """The reason for bounds that are missing."""
+    from polars_ir.statistics.bounds import LEAST_BELOW, has_tail
+
+    if value_range.width < float("inf") or (has_tail(gains) and has_tail(-gains)):
+        return ""
+    return f": fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
+
+
+def _plan(gains: Floats, value_range: Range, max_drop: float, low: float, options: Gating) -> str:
+    """The smallest drop that the queries rule out, and about how many more would decide."""
+    from polars_ir.statistics.planning import MOST_QUERIES, gate_queries
+
+    ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
+    if not max_drop:
+        return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
+    # Rounded as in the bounds.
+    bounds: Any = {
+        "lowest": -value_range.width,
+        "alpha": (1 - (1 - 2 * options["alpha"])) / 2,
+        "kind": options["interval"],
+    }
+    needed = gate_queries(gains, max_drop=max_drop, **bounds)
+    if needed is not None and needed <= len(gains):
+        return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
+    more = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed - len(gains):,}"
+    return f"{ruled_out}; {more} more would pass a change without any drop 4 times out of 5"
+
+
+#: The figures of a table, by their heading in Markdown.
+FIGURES = {"new": "mean", "old": "old_mean", "difference": "difference", "low": "low", "high": "high"}
+
+
+def ships(result: pl.DataFrame) -> bool:
+    """True if every measure passed."""
+    return bool(result["passed"].all())
+
+
+def status(result: pl.DataFrame) -> int:
+    """The exit status: 0 for a change that ships, 1 for one that is worse, 3 where too few queries can not tell."""
+    return 0 if ships(result) else 1 if "worse" in result["verdict"] else 3
+
+
+def as_text(result: pl.DataFrame) -> str:
+    """A line per measure, and whether the change ships."""
+    lines = []
+    for row in result.iter_rows(named=True):
+        compared = f"{_number(row['mean'])} against {_number(row['old_mean'])} on {row['n_queries']} queries"
+        bounds = "" if row["low"] is None else f", between {row['low']:+.4f} and {row['high']:+.4f}"
+        difference = f"difference {_number(row['difference'], '+')}{bounds}; {row['max_drop']:g} may be lost"
+        note = f" ({row['note']})" if row["note"] else ""
+        lines.append(f"{row['measure']}: {row['verdict']}: {compared}, {difference}{note}")
+    return "\n".join([*lines, _conclusion(result)])
+
+
+def as_json(result: pl.DataFrame) -> str:
+    """One object: whether the change ships, and the rows of the result."""
+    return json.dumps({"ships": ships(result), "measures": result.to_dicts()}, indent=2, allow_nan=False)
+
+
+def as_markdown(result: pl.DataFrame) -> str:
+    """A table as GitHub shows it, and whether the change ships."""
+    headings = ["measure", "verdict", *FIGURES, "may drop", "queries", "note"]
+    lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 2), ":--"])]
+    for row in result.iter_rows(named=True):
+        figures = [_number(row[column], "+" if column == "difference" else "") for column in FIGURES.values()]
+        texts = [" ".join(row["measure"].replace("|", "\\|").splitlines()), row["verdict"], *figures]
+        lines.append(_cells([*texts, f"{row['max_drop']:g}", str(row["n_queries"]), row["note"] or ""]))
+    return "\n".join([f"**{_conclusion(result)}**", "", *lines])
+
+
+def _conclusion(result: pl.DataFrame) -> str:
+    passed = f"{result['passed'].sum()} of {result.height} measures passed"
+    return f"ships: {passed}" if ships(result) else f"does not ship: {passed}"
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "none" if value is None else f"{value:{sign}.4f}"
+
+
+def _cells(texts: list[str]) -> str:
+    return f"| {' | '.join(texts)} |"

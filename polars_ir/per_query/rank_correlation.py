@@ -1,0 +1,230 @@
+"""The agreement of measures, judgments or query sets on the order of the systems.
+
+Conventions: a system's score is its mean over queries as `mean` has it, turned round for measures whose best value is
+the lowest. Means that agree to 12 significant digits are a tie, since sums of the same values in another order differ
+in the last bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest
+from polars_ir.extras import require
+from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.language.names import is_cost
+from polars_ir.language.options import chance, check, one_of, takes
+from polars_ir.per_query.mean import mean
+from polars_ir.per_query.shared.aligned import scores_of
+from polars_ir.per_query.shared.measures import Measures, measures_of
+from polars_ir.per_query.shared.options import confidence_is_alpha
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+#: The columns of the result.
+SCHEMA = {
+    "measure": pl.String,
+    "other_measure": pl.String,
+    "method": pl.String,
+    **dict.fromkeys(["coefficient", "low", "high", "p"], pl.Float64),
+    "n_systems": pl.UInt32,
+    "n_left_out": pl.UInt32,
+    "note": pl.String,
+}
+
+
+@confidence_is_alpha
+@takes()
+def rank_correlation(
+    per_query: Any,
+    other: Any = None,
+    measures: Measures = None,
+    *,
+    method: str = "kendall",
+    missing: str = "zero",
+    persistence: float = 0.9,
+    alpha: float = 0.05,
+) -> Eager:
+    """The correlation of the orders in which two measures, or two sets of judgments or queries, put the same systems.
+
+    Of n systems, the methods are
+
+    - `"kendall"`: tau-b, (concordant - discordant pairs) / sqrt((pairs not tied here) * (pairs not tied there));
+    - `"spearman"`: Pearson's r of the ranks; `"pearson"`: that of the means themselves;
+    - `"tau_ap"`: 2 / (n-1) * sum over i = 2...n of C(i) / (i-1), less 1, C(i) being how many of the systems above the
+      i-th belong above it by the reference. The top counts most. The reference is what is given first: `measure`, or
+      `per_query`. With ties, the mean over all orders of the tied systems (tau_AP,a, carried over to ties in both);
+    - `"tau_ap_b"`: the mean of both directions, corrected for ties, where neither order is a reference;
+    - `"rbo"`: rank-biased overlap, (1-p) / p * sum over d of p^d * (systems in the first d of both) / d, extrapolated
+      behind the last place by p^n. With ties, the mean over all orders of the tied systems (RBO^a).
+
+    How two measures agree query by query is Polars' own: `per_query.select(pl.corr("AP", "RR", method="spearman"))`.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    other
+        The same of other judgments or other queries, for the same systems. Without it, the measures of `per_query` are
+        compared with one another.
+    method
+        The coefficient.
+    measures
+        The measures to compare; by default all.
+    missing
+        A query that a system lacks counts as 0 for it (`"zero"`), or is left out of its mean (`"skip"`).
+    persistence
+        The p of rank-biased overlap, between 0 and 1: the lower, the more the top counts.
+    alpha
+        The share of such intervals that miss: their confidence is 1 - alpha.
+
+    Returns
+    -------
+    A DataFrame, or pandas for pandas
+        A row per pair of measures or, with `other`, per measure that both have: `measure`, `other_measure`, `method`
+        (String), `coefficient` (Float64, from -1 for opposite orders to 1 for the same; `"rbo"` from 0 to 1), `low` and
+        `high` (Float64: its interval by Fisher's z, for Kendall's, Spearman's and Pearson's of eight systems or more
+        that are not in all the same order; systems are treated as a sample of a population, their means as exact), `p`
+        (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's of two systems),
+        `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean), and `note`
+        (String), which names the systems left out, or says why there is no coefficient: where all systems are tied
+        there is none.
+
+    Raises
+    ------
+    IRError
+        For fewer than two systems that both sides have, one measure and no `other`, or no measure that both have.
+
+    References
+    ----------
+    Kendall 1945, https://doi.org/10.1093/biomet/33.3.239 (tau-b); Yilmaz, Aslam, Robertson 2008,
+    https://doi.org/10.1145/1390334.1390435 (tau_AP); Urbano, Marrero 2017, https://doi.org/10.1145/3121050.3121106 (its
+    ties); Webber, Moffat, Zobel 2010, https://doi.org/10.1145/1852102.1852106 (RBO); Corsi, Urbano 2024,
+    https://doi.org/10.1145/3626772.3657700 (its ties); Bonett, Wright 2000, https://doi.org/10.1007/BF02294183
+    (intervals)
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "AP", "R@100"])
+    >>> ir.rank_correlation(per_query, method="tau_ap").select("measure", "other_measure", "coefficient").rows()
+    [('nDCG@10', 'AP', 1.0), ('nDCG@10', 'R@100', 0.0), ('AP', 'R@100', 0.0)]
+    """
+    require("stats", "ir.rank_correlation")
+    from polars_ir.statistics.rank_order import METHODS
+
+    check("method", method, one_of(*METHODS))
+    persistence, confidence = check("persistence", persistence, chance()), 1 - check("alpha", alpha, chance())
+    means = _means(per_query, measures, missing, "ir.rank_correlation")
+    names = means.columns[1:]
+    if other is None:
+        if len(names) < 2:
+            raise MeasureError(
+                f"ir.rank_correlation compares two measures, or one measure of two frames; got {names[0]!r} alone.",
+                fix=Fix(
+                    "Name another measure, or give the other per-query frame",
+                    Code("ir.rank_correlation(per_query, other)"),
+                ),
+            )
+        other_means, pairs = means, list(combinations(names, 2))
+    else:
+        shared = _shared(names, measures_of(other)[1], asked=measures is not None)
+        other_means, pairs = (
+            _means(other, shared, missing, "ir.rank_correlation of other"),
+            [(name, name) for name in shared],
+        )
+    if means.join(other_means, on="run", how="semi").height < 2:
+        systems = [", ".join(map(repr, side["run"])) for side in (means, other_means)]
+        raise DataError(
+            f"per_query and other must have two systems in common; they have {systems[0]}, and {systems[1]}. Give the "
+            "same system the same name in both."
+        )
+    rows = [
+        _row(means.select("run", one), other_means.select("run", two), method, persistence, confidence)
+        for one, two in pairs
+    ]
+    return give_back(pl.DataFrame(rows, schema=SCHEMA, orient="row"), per_query)
+
+
+def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFrame:
+    """The mean of every measure, higher being better: a row per system."""
+    scores = scores_of(per_query, measures, {"missing": missing}, what=what)
+    n_queries, n_systems = scores.answered.shape
+    values = {name: array.ravel() for name, array in scores.values.items()}
+    rows = pl.DataFrame({"run": [str(system) for system in scores.systems] * n_queries, **values}).fill_nan(None)
+    queries = rows.with_columns(query_id=pl.int_range(pl.len()) // n_systems)
+    turned = [-pl.col(name) if is_cost(name) else pl.col(name) for name in scores.values]
+    return mean(queries).select("run", *turned)
+
+
+def _shared(names: Sequence[str], other_names: Sequence[str], *, asked: bool) -> list[str]:
+    """The measures that both frames have; an error for one that was asked for and is not there."""
+    common = [name for name in names if name in other_names]
+    lacking = [name for name in names if name not in other_names]
+    if (asked and lacking) or not common:
+        raise ColumnError(
+            f"must have the measures of per_query; it lacks {', '.join(map(repr, lacking))}, and has "
+            f"{', '.join(map(repr, other_names))}.{nearest(lacking[0], other_names)}",
+            about="other",
+        )
+    return common
+
+
+def _row(
+    first: pl.DataFrame, second: pl.DataFrame, method: str, persistence: float, confidence: float
+) -> tuple[Any, ...]:
+    """A row of the result, from one measure of each side."""
+    from polars_ir.statistics.rank_order import interval
+
+    one, two = first.columns[1], second.columns[1]
+    sides = first.rename({one: "here"}).join(
+        second.rename({two: "there"}), on="run", how="full", coalesce=True, maintain_order="left_right"
+    )
+    complete = sides.drop_nulls()
+    left_out = sides.filter(pl.any_horizontal(pl.col("here", "there").is_null()))["run"].to_list()
+    values = complete["here"].to_numpy(), complete["there"].to_numpy()
+    coefficient, p, note = _correlated(*values, (one, two), method, persistence)
+    notes = [note] if note else []
+    if left_out:
+        notes.append(f"left out, without a mean on one side: {', '.join(left_out)}")
+    ends = None if coefficient is None else interval(method, coefficient, complete.height, confidence)
+    return (
+        one,
+        two,
+        method,
+        coefficient,
+        *(ends or (None, None)),
+        p,
+        complete.height,
+        len(left_out),
+        "; ".join(notes) or None,
+    )
+
+
+def _correlated(
+    first: Floats, second: Floats, names: tuple[str, str], method: str, persistence: float
+) -> tuple[float | None, float | None, str | None]:
+    """The coefficient, its p-value, and why there is none."""
+    from polars_ir.statistics import rank_order
+
+    if len(first) < 2:
+        return None, None, "fewer than two systems have a mean on both sides"
+    levels = rank_order.levels(first), rank_order.levels(second)
+    tied = [name for name, level in zip(names, levels, strict=True) if (level == level[0]).all()]
+    if tied:
+        return None, None, f"all systems are tied by {' and '.join(dict.fromkeys(tied))}"
+    if method == "rbo":
+        return rank_order.rbo(*levels, persistence), None, None
+    # Pearson's r is that of the means, and not of their order.
+    sides = (first, second) if method == "pearson" else levels
+    coefficient, p = rank_order.COEFFICIENTS[method](*sides)
+    return coefficient, p, None

@@ -1,0 +1,241 @@
+"""The risk of a change: losses against a baseline, which weigh more than wins of the same size.
+
+Conventions: a win is a better value, which is a lower one where the lowest is the best. Queries without a value of both
+systems are left out; a figure that is not defined is null, and the row's note says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.extras import require
+from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.language.names import is_cost
+from polars_ir.language.options import check, not_negative, takes
+from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.measures import Measures
+
+if TYPE_CHECKING:
+    from polars_ir.per_query.shared.aligned import Booleans
+    from polars_ir.statistics.randomisation import Floats
+
+#: The name of alpha in messages, which elsewhere is a level.
+ALPHA = "alpha, the weight of a loss beyond that of a win,"
+
+#: The columns of `risk`.
+RISK = {
+    **dict.fromkeys(["run", "baseline", "measure"], pl.String),
+    **dict.fromkeys(["URisk", "TRisk", "p"], pl.Float64),
+    **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
+    "note": pl.String,
+}
+
+#: The columns of `geo_risk`.
+GEO_RISK = {
+    **dict.fromkeys(["run", "measure"], pl.String),
+    **dict.fromkeys(["mean", "ZRisk", "GeoRisk"], pl.Float64),
+    **dict.fromkeys(["n_queries", "n_missing"], pl.UInt32),
+    "note": pl.String,
+}
+
+
+@takes()
+def risk(
+    per_query: Any,
+    baseline: str,
+    measures: Measures = None,
+    *,
+    alpha: float = 1.0,
+    missing: str = "zero",
+) -> Eager:
+    """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure.
+
+    Each query counts as its difference d to the baseline if that is a win, and as (1 + alpha) d if it is a loss.
+    URisk is the mean over the queries, TRisk that mean by its standard error: Student's t. With alpha = 0, URisk is
+    the difference of the means, and TRisk the t of the paired test.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    baseline
+        The system that the others are compared with.
+    measures
+        Names of the measures, in any spelling; all by default.
+    alpha
+        How much more a loss weighs than a win; 0 or more.
+    missing
+        `"zero"` counts 0 for a system that lacks a query which the other has; `"skip"` leaves the query out.
+
+    Returns
+    -------
+    The kind of per_query
+        `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the change loses
+        more than it gains; a TRisk within -2 and 2 may be chance); `p`, of TRisk by the t distribution, two-sided
+        (Float64); `wins`, `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two
+        answered (UInt32); `note` (String): why something is null, and how many pairs were left out since the measure is
+        undefined for only one of the two.
+
+    Raises
+    ------
+    IRError
+        For a single system, systems with fewer than two common queries, an unknown baseline or measure, or an alpha
+        below 0.
+
+    References
+    ----------
+    Wang, Bennett and Collins-Thompson 2012, https://doi.org/10.1145/2348283.2348385 (URisk, which TREC's gdeval prints
+    with `-baseline` and `-riskAlpha`); Dincer, Macdonald and Ounis 2014, https://doi.org/10.1145/2600428.2609625
+    (TRisk)
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> old = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.5, 0.5]})
+    >>> new = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [1.0, 0.75, 0.25]})
+    >>> risks = ir.risk({"old": old, "new": new}, "old")
+    >>> risks.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
+    [('new', 0.0833, 0.2774, 0.8075, 2, 1)]
+    """
+    require("stats", "ir.risk")
+    alpha = check(ALPHA, alpha, not_negative())
+    scores = scores_of(per_query, measures, {"missing": missing}, what="ir.risk")
+    pairs = scores.pairs(baseline, "ir.risk")
+    rows = [
+        {**_risk(improvements, alpha, scores.undefined(measure, pair)), **_names(scores, measure, pair)}
+        for measure, pair, improvements in _improvements(scores, pairs)
+    ]
+    return give_back(pl.DataFrame(rows, schema=RISK), per_query)
+
+
+def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any]:
+    """The names of a row, and the number of queries that one of the two lacks."""
+    run, baseline = (scores.systems[system] for system in pair)
+    return {"run": run, "baseline": baseline, "measure": measure, "n_missing": scores.n_missing(pair)}
+
+
+def _improvements(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[str, tuple[int, int], Floats]]:
+    """For each measure and pair, by how much better than the baseline the system was on each query."""
+    from polars_ir.statistics import significance
+
+    for measure, values in scores.values.items():
+        better = -1 if is_cost(measure) else 1
+        for pair, column in zip(pairs, significance.differences([values], pairs).T, strict=True):
+            yield measure, pair, better * column[significance.there(column)]
+
+
+def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
+    from polars_ir.statistics import significance
+
+    wins, losses, n = int((improvements > 0).sum()), int((improvements < 0).sum()), len(improvements)
+    counts = {"wins": wins, "ties": n - wins - losses, "losses": losses, "n_queries": n}
+    if not n:
+        return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
+    weighed = improvements * (1 + alpha * (improvements < 0))
+    outcome = significance.t_test([weighed])[0]
+    if outcome.p is None:
+        few = "fewer than two queries with a value of both systems"
+        notes = [few if n < 2 else "all differences are the same", *notes]
+    figures = {"URisk": float(weighed.mean()), "TRisk": outcome.statistic, "p": outcome.p}
+    return {**figures, **counts, "note": "; ".join(notes) or None}
+
+
+@takes()
+def geo_risk(
+    per_query: Any,
+    measures: Measures = None,
+    *,
+    alpha: float = 1.0,
+    missing: str = "zero",
+) -> Eager:
+    """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure.
+
+    Of a system's value x on a query, e = (sum of the system) * (sum of the query) / (sum of all) was to be expected,
+    which makes z = (x - e) / sqrt(e), and 0 if e is 0. ZRisk is the sum of z over the queries, those below 0 times
+    1 + alpha; GeoRisk = sqrt(mean * Phi(ZRisk / n)), Phi being the normal distribution function. Both depend on which
+    systems are there.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    measures
+        Names of the measures, in any spelling; all by default.
+    alpha
+        How much more it weighs to be below what was to be expected than above; 0 or more.
+    missing
+        `"zero"` counts 0 for a system that lacks a query which others have; `"skip"` leaves the query out.
+
+    Returns
+    -------
+    The kind of per_query
+        `run`, `measure` (String); `mean`, over the queries that all systems have a value for; `ZRisk`, `GeoRisk`
+        (Float64, higher is better; GeoRisk is 0 or more); `n_queries`, those used, and `n_missing`, those that a system
+        lacks (UInt32); `note` (String): why something is null, as for measures whose lowest value is the best, and
+        values below 0, and how many queries were left out since the measure is undefined for some of the systems only.
+
+    Raises
+    ------
+    IRError
+        For a single system, systems with fewer than two common queries, an unknown measure, or an alpha below 0.
+
+    References
+    ----------
+    Dincer, Macdonald and Ounis 2016, https://doi.org/10.1145/2911451.2911511
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> even = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.5]})
+    >>> uneven = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.9, 0.1]})
+    >>> risks = ir.geo_risk({"even": even, "uneven": uneven})
+    >>> risks.select("run", "mean", pl.col("ZRisk", "GeoRisk").round(4)).rows()
+    [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
+    """
+    require("stats", "ir.geo_risk")
+    import numpy as np
+
+    alpha = check(ALPHA, alpha, not_negative())
+    scores = scores_of(per_query, measures, {"missing": missing}, what="ir.geo_risk")
+    scores.pairs(None, "ir.geo_risk")
+    everywhere: Booleans = np.asarray(scores.answered.all(axis=1))
+    n_missing = int((~everywhere).sum())
+    rows = [
+        {"run": system, "measure": measure, "n_missing": n_missing, **row}
+        for measure, values in scores.values.items()
+        for system, row in zip(scores.systems, _geo_risks(measure, values, everywhere, alpha), strict=True)
+    ]
+    return give_back(pl.DataFrame(rows, schema=GEO_RISK), per_query)
+
+
+def _geo_risks(measure: str, values: Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:
+    """The mean and the risks of each system; `everywhere` are the queries that all systems answered."""
+    import numpy as np
+
+    undefined = np.isnan(values)
+    some_only = int((everywhere & undefined.any(axis=1) & ~undefined.all(axis=1)).sum())
+    left_out = [f"undefined for some systems only: {some_only}, left out"] if some_only else []
+    complete = values[~undefined.any(axis=1)]
+    n, note = len(complete), None
+    if not n:
+        note = "no query with a value of all systems"
+    elif is_cost(measure):
+        note = "the lowest value of this measure is its best"
+    elif complete.min() < 0:
+        note = "some values are below 0"
+    counts = {"n_queries": n, "note": "; ".join([*([note] if note else []), *left_out]) or None}
+    if note:
+        for mean in complete.mean(axis=0).tolist() if n else [None] * values.shape[1]:
+            yield {"mean": mean, **counts}
+        return
+    expected = np.outer(complete.sum(axis=1), complete.mean(axis=0) / (complete.mean(axis=0).sum() or 1))
+    z = np.divide(complete - expected, np.sqrt(expected), out=np.zeros_like(expected), where=expected > 0)
+    z_risks = (z * (1 + alpha * (z < 0))).sum(axis=0)
+    for mean, z_risk in zip(complete.mean(axis=0).tolist(), z_risks.tolist(), strict=True):
+        geo_risk = math.sqrt(mean * NormalDist().cdf(z_risk / n))
+        yield {"mean": mean, "ZRisk": z_risk, "GeoRisk": geo_risk, **counts}

@@ -1,0 +1,168 @@
+"""Attributes of queries: columns of a per-query frame, or brought to it from another frame.
+
+Conventions: every query must have a value, and only one. A frame in memory is checked at once, and the error shows
+its first wrong rows; what is lazy is checked by the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Setting, casting, dropping, nearest, only
+from polars_ir.frames.kinds import Frame, to_polars
+from polars_ir.frames.roles import ROLES, TEXT, find
+from polars_ir.frames.rules import Rule, check_duplicates
+from polars_ir.frames.table import Table
+
+
+def column_for(name: str) -> str:
+    """The column of an attribute, which has no measure's name."""
+    return f"polars_ir: of {name}"
+
+
+def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
+    """The rows of a per-query frame with attributes of its queries, and their names.
+
+    `attributes` names columns of the frame itself, is a Series of them, or is a frame with a query column, `run` if its
+    values are of one system each, and the columns to bring. `option` is its name to the user.
+    """
+    if isinstance(attributes, str) or (
+        isinstance(attributes, Sequence) and all(isinstance(name, str) for name in attributes)
+    ):
+        names = [attributes] if isinstance(attributes, str) else list(dict.fromkeys(attributes))
+        _check_names(table, names, option)
+        _check_types(table.dtypes, names, option, "per_query")
+        rows = rows.with_columns(pl.col(name).alias(column_for(name)) for name in names)
+        return table.checked(_valued(table.dtypes, names, option), rows=rows, names=_shown(names)), names
+    if isinstance(attributes, pl.Series):
+        source, keys, names = _of_rows(table, attributes, option), table.keys, [attributes.name]
+    else:
+        source, keys, names = _of_frame(table, to_polars(option, attributes, column="value"), option)
+    schema = source.collect_schema()
+    dtypes = {name: schema[column_for(name)] for name in names}
+    _check_types(dtypes, names, option, option)
+    rules = [_valued(dtypes, names, option)]
+    if table.eager:
+        values = source.collect(engine="in-memory")
+        check_duplicates(option, values, keys, table.names)
+        source = values.lazy()
+    else:
+        rules.append(Rule(pl.len().over(table.keys) > 1, f"with several values of {option}", "Give each query one."))
+    return table.checked(*rules, rows=rows.join(source, on=keys, how="left"), names=_shown(names)), names
+
+
+def _shown(names: Sequence[str]) -> dict[str, str]:
+    return {column_for(name): name for name in names}
+
+
+def _valued(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str) -> Rule:
+    """The rule that every query has a value."""
+    columns = {name: pl.col(column_for(name)) for name in names}
+    missing = [
+        value.is_null() | (value.is_nan() if dtypes[name].is_float() else False) for name, value in columns.items()
+    ]
+    skipping = Setting("missing", "skip")
+    fix = Fix("Give each query one, or leave it out", skipping, " of evaluate leaves out those that the run missed")
+    return Rule(pl.any_horizontal(missing), f"without a value of {option}", fix)
+
+
+def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:
+    """The values of a Series that has one for each row of a per-query frame, in its order, by the keys of the table."""
+    if not table.eager or len(values) != table.rows:
+        has = f"{table.rows} rows" if table.eager else "an unknown number of rows, as it is a LazyFrame"
+        raise DataError(
+            f"is a Series of {len(values)} values; per_query has {has}. Give a frame with a query column.", about=option
+        )
+    rows = table.select(*table.keys).collect(engine="in-memory")
+    return rows.with_columns(values.alias(column_for(values.name))).lazy()
+
+
+def _check_names(table: Table, names: Sequence[str], option: str) -> None:
+    for name in names:
+        if name not in table.columns or name in table.keys:
+            others = [column for column in table.columns if column not in table.keys]
+            raise ColumnError(
+                f"must name a column of per_query, or be a frame with a query column; got {name!r}."
+                f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",
+                about=option,
+            )
+    if not names:
+        raise ColumnError("must name at least one column of per_query; got none.", about=option)
+
+
+def _check_types(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, holder: str) -> None:
+    """Raise a `DtypeError` for values that have no order, or are several: lists, structs and Python objects.
+
+    `holder` is the table that has them.
+    """
+    for name in names:
+        dtype = dtypes[name]
+        if dtype.is_nested() or dtype == pl.Object:
+            remedy = Fix("Make it one", _as_one(holder, name, dtype))
+            raise DtypeError.of_column(option, name, "texts, numbers, Booleans or times", dtype, remedy)
+
+
+def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, list[str], list[str]]:
+    """The values of a frame by the keys of the table; which keys these are; the names of the values."""
+    schema = frame.collect_schema()
+    # The query column may be called as it is in per_query, whatever others could be one too.
+    named_alike = table.names["query_id"] if table.names["query_id"] in schema else None
+    named_as = {
+        "query_id": named_alike or find(option, "query_id", schema.names()),
+        "run": find(option, "run", schema.names()),
+    }
+    if named_as["query_id"] is None:
+        raise ColumnError.missing(option, "query_id", ROLES["query_id"].names, schema.names())
+    columns = {role: name for role, name in named_as.items() if name is not None}
+    if "run" in columns and "run" not in table.dtypes:
+        raise ColumnError(
+            f"has values for each system ({columns['run']!r}), and per_query has no column of systems.",
+            about=option,
+            fix=Fix("Keep those of one", _of_one(option, columns["run"], frame)),
+        )
+    keys = [
+        pl.col(name).cast(_joinable(table, role, option, name, schema[name]), strict=False).alias(role)
+        for role, name in columns.items()
+    ]
+    names = [name for name in schema if name not in columns.values()]
+    if not names:
+        raise ColumnError(
+            f"has no column beside {', '.join(map(repr, columns.values()))} to take values from.", about=option
+        )
+    source = frame.lazy().select(*keys, *(pl.col(name).alias(column_for(name)) for name in names))
+    return source, list(columns), names
+
+
+def _of_one(option: str, run: str, frame: Frame) -> Code:
+    """Code that keeps the values of the first system."""
+    first = frame.lazy().select(pl.col(run).drop_nulls().first()).collect().item()
+    kept, left = only(option, run, first), dropping("", [run])
+    return Code(f"{kept.polars}{left.polars}", f"{kept.pandas}{left.pandas}")
+
+
+def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
+    """Code that makes one value of several."""
+    column = f"pl.col({name!r})"
+    of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[0]}})"
+    if isinstance(dtype, pl.List | pl.Array):
+        kind = "list" if isinstance(dtype, pl.List) else "arr"
+        return Code(f"{table}.with_columns({column}.{kind}.first())", of_pandas)
+    if isinstance(dtype, pl.Struct):
+        first = dtype.fields[0].name
+        of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[{first!r}]}})"
+        return Code(f"{table}.with_columns({column}.struct.field({first!r}).alias({name!r}))", of_pandas)
+    text = f"{table}.with_columns({column}.map_elements(str, return_dtype=pl.String))"
+    return Code(text, f"{table}.astype({{{name!r}: str}})")
+
+
+def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
+    """The type of the table's ids, if ids of this type can be the same."""
+    wanted = table.dtypes[role]
+    same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)
+    if not same and dtype != pl.Null:
+        remedy = Fix("Cast one of them", casting(option, name, pl.Int64 if wanted.is_integer() else pl.String))
+        raise DtypeError.of_column(option, name, f"{wanted}, as per_query has it", dtype, remedy)
+    return wanted

@@ -1,0 +1,220 @@
+"""The measures of a per-query frame: which of its columns they are, and the range of each.
+
+Conventions: a range is (worst, best), as for the measures of the catalogue; either can be infinite. A column that is no
+measure of the catalogue has none unless its user gives it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    InputTypeError,
+    MeasureError,
+    OptionError,
+    casting,
+    dropping,
+    nearest,
+    option,
+    quoted,
+    warn,
+)
+from polars_ir.frames.table import Table, per_query_table
+from polars_ir.language.names import OneMeasure, column_of, expressions, listed, parse
+from polars_ir.per_query.shared.options import ROUNDED
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.randomisation import Floats
+
+#: Measures of a per-query frame, by name or expression; None for all.
+Measures = OneMeasure | Iterable[OneMeasure] | None
+
+
+def measures_of(
+    per_query: Any,
+    measures: Measures = None,
+    *,
+    without: Any = None,
+) -> tuple[Table, list[str]]:
+    """A per-query frame, and which of its columns are measures: those asked for, or all numbers but `without`."""
+    if isinstance(per_query, Mapping) and not per_query:
+        raise InputTypeError(
+            "must be a frame of measures per query, or a dict of such by system; got {}.", about="per_query"
+        )
+    table = per_query_table(per_query)
+    others = [without] if isinstance(without, str) else without
+    left_out = {*table.keys, *(others if isinstance(others, (list, tuple, set)) else ())}
+    numbers = [
+        name
+        for name, dtype in table.dtypes.items()
+        if name not in left_out and (dtype.is_numeric() or dtype == pl.Boolean)
+    ]
+    if not numbers:
+        raise _no_measure(table, left_out)
+    if measures is None:
+        return table, numbers
+    columns = (column for measure in listed(measures) for column in _columns_of(measure, numbers, table))
+    names = list(dict.fromkeys(columns))
+    if not names:
+        raise MeasureError.none_given()
+    return table, names
+
+
+def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
+    """The error for a frame without a measure, with the reason."""
+    others = {name: dtype for name, dtype in table.dtypes.items() if name not in left_out}
+    attributes = [name for name in table.columns if name in left_out and name not in table.keys]
+    if not others and attributes:
+        return ColumnError(
+            f"has no measure beside {quoted(attributes)}, taken for slices or weights; it must have another numeric or "
+            "Boolean column. Give those in a frame of their own, with a query column.",
+            about="per_query",
+        )
+    has = ", ".join(f"{name!r} ({dtype})" for name, dtype in others.items()) or "no columns beside its keys"
+    fix = Fix("Cast what is one", casting("per_query", next(iter(others)), pl.Float64)) if others else None
+    says = f"has no measure, which is a numeric or Boolean column; it has {has}."
+    return ColumnError(says, about="per_query", fix=fix)
+
+
+def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> list[str]:
+    """The columns of a measure, given by any of its names or by the expression it was computed with."""
+    try:
+        parsed = [] if isinstance(measure, str) and measure in columns else expressions(measure)
+        names = [expression.meta.output_name() for expression in parsed] or [str(measure)]
+    except MeasureError:
+        if not isinstance(measure, str):
+            raise
+        names = [measure]  # a column of the user's own, or none there is
+    return [_checked(name, columns, table) for name in names]
+
+
+def _checked(name: str, columns: Sequence[str], table: Table) -> str:
+    """The name of a column of numbers; an error for another."""
+    if name not in columns and name in table.dtypes and not table.dtypes[name].is_numeric():
+        cast = Fix("Cast it", casting("per_query", name, pl.Float64))
+        raise DtypeError.of_column("per_query", name, "numbers or Booleans", table.dtypes[name], cast)
+    if name not in columns:
+        raise ColumnError.measure_not_there(name, columns)
+    return name
+
+
+class Range(NamedTuple):
+    """The worst and the best value of a measure."""
+
+    worst: float
+    best: float
+
+    @property
+    def is_cost(self) -> bool:
+        """True where lower is better."""
+        return self.best < self.worst
+
+    @property
+    def width(self) -> float:
+        """The largest drop of a value."""
+        return abs(self.best - self.worst)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+        return min(self), max(self)
+
+
+def range_of(column: str) -> Range | None:
+    """The range of the measure that a column is named for; None where its name tells none.
+
+    >>> range_of("nDCG@10"), range_of("Hole@5"), range_of("latency")
+    (Range(worst=0.0, best=1.0), Range(worst=1.0, best=0.0), None)
+    """
+    named = column_of(column)
+    if named is None:
+        return None
+    low, high = map(float, named.spec.bounds)
+    return Range(high, low) if named.is_cost else Range(low, high)
+
+
+def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str, Range]:
+    """The range of each column: as given, else as the catalogue has it; an error for a column of neither."""
+    ranges = _given(ranges)
+    if missed := [name for name in ranges if name not in columns]:
+        raise OptionError(f"ranges has no such measure: {missed[0]!r}.{nearest(missed[0], columns)}")
+    by_column = {name: ranges.get(name) or range_of(name) for name in columns}
+    if unknown := [name for name, its in by_column.items() if its is None]:
+        raise OptionError(
+            f"{unknown[0]!r} is no measure of the catalogue.",
+            fix=Fix(
+                "Say what its worst and its best value are, (float('inf'), 0) where lower is better without a limit",
+                Code(f"ranges={{{unknown[0]!r}: (0, 1)}}"),
+                without_code="Say what its worst and its best value are: "
+                f"{option('ranges')} {unknown[0]}=0:1, or inf:0 where lower is better and there is no limit",
+            ),
+        )
+    return {name: its for name, its in by_column.items() if its is not None}
+
+
+def _given(ranges: Mapping[str, Any] | None) -> dict[str, Range]:
+    if ranges is None:
+        return {}
+    if not isinstance(ranges, Mapping):
+        raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {ranges!r}.")
+    return {name: _range(name, its) for name, its in ranges.items()}
+
+
+def _range(name: str, its: Any) -> Range:
+    try:
+        worst, best = map(float, its)
+    except (TypeError, ValueError):
+        worst = best = math.nan
+    if math.isnan(worst) or math.isnan(best) or worst == best:
+        raise OptionError(f"ranges must give two numbers, the worst and the best value of {name!r}; got {its!r}.")
+    return Range(worst, best)
+
+
+def check_range(measure: str, values: Floats, its: Range) -> None:
+    """Raise a `DataError` for values beyond the range, as of a measure in percent."""
+    low, high = its.ends
+    beyond = values[(values < low - ROUNDED + 1) | (values > high + ROUNDED - 1)]
+    if len(beyond):
+        raise DataError(
+            f"{measure!r} must be from {low:g} to {high:g}; there is {beyond[0]:g}.",
+            fix=Fix(
+                "Divide what is in percent by 100, or say what it is between",
+                Code(f"ranges={{{measure!r}: (0, 100)}}"),
+                without_code=f"Divide what is in percent by 100, or say what it is between: {option('ranges')} "
+                f"{measure}=0:100",
+            ),
+        )
+
+
+def warn_of_attributes(table: Table, measures: Sequence[str]) -> None:
+    """Warn of columns that count as measures, and are none by name or by values: years, prices, numbers of words."""
+    if not table.eager:
+        return
+    value = pl.col(measures).cast(pl.Float64)
+    within = table.select(*measures).select((value.is_between(0, 1) | value.is_null()).all())
+    shares = within.collect(engine="in-memory").row(0, named=True)
+    others = [name for name in measures if not shares[name] and not _is_named(name)]
+    # Where no column is called as a measure, all of them are the user's own.
+    if others and any(_is_named(name) for name in measures):
+        words = "Define your own measures with @ir.measure, and leave out other columns"
+        fix = Fix(words, dropping("per_query", others))
+        says = f"has numbers beyond 0 to 1 under names of no measure, which count as measures: {quoted(others)}."
+        warn(says, about="per_query", fix=fix)
+
+
+def _is_named(column: str) -> bool:
+    """True of a column with the name of a measure, or of one of its bounds."""
+    try:
+        parse(column.removesuffix(" low").removesuffix(" high"))
+    except MeasureError:
+        return False
+    return True

@@ -1,0 +1,342 @@
+"""The options of functions of a per-query frame, which their charts, tables and commands take as well."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Literal, ParamSpec, TypedDict, TypeVar
+
+from polars_ir.errors import OptionError, deprecated
+from polars_ir.language.options import Option, anything, chance, check, not_negative, one_of, options_of, or_none, whole
+from polars_ir.per_query.shared.tests import TESTS
+
+#: The intervals of a mean that there are.
+INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
+
+#: Those that need to know the lowest and the highest value, and hold for few queries: by one method, or the best one.
+BOUNDED = ("auto", "bounded")
+
+#: The treatment of a query that a system lacks: it counts 0, or is left out.
+MISSING = ("zero", "skip")
+
+#: More rearrangements take longer than anybody waits.
+MOST_RESAMPLES = 10_000_000
+
+#: A difference of 0.4 - 0.3 is no larger than 0.1, whatever floats make of it.
+ROUNDED = 1 + 1e-9
+
+#: The tests of two groups of different queries.
+GROUP_TESTS = ("permutation", "mann-whitney")
+
+Interval = Literal["auto", "bounded", "normal", "t", "percentile", "BCa", "bootstrap-t"]
+
+ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
+SEED = "The seed of the random numbers. The same call gives the same figures."
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def in_place_of(
+    names: Collection[str], write: str, read: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a function go on taking former options, which `read` turns into those it has, with a `DeprecationWarning`."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            if former := {name: kwargs.pop(name) for name in names if name in kwargs}:
+                present = read(former)
+                if twice := present.keys() & kwargs.keys():
+                    name = min(former)
+                    raise OptionError(f"{name} and {min(twice)} are one option; got both. Leave {name} out.")
+                deprecated(f"{function.__name__}({', '.join(f'{name}=' for name in former)})", write)
+                kwargs.update(present)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+#: For functions that took `confidence`.
+confidence_is_alpha = in_place_of(
+    ["confidence"],
+    "alpha=, which is 1 - confidence",
+    lambda former: {"alpha": 1 - check("confidence", former["confidence"], chance())},
+)
+
+#: For those that drew samples.
+draws_nothing = in_place_of(["resamples", "seed"], "neither, as nothing is drawn at random", lambda _: {})
+
+
+class Testing(TypedDict, total=False):
+    """The options of a comparison of systems on the same queries."""
+
+    test: Annotated[str, Option("t", one_of(*TESTS), f"The test: {', '.join(map(repr, TESTS))}.")]
+    correction: Annotated[
+        str | None,
+        Option(
+            "holm",
+            or_none(anything(), "for none"),
+            "How p allows for the number of comparisons, such as 'holm', 'bonferroni' or 'fdr_bh'. It is a method of "
+            "`statsmodels.stats.multitest.multipletests`; None leaves p as it is. The family are all rows of a measure "
+            "whose p is defined, those of all slices together.",
+        ),
+    ]
+    alpha: Annotated[float, Option(0.05, chance(), ALPHA)]
+    interval: Annotated[
+        str | None,
+        Option(
+            None,
+            or_none(one_of(*BOUNDED, *INTERVALS), "for the test's default"),
+            "The interval of the difference; by default that of the test. 'percentile', 'BCa' and "
+            "'bootstrap-t' are of the bootstrap; 'bounded' and 'auto' hold where few queries differ, as in `gate`. "
+            "With bootstrap goes 'bootstrap-t', with tukey and max-t the simultaneous one, else 't'.",
+        ),
+    ]
+    tolerance: Annotated[
+        float,
+        Option(
+            0.0,
+            not_negative(),
+            "The largest difference that is a tie. It is neither win nor loss, and 0 for Wilcoxon's and the sign test "
+            "and for `rank_biserial`; other tests take differences as they are.",
+        ),
+    ]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
+        ),
+    ]
+    resamples: Annotated[
+        int | None,
+        Option(
+            None,
+            or_none(whole(1, MOST_RESAMPLES), "for as many as the comparisons need"),
+            "How many rearrangements or samples are drawn. By default 10,000 or, where so many could not show a p that "
+            "is significant after the correction, 10 / alpha for each comparison of a measure, but no more than "
+            "200,000.",
+        ),
+    ]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Comparing(Testing, total=False):
+    """The options of `compare`."""
+
+    margin: Annotated[
+        float | Mapping[str, float] | None,
+        Option(
+            None,
+            anything(),
+            "The largest difference that counts as none, for all measures or by measure. It adds whether systems "
+            "are equivalent, by two one-sided tests against -margin and margin.",
+        ),
+    ]
+    by: Annotated[
+        Any,
+        Option(
+            None,
+            anything(),
+            "Columns of `per_query`, or a frame with a query column and others: a row per slice of queries as well.",
+        ),
+    ]
+
+
+TESTING = options_of(Testing)
+
+
+class Marking(TypedDict, total=False):
+    """The options of `compare` that decide which means of a table are marked."""
+
+    test: Annotated[
+        str | None,
+        Option("t", or_none(one_of(*TESTS), "for no marks"), f"{TESTING['test'].meaning} None leaves the marks out."),
+    ]
+    correction: Annotated[str | None, TESTING["correction"]]
+    alpha: Annotated[float, TESTING["alpha"]]
+    missing: Annotated[Literal["zero", "skip"], TESTING["missing"]]
+    resamples: Annotated[int | None, TESTING["resamples"]]
+    seed: Annotated[int, TESTING["seed"]]
+
+
+class Tying(TypedDict, total=False):
+    """The options of `compare` that decide which queries are tied."""
+
+    tolerance: Annotated[float, TESTING["tolerance"]]
+    missing: Annotated[Literal["zero", "skip"], TESTING["missing"]]
+
+
+class Grouping(TypedDict, total=False):
+    """The options of a comparison of a group of queries with the others, in `worst_slices` and `drift`."""
+
+    test: Annotated[
+        Literal["permutation", "mann-whitney"],
+        Option(
+            "permutation",
+            one_of(*GROUP_TESTS),
+            "The test of two groups of different queries. 'permutation' is of the difference of means: the share of "
+            "ways to split the queries that make one as far from 0, of all ways where there are no more than "
+            "`resamples`, else (b + 1) / (m + 1), b of m random ones being so. 'mann-whitney' is of ranks, and not of "
+            "means.",
+        ),
+    ]
+    correction: Annotated[
+        str | None,
+        Option(
+            "holm",
+            or_none(anything(), "for none"),
+            "How p allows for the number of groups, by its name in statsmodels ('holm', 'bonferroni', 'fdr_bh', ...). "
+            "The family is all rows of a measure.",
+        ),
+    ]
+    alpha: Annotated[float, Option(0.05, chance(), ALPHA)]
+    min_queries: Annotated[
+        int,
+        Option(
+            5,
+            whole(2),
+            "The fewest queries of a test. Groups of fewer, or with fewer outside, have means but no test and are not "
+            "counted by the correction.",
+        ),
+    ]
+    resamples: Annotated[
+        int | None,
+        Option(
+            None,
+            or_none(whole(1, MOST_RESAMPLES), "for as many as the groups need"),
+            "How often the permutation test permutes; by default as often as `compare` does for so many rows of a "
+            "measure.",
+        ),
+    ]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Slicing(Grouping, total=False):
+    """The options of `worst_slices`."""
+
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "With a baseline, what a query counts that a system lacks: 0 ('zero'), or it is left out ('skip').",
+        ),
+    ]
+
+
+class Summarizing(TypedDict, total=False):
+    """The interval of a mean, in `summarize`."""
+
+    alpha: Annotated[
+        float,
+        Option(
+            0.05,
+            chance(),
+            "The share of such intervals that miss the mean of all queries: their confidence is 1 - alpha.",
+        ),
+    ]
+    interval: Annotated[
+        Interval,
+        Option(
+            "auto",
+            one_of(*BOUNDED, *INTERVALS),
+            "The interval of the mean. 'auto' is the one described above; then 'normal', 't', or a bootstrap over "
+            "queries: 'percentile', 'BCa' (bias-corrected and accelerated), 'bootstrap-t'; 'bounded', Gaffke's, which "
+            "is Clopper and Pearson's of values 0 and 1, wide, and of equal weights only. All but 'auto' and 'normal' "
+            "need SciPy (`pip install 'polars_ir[stats]'`) and the values in memory.",
+        ),
+    ]
+    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How often a bootstrap draws.")]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Gating(TypedDict, total=False):
+    """The options of `gate`."""
+
+    max_drop: Annotated[
+        float | Mapping[str, float],
+        Option(
+            0.01,
+            anything(),
+            "How much the mean of a measure may drop, in its units; from 0 to less than its range. A dict gives each "
+            "measure its own.",
+        ),
+    ]
+    alpha: Annotated[
+        float,
+        Option(0.05, chance(below=0.5), "The probability with which a change that costs `max_drop` may pass."),
+    ]
+    interval: Annotated[
+        str,
+        Option(
+            "auto",
+            one_of(*BOUNDED, "anytime"),
+            "The bound of the mean difference. 'bounded' is Gaffke's, for any differences within the range; 'anytime' "
+            "is by betting, which holds however often the same change is looked at while queries are added, and takes "
+            "two to four times as many.",
+        ),
+    ]
+    ranges: Annotated[
+        Mapping[str, tuple[float, float]] | None,
+        Option(
+            None,
+            anything(),
+            "The worst and the best value of a measure that the catalogue does not have, by its name: `{'latency': "
+            "(2000, 0)}`; infinite where there is no limit, without which few queries have no bounds.",
+        ),
+    ]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query of `old` that `new` lacks, or for which a measure is undefined (null) in `new` only: it counts 0 "
+            "for it ('zero') or is left out ('skip'), as it always is of a measure whose best value is the lowest, "
+            "where 0 would help. One that only `new` has, or has a value for, could not have dropped, and is left out. "
+            "The note counts all of them.",
+        ),
+    ]
+
+
+class Ranking(TypedDict, total=False):
+    """The options of `ranks` and its chart."""
+
+    alpha: Annotated[
+        float,
+        Option(0.05, chance(), "The probability that the range of any system misses its rank: they hold together."),
+    ]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves it out for all.",
+        ),
+    ]
+    resamples: Annotated[
+        int, Option(10_000, whole(1, MOST_RESAMPLES), "How many changes of signs, and samples of queries, are drawn.")
+    ]
+    seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+class Discriminating(TypedDict, total=False):
+    """The options of `discriminative_power`."""
+
+    test: Annotated[str, Option("bootstrap", one_of(*TESTS), f"The test: {', '.join(map(repr, TESTS))}.")]
+    alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
+    missing: Annotated[
+        Literal["zero", "skip"],
+        Option(
+            "zero",
+            one_of(*MISSING),
+            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
+        ),
+    ]
+    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")]
+    seed: Annotated[int, Option(0, whole(0), SEED)]

@@ -1,0 +1,155 @@
+"""`diff`: the queries, and in them the documents, that make the difference between two runs."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Unpack
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, OptionError, only
+from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
+from polars_ir.frames.roles import find
+from polars_ir.frames.table import run_table
+from polars_ir.language.names import Measured, Measures
+from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_of, frames_of, one_measure
+from polars_ir.runs.evaluate import evaluate
+from polars_ir.runs.explain import explained, with_texts
+from polars_ir.runs.options import Explaining
+
+#: The two runs, as systems of one call.
+SIDES = ("a", "b")
+
+
+@takes(Explaining)
+def diff(
+    run_a: Any,
+    run_b: Any,
+    qrels: Any,
+    measure: Measures,
+    *,
+    n_queries: int | None = 10,
+    **options: Unpack[Explaining],
+) -> SameKind:
+    """The queries in which two runs differ most, and the documents that make the difference there.
+
+    The contributions of `explain`, side by side. The differences of the documents of a query add up to the difference
+    of its values. All queries are evaluated, and only the ones that are shown explained; a LazyFrame is collected for
+    that. For a cost (`Fallout`) a positive difference says that `run_a` is the worse one.
+
+    Parameters
+    ----------
+    run_a, run_b
+        Two runs of one system each, in any form that `evaluate` takes.
+    qrels
+        The judgments.
+    measure
+        One measure that `explain` takes.
+    n_queries
+        How many queries to show, those that differ most; None: all that differ.
+
+    Returns
+    -------
+    The kind of run_a
+        A row per query and document that contributes more in one run than in the other, queries by falling size of
+        their difference, and documents in them likewise: the query column under its name in run_a, `query` (String, its
+        text, with `queries`), `query_difference` (value_a - value_b), `value_a`, `value_b` (Float64), `doc_id`, `text`
+        (String, with `documents`), `relevance` (the grade; null if unjudged), `rank_a`, `rank_b` (UInt32; null if not
+        retrieved), `contribution_a`, `contribution_b` (Float64; 0 if not retrieved), `difference` (contribution_a -
+        contribution_b) and `lost_by` (String): the run, `"a"` or `"b"`, that lacks a document of a positive gain, down
+        to the measure's cutoff; else null. Without a difference it has no row.
+
+    Raises
+    ------
+    IRError
+        For a run of several systems, and for what `evaluate` or `explain` does not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> a, b = {"q": ["d1", "d2"], "r": ["d5"]}, {"q": ["d3", "d1"], "r": ["d5"]}
+    >>> differences = ir.diff(a, b, {"q": ["d1", "d2"], "r": ["d5"]}, "P@2")
+    >>> differences.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
+    [('q', 0.5, 'd2', 2, None, 0.5)]
+    """
+    measured = one_measure(measure, "diff")
+    n_queries = check("n_queries", n_queries, or_none(count(), "for all"))
+    if qrels is None:
+        raise OptionError("diff needs qrels, by which both runs are measured; got None.")
+    runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
+    ranking: dict[str, Any] = {"ties": options["ties"], "judged_only": options["judged_only"]}
+    query, name = run_table(runs, check=False).names["query_id"], measured.name
+    with warnings.catch_warnings():
+        # Where neither run has an answer they do not differ.
+        warnings.filterwarnings("ignore", ".* answers fewer than half", IRWarning)
+        values = evaluate(runs, qrels, measured.expression, **ranking).lazy().rename({query: "query_id"}).collect()
+    check_number(measured, values.schema)
+    of_a, of_b = (values.filter(run=side).select("query_id", pl.col(name).cast(pl.Float64)) for side in SIDES)
+    values = (
+        of_a.rename({name: "value_a"})
+        .join(of_b.rename({name: "value_b"}), on="query_id")
+        .select(
+            "query_id",
+            (pl.col("value_a") - pl.col("value_b")).round(DECIMALS).alias("query_difference"),
+            "value_a",
+            "value_b",
+        )
+    )
+    most = values.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
+    most = most.filter(pl.col("query_difference") != 0).head(n_queries or most.height)
+    judgments = to_polars("qrels", qrels, column="relevance")
+    contributions = explained(runs, judgments, measured, most["query_id"], options).rename({query: "query_id"})
+    rows = most.join(_side_by_side(contributions, measured), on="query_id").filter(pl.col("difference") != 0)
+    order = {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
+    by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
+    rows = rows.sort(by_size, descending=list(order.values()))
+    rows = with_texts(rows, "query_id", options).rename({"query_id": query})
+    return give_back(rows.lazy(), run_a)
+
+
+def _side_by_side(documents: pl.DataFrame, measure: Measured) -> pl.DataFrame:
+    """The documents of two systems, with their contributions to the one and to the other."""
+    on = ["query_id", "doc_id"]
+    of_a, of_b = (
+        documents.filter(run=side).select(
+            *on, "relevance", "gain", pl.col("rank", "contribution").name.suffix(f"_{side}")
+        )
+        for side in SIDES
+    )
+    last = cutoff_of(measure)
+    has_a, has_b = (
+        pl.col(f"rank_{side}").is_not_null() if last is None else (pl.col(f"rank_{side}") <= last).fill_null(False)
+        for side in SIDES
+    )
+    worth = pl.coalesce("gain", "gain_right") > 0
+    contribution_a, contribution_b = (pl.col(f"contribution_{side}").fill_null(0.0) for side in SIDES)
+    return of_a.join(of_b, on=on, how="full", coalesce=True).select(
+        *on,
+        pl.coalesce("relevance", "relevance_right").alias("relevance"),
+        "rank_a",
+        "rank_b",
+        contribution_a,
+        contribution_b,
+        (contribution_a - contribution_b).round(DECIMALS).alias("difference"),
+        lost_by=pl.when(worth & has_b & ~has_a).then(pl.lit("a")).when(worth & has_a & ~has_b).then(pl.lit("b")),
+    )
+
+
+def of_one_system(table: str, run: Any) -> Frame:
+    """A run as a Polars frame, without its column of systems; an error if these are several."""
+    frame = frames_of(run)
+    if isinstance(frame, dict):
+        raise InputTypeError.several_tables(table, list(frame))
+    system = find(table, "run", frame.collect_schema().names())
+    if system is None:
+        return frame
+    systems = frame.lazy().select(pl.col(system).unique()).collect()[system].sort()
+    if len(systems) > 1:
+        raise ColumnError(
+            f"must be of one system; its column {system!r} has {len(systems)}: "
+            f"{', '.join(map(repr, systems.head(5)))}.",
+            about=table,
+            fix=Fix("Take one", only(table, system, systems[0])),
+        )
+    return frame.drop(system)

@@ -1,0 +1,180 @@
+"""`evaluate`: judge once, group once, one column per measure.
+
+Conventions
+    * A judged query that the run missed scores 0 and counts (`missing="zero"`, as `trec_eval -c`); `"skip"` leaves it
+      out, trec_eval's default.
+    * A query without a relevant document scores 0 (`undefined=0.0`); None makes it null, which every mean skips.
+    * The rows of the result are sorted by system and query. Its figures are the same to the last bit whatever the
+      order of the input, the engine or the number of threads.
+    * In a labelled frame without document ids equal scores have no order: a measure is its mean over all orders, and
+      one whose mean is not known needs `ties=` where the order matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Unpack, overload
+
+import polars as pl
+
+from polars_ir.engine.grouping import grouped, grouped_with_bounds
+from polars_ir.engine.needs import Needs, needs_of
+from polars_ir.engine.pair import Pair
+from polars_ir.engine.ranking import reordered
+from polars_ir.engine.relation import collect_checked, judged_relation
+from polars_ir.errors import MeasureError, OptionError, option
+from polars_ir.frames.kinds import SameKind, give_back, to_polars
+from polars_ir.frames.roles import find
+from polars_ir.language.measure import CATALOG, of_part, spec_of
+from polars_ir.language.names import Measured, Measures, resolve
+from polars_ir.language.options import takes
+from polars_ir.runs.options import Evaluating
+from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
+
+
+@overload
+def evaluate(run: pl.LazyFrame, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.LazyFrame: ...
+@overload
+def evaluate(run: pl.DataFrame, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.DataFrame: ...
+@overload
+def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> Any: ...
+@takes(Evaluating)
+def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> SameKind:
+    """Measure a run against its judgments: one row per judged query, one column per measure.
+
+    Parameters
+    ----------
+    run
+        Polars DataFrame or LazyFrame, pandas, Arrow, a DuckDB relation, nested dicts `{query: {doc: score}}` or
+        `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
+        same pass.
+    qrels
+        The judgments, in the same kinds; None where the run has a relevance column of its own.
+    measures
+        Names in any dialect, expressions of this package, or any aggregation of the columns of `judge`; one or many.
+        An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, nothing collected; pandas for pandas)
+        `run` (String, if the run has several), the query column under its name in the run, and a column per measure
+        (Float64; counts are Int64), sorted by system and query.
+
+    Warns
+    -----
+    IRWarning
+        For a result that is probably not the one that was meant: ids that never match, a run that answers fewer than
+        half of the queries, grades that no measure finds relevant, NaN. Of a LazyFrame the first comes when the plan
+        is run, in whichever way, and so does the second if a measure reads the number of retrieved documents; grades
+        are warned of where the judgments are in memory, and NaN is not.
+
+    Raises
+    ------
+    IRError
+        For tables, measures or options that can not be used; the message says which and what to do. Rows of a
+        LazyFrame that can not be evaluated raise a Polars error with our message when it is collected.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> run = {"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d7": 0.2}}
+    >>> qrels = {"q1": {"d2": 1}, "q2": {"d7": 2}, "q3": {"d1": 1}}
+    >>> ir.evaluate(run, qrels, ["nDCG@10", "RR", (1 / ir.rank).max().alias("mine")]).rows()
+    [('q1', 0.6309297535714574, 0.5, 0.5), ('q2', 1.0, 1.0, 1.0), ('q3', 0.0, 0.0, 0.0)]
+    """
+    plan, pair, measured = _planned(run, qrels, measures, options)
+    if not pair.run.eager:
+        return plan
+    return give_back(warned(collect_checked(pair, plan), pair, measured, missing=options["missing"]), run)
+
+
+@takes(Evaluating)
+def evaluate_collected(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.DataFrame:
+    """The result of `evaluate` in memory, also of a LazyFrame, with the warnings that only its rows call for."""
+    plan, pair, measured = _planned(run, qrels, measures, options, marked=True)
+    return warned(collect_checked(pair, plan), pair, measured, missing=options["missing"])
+
+
+class Resolved(NamedTuple):
+    """The arguments of `evaluate`: a run, its measures, and what these need of the judged relation."""
+
+    run: Any
+    measures: list[Measured]
+    needs: Needs
+
+
+def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> Resolved:
+    """The measures of a call and their needs; an `OptionError` for options that do not go with them or each other."""
+    measured = resolve(measures)
+    run = to_polars("run", run, column="score") if qrels is None else run
+    ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
+    if qrels is None and ties == "doc_id" and all(map(_is_expected, measured)):
+        # Documents without ids have no order: all orders, where every measure has a mean over them.
+        ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
+    if judges is not None and judged_only:
+        says = f"condenses one list for all judges; it does not go with {option('judges')}."
+        raise OptionError(says, about=option("judged_only", True))
+    needs = needs_of(measured, ties=ties, judges=judges, judged_only=judged_only, unjudged=options["bounds"])
+    if needs.kind.refuses:
+        values = {"judges": judges, "bounds": options["bounds"], "judged_only": judged_only}
+        values["ties"] = "expected" if ties == "expected" else None
+        for name, value in values.items():
+            if value and name in needs.kind.refuses:
+                raise OptionError.not_for_kind(option(name, value), needs.kind.name)
+    if ties == "expected":
+        measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
+        needs = needs_of(measured, ties=ties, judges=judges, judged_only=judged_only, unjudged=options["bounds"])
+    return Resolved(run, measured, needs)
+
+
+def _planned(
+    run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
+) -> tuple[pl.LazyFrame, Pair, list[Measured]]:
+    """The result as a plan; of a table in memory, or `marked`, with columns for the warnings that its rows call for."""
+    run, measured, needs = resolved(run, qrels, measures, options)
+    if options["bounds"]:
+        _check_names_of_bounds([measure.name for measure in measured])
+    pair, relation = judged_relation(run, qrels, measured, needs)
+    if (judgments := pair.qrels or pair.run).eager:
+        warn_of_grades(judgments, measured)
+    by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
+    ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
+    marks = marks_of(pair, needs) if pair.qrels else {}
+    result = grouped(ranked, pair, measured, options["undefined"], marks)
+    if options["bounds"]:
+        result = grouped_with_bounds(result, relation, pair, measured, needs.ties)
+    if options["missing"] == "skip":
+        # The run itself says which queries it answers: a condensed list can be empty. A semi-join with an empty run, or
+        # a filter rewritten as one, would skip the guard on the qrels.
+        kept = "polars_ir: kept"
+        answered = pair.run.select(*pair.run.keys).unique().with_columns(pl.lit(True).alias(kept))
+        result = result.join(answered, on=pair.run.keys, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
+    result = result.sort(pair.run.keys).rename({"query_id": pair.run.names["query_id"]})
+    if marks and not (marked or pair.run.eager):
+        result = with_warnings(result, pair, marks, missing=options["missing"])
+    return result, pair, measured
+
+
+def _check_names_of_bounds(names: Sequence[str]) -> None:
+    """Raise a `MeasureError` for a measure that is called like a bound of another."""
+    if twice := [part for name in names for part in (of_part(name, "low"), of_part(name, "high")) if part in names]:
+        raise MeasureError.twice(twice[0])
+
+
+def _is_expected(measure: Measured) -> bool:
+    """True for a measure whose mean over all orders of tied documents is known."""
+    return measure.call is not None and spec_of(measure.call).expected is not None
+
+
+def _expectation(measure: Measured) -> pl.Expr:
+    """The mean of a measure over all orders of tied documents."""
+    call = measure.call
+    expected = spec_of(call).expected if call else None
+    if call is None or expected is None:
+        names = ", ".join(sorted(name for name, spec in list(CATALOG.items()) if spec.expected))
+        mean, best, worst = (option("ties", rule) for rule in ("expected", "best", "worst"))
+        raise MeasureError(
+            f"the mean of {measure.name!r} over all orders of tied documents is not known; {mean} goes with "
+            f"{names}. For others that rise with the grades, {best} and {worst} enclose it."
+        )
+    return expected(**call.arguments).alias(measure.name)

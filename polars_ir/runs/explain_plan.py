@@ -1,0 +1,55 @@
+"""`explain_plan`: how an evaluation would rank the documents, and why so."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from polars_ir.engine.relation import Plan, plan_of
+from polars_ir.language.names import Measures
+from polars_ir.language.options import takes
+from polars_ir.runs.evaluate import resolved
+from polars_ir.runs.options import Evaluating
+
+
+@takes(Evaluating)
+def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **options: Unpack[Evaluating]) -> Plan:
+    """The way in which `evaluate` would find the ranks of the judged documents, and the reason for it.
+
+    All ways give the same figures. They differ in time and memory, by the number of rows and of judgments a query, and
+    by what the measures and options need.
+
+    Parameters
+    ----------
+    run
+        The run, in any form that `evaluate` takes. Nothing of a LazyFrame is read.
+    qrels
+        The judgments, in the same forms; None where the run has a relevance column of its own.
+    measures
+        The measures, as `evaluate` takes them.
+
+    Returns
+    -------
+    Plan
+        A tuple of `way` and `reason`, whose text is `way: reason`. The ways are `"by number"` (tables in memory, with
+        numbers in the place of ids), `"by counting"` (a plan that counts the rows above each judged document),
+        `"by sorting"` (a plan that ranks the whole run), `"by depth"` (a plan that sorts for queries with many
+        judgments and counts for others, where only its run tells which), and `"labelled"` (the run holds its grades).
+
+    Raises
+    ------
+    IRError
+        For tables, measures or options that `evaluate` can not use.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_ir as ir
+    >>> run = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d2"], "score": [2.0, 1.0]})
+    >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": ["d2"], "relevance": 1})
+    >>> print(ir.explain_plan(run, qrels))
+    by number: all is in memory, and the run has fewer than 200,000 rows
+    >>> print(ir.explain_plan(run.lazy(), qrels))
+    by counting: the run is not in memory, and judgments a query: 1, fewer than 24
+    """
+    run, measured, needs = resolved(run, qrels, measures, options)
+    return plan_of(run, qrels, measured, needs)

@@ -1,0 +1,71 @@
+"""`judge`: the judged relation of a run, which a measure of one's own aggregates."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from polars_ir.engine.in_memory import RANKING
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.pair import pair_up
+from polars_ir.engine.ranking import reordered
+from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.language.options import formerly, takes
+from polars_ir.runs.options import Judging
+
+
+@formerly(per="judges")
+@takes(Judging)
+def judge(
+    run: Any,
+    qrels: Any = None,
+    *,
+    judges: str | None = None,
+    unjudged: bool = False,
+    **options: Unpack[Judging],
+) -> SameKind:
+    """The judged relation: one row per judged document of every judged query, with its place in the run.
+
+    Parameters
+    ----------
+    run
+        Polars DataFrame or LazyFrame, pandas, Arrow, nested dicts `{query: {doc: score}}` or `{query: [doc, ...]}`,
+        or a dict of systems `{name: run}`.
+    qrels
+        The judgments, in the same kinds; None where the run has a relevance column of its own.
+    judges
+        The column of the qrels that distinguishes several judgments of one document: that of the judges, or
+        `"subtopic"`.
+    unjudged
+        Add the retrieved documents without a judgment, with null `relevance`, and the run's other columns.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if the run has several), `query_id`, `doc_id` (if the run has one), the column of `judges`; `relevance`,
+        the grade; `rank`, 1-based place in the run, null when not retrieved; `ideal_rank`, that in the ideal ranking;
+        `n_retrieved`, how many documents the run returned for the query; `n_higher`, how many of them have a higher
+        score than the document; `n_tied`, how many share its score. Ranks and counts are UInt32. The rows have no
+        order.
+
+    Raises
+    ------
+    IRError
+        For tables that can not be evaluated, with the first rows that are wrong.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.judge({"q": ["d1", "d2", "d3"]}, {"q": {"d3": 1, "d9": 2}}).sort("ideal_rank").select(
+    ...     "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved"
+    ... ).rows()
+    [('d9', 2, None, 1, 3), ('d3', 1, 3, 2, 3)]
+    """
+    ties, judged_only = options["ties"], options["judged_only"]
+    pair = pair_up(run, qrels, per=judges)
+    relation = relate(pair, Needs(per=judges, ties=ties, unjudged=unjudged, judged_only=judged_only))
+    relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
+    relation = relation.rename({"query_id": pair.run.names["query_id"]})
+    if pair.run.numbered:
+        relation = relation.drop("doc_id")
+    return give_back(collect_checked(pair, relation) if pair.run.eager else relation, run)

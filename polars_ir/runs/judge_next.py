@@ -1,0 +1,194 @@
+"""`judge_next`: the unjudged documents that could move a comparison of systems most, were they relevant.
+
+Conventions: the effect of a judgment is computed and not estimated: the measure of every system is taken anew with the
+document judged, so that it counts among the relevant ones and in the ideal ranking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.bounds import least_relevant
+from polars_ir.engine.pair import Pair, systems_of
+from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.relation import collect_checked
+from polars_ir.errors import OptionError, check_systems, option
+from polars_ir.frames.kinds import SameKind
+from polars_ir.language.kinds import DOCUMENTS, kind_of
+from polars_ir.language.names import Measured, Measures
+from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.runs.alternatives import (
+    DECIMALS,
+    MEASURED,
+    cutoff_of,
+    frames_of,
+    in_memory,
+    one_measure,
+    relation_of,
+    values_of,
+)
+
+#: The lowest rank of documents to judge, for a measure without a cutoff.
+DEPTH = 10
+
+#: The document that an alternative judges.
+CANDIDATE = "polars_ir: candidate"
+
+
+@takes()
+def judge_next(
+    runs: Any,
+    qrels: Any,
+    measure: Measures,
+    *,
+    baseline: str | None = None,
+    depth: int | None = None,
+    n: int | None = 100,
+) -> SameKind:
+    """The unjudged documents worth judging next: those that could move the comparison of systems most.
+
+    For each unjudged document, the measure of every system is taken anew as if the document were relevant, with the
+    highest grade there is. Its swing is the most by which this changes the difference between the means of two systems
+    (with a baseline, between any system and that one); of a single system, the change of its mean. One document is
+    judged at a time. Each takes a copy of the judgments of its query for every system, in parts that fit into memory:
+    the time rises with the depth and with the number of judgments.
+
+    Parameters
+    ----------
+    runs
+        The runs, in any form that `evaluate` takes: one frame with a column `run`, or a dict of systems. LazyFrames
+        are collected.
+    qrels
+        The judgments of documents.
+    measure
+        One measure: a name, an expression of this package, or an aggregation of your own. Means over queries are
+        arithmetic.
+    baseline
+        The system with which the others are compared; None: each with each.
+    depth
+        The lowest rank of documents to judge; None: to the cutoff of the measure, or to 10.
+    n
+        The number of documents, those that move most; None: all.
+
+    Returns
+    -------
+    The kind of the runs
+        A row per unjudged document that some system has down to the depth and that moves something, by falling swing,
+        then by rank: the query column under its name in the runs, `doc_id`, `n_systems` (UInt32, how many retrieved
+        it), `best_rank` (UInt32), `swing` (Float64, above 0), `favours` and `against` (String): the systems between
+        which it moves most, the one that would gain on the other first; null where there is but one system.
+
+    Raises
+    ------
+    IRError
+        For a baseline that is not among the systems, and for what `evaluate` does not take.
+
+    References
+    ----------
+    Carterette et al. 2006, Minimal test collections, https://doi.org/10.1145/1148170.1148219
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> runs = {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d3", "d1"]}}
+    >>> ir.judge_next(runs, {"q": {"d1": 1, "d9": 0}}, "P@2").rows()
+    [('q', 'd3', 1, 1, 0.5, 'b', 'a'), ('q', 'd2', 1, 2, 0.5, 'a', 'b')]
+    """
+    measured = one_measure(measure, "judge_next")
+    if (kind := kind_of(measured.expression)) is not DOCUMENTS:
+        raise OptionError.not_for_kind("judge_next", kind.name)
+    if qrels is None:
+        raise OptionError("judge_next needs qrels, to which judgments could be added; got None.")
+    depth = check("depth", depth, or_none(count()))
+    n = check("n", n, or_none(count()))
+    frames = in_memory(frames_of(runs))
+    pair, plan = relation_of(frames, qrels, measured)
+    relation = collect_checked(pair, plan)
+    systems = sorted(systems_of(pair.run).collect().to_series().to_list()) if "run" in pair.run.keys else []
+    _check_baseline(baseline, systems)
+    candidates = _candidates(relation, depth or cutoff_of(measured) or DEPTH)
+    changes = _changes(measured, relation, candidates, pair)
+    moving = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
+    ordered = moving.sort("swing", "best_rank", *DOCUMENT, descending=[True, False, False, False])
+    return pair.run.give_back(ordered.head(n or ordered.height).lazy(), runs)
+
+
+def _candidates(relation: pl.DataFrame, depth: int) -> pl.DataFrame:
+    """The unjudged documents among the first of any system."""
+    unjudged = relation.filter(pl.col("relevance").is_null() & pl.col("rank").is_not_null())
+    documents = unjudged.group_by(DOCUMENT).agg(n_systems=pl.len(), best_rank=pl.col("rank").min())
+    return documents.filter(pl.col("best_rank") <= depth)
+
+
+def _changes(measure: Measured, relation: pl.DataFrame, candidates: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+    """The change of the mean of each system with a candidate judged: `change`, for every system and candidate."""
+    keys = pair.keys
+    documents = candidates.select(DOCUMENT)
+    rows = pl.concat(
+        [relation.filter(MEASURED), relation.filter(~pl.col(MEASURED)).join(documents, on=DOCUMENT, how="semi")]
+    )
+    # Also where a system did not retrieve it, the document becomes one of those there are.
+    everywhere = rows.select(keys).unique().join(documents, on="query_id").join(rows, on=[*keys, "doc_id"], how="anti")
+    rows = pl.concat([rows, everywhere.with_columns(pl.lit(False).alias(MEASURED))], how="diagonal")
+    if "n_retrieved" in rows.columns:
+        rows = rows.with_columns(pl.col("n_retrieved").max().over(keys))
+    highest = max(relation["relevance"].max() or 0, least_relevant(measure.call)) or 1
+    is_candidate = pl.col("doc_id").eq_missing(pl.col(CANDIDATE))
+
+    def judged(rows: pl.LazyFrame) -> pl.LazyFrame:
+        # No grade is higher: it leads the ideal ranking.
+        place = pl.when(is_candidate).then(1).otherwise(pl.col("ideal_rank") + 1)
+        grade = pl.when(is_candidate).then(highest).otherwise("relevance")
+        return rows.filter(pl.col(MEASURED) | is_candidate).with_columns(
+            relevance=grade, ideal_rank=place.cast(pl.UInt32)
+        )
+
+    read = {*keys, "doc_id", "relevance", "ideal_rank", MEASURED, *measure.expression.meta.root_names()}
+    by = [*keys, CANDIDATE]
+    then = values_of(
+        measure,
+        rows.select(column for column in rows.columns if column in read),
+        documents.rename({"doc_id": CANDIDATE}),
+        on=["query_id"],
+        by=by,
+        changed=judged,
+    )
+    now = relation.filter(MEASURED).group_by(keys).agg(measure.expression.cast(pl.Float64).fill_null(0.0).alias("now"))
+    n_queries = now["query_id"].n_unique()
+    change = ((pl.col("value").fill_null(0.0) - pl.col("now")) / n_queries).round(DECIMALS)
+    return then.join(now, on=keys).select(*keys, pl.col(CANDIDATE).alias("doc_id"), change.alias("change"))
+
+
+def _swings(changes: pl.DataFrame, systems: list[Any], baseline: str | None) -> pl.DataFrame:
+    """The largest change of a difference between two systems by each candidate, and the two systems."""
+    change = pl.col("change")
+    if not systems:
+        alone = pl.lit(None, pl.String)
+        return changes.select(*DOCUMENT, swing=change.abs(), favours=alone, against=alone)
+    system = pl.col("run").cast(pl.String)
+    # The system that the others are compared with: the baseline, or the one that gains least.
+    opponent = change.arg_min() if baseline is None else (system == baseline).arg_max()
+    lead = change - change.get(opponent)
+    most = lead.abs().arg_max()
+    pairs = changes.sort(*DOCUMENT, "run").group_by(DOCUMENT, maintain_order=True)
+    swings = pairs.agg(lead=lead.get(most), system=system.get(most), other=system.get(opponent))
+    gains = pl.col("lead") > 0
+    return swings.select(
+        *DOCUMENT,
+        swing=pl.col("lead").abs().round(DECIMALS),
+        favours=pl.when(gains).then("system").otherwise("other"),
+        against=pl.when(gains).then("other").otherwise("system"),
+    )
+
+
+def _check_baseline(baseline: str | None, systems: list[Any]) -> None:
+    if baseline is None:
+        return
+    if not systems:
+        raise OptionError(
+            "needs several systems; the run is of one. Give a dict of runs by system.",
+            about=option("baseline", baseline),
+        )
+    check_systems("baseline", [baseline], list(map(str, systems)))

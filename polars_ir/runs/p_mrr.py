@@ -1,0 +1,90 @@
+"""`p_mrr`: the movement of documents by a changed query, a measure of following instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.pair import Pair, pair_up
+from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.errors import ColumnError
+from polars_ir.frames.kinds import Frame, SameKind, to_polars
+from polars_ir.frames.roles import required
+from polars_ir.language.options import takes
+from polars_ir.language.words import ratio, total
+
+
+@takes()
+def p_mrr(original: Any, changed: Any, documents: Any) -> SameKind:
+    """Pairwise MRR: the movement of documents that a changed query makes irrelevant, one row per query.
+
+    The mean over these documents of new / old - 1 where the document did not fall (the ranks being old and new), and
+    of 1 - old / new where it fell: near 1 when it fell far, as it should, 0 when it stayed, near -1 when it rose
+    instead. A document that a run did not return stands one place below its last. Null where a run did not answer the
+    query.
+
+    Parameters
+    ----------
+    original
+        The run of the queries as they were, in any form that `evaluate` takes.
+    changed
+        The run of the changed queries, under the ids they had before.
+    documents
+        The documents that the change makes irrelevant: a table with a query and a document column, or
+        `{query: [doc, ...]}`. Grades do not matter.
+
+    Returns
+    -------
+    The kind of original
+        `run` (if the runs have several), the query column and `p-MRR` (Float64), a row per query of `documents`.
+
+    Raises
+    ------
+    IRError
+        For runs or documents that `evaluate` would not take.
+
+    References
+    ----------
+    Weller et al. 2024 (FollowIR), https://arxiv.org/abs/2403.15246; MTEB's `p-MRR` is its mean over queries
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> before, after = {"q": ["d1", "d2", "d3", "d4"]}, {"q": ["d2", "d3", "d4", "d1"]}
+    >>> ir.p_mrr(before, after, {"q": ["d1"]}).row(0)
+    ('q', 0.75)
+    """
+    judgments = _as_qrels(documents)
+    before, after = pair_up(original, judgments), pair_up(changed, judgments)
+    keys = before.run.keys
+    if after.run.keys != keys:
+        raise ColumnError("both runs must have a 'run' column of the same systems, or neither; one of them has it.")
+    ranks = _ranks(before, "old").join(_ranks(after, "new"), on=[*keys, "doc_id"], how="left")
+    old, new = pl.col("old"), pl.col("new")
+    change = pl.when(old >= new).then(new / old - 1).otherwise(1 - old / new)
+    value = change.filter(change.is_not_null())
+    moved = (
+        ranks.sort(*keys, "doc_id")
+        .group_by(keys, maintain_order=True)
+        .agg(ratio(total(value), value.len()).alias("p-MRR"))
+    )
+    return before.run.give_back(moved, original)
+
+
+def _as_qrels(documents: Any) -> Frame:
+    """Documents by query, as judgments."""
+    frame = to_polars("documents", documents, column="relevance")
+    columns = frame.collect_schema().names()
+    ids = frame.select(pl.col(required("documents", role, columns)).alias(role) for role in ("query_id", "doc_id"))
+    return ids.with_columns(relevance=pl.when(pl.col("doc_id").is_not_null()).then(1))
+
+
+def _ranks(pair: Pair, name: str) -> pl.LazyFrame:
+    """The rank of each document, behind the last one if it was not retrieved; null where nothing was."""
+    relation = relate(pair, Needs())
+    checked = collect_checked(pair, relation).lazy() if pair.run.eager else relation
+    place = pl.col("rank").fill_null(pl.col("n_retrieved") + 1).cast(pl.Float64)
+    is_ranked = (pl.col("n_retrieved") > 0) & pl.col("doc_id").is_not_null()
+    return checked.select(*pair.run.keys, "doc_id", pl.when(is_ranked).then(place).alias(name))

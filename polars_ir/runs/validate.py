@@ -1,0 +1,276 @@
+"""`validate`: oddities of a run and its judgments, to look at before any figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.pair import Pair, systems_of
+from polars_ir.engine.ranking import DOCUMENT, reordered
+from polars_ir.engine.relation import relate
+from polars_ir.errors import SHOWN, DtypeError, option
+from polars_ir.frames.kinds import SameKind, give_back, holds_systems, to_polars
+from polars_ir.frames.roles import find
+from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
+from polars_ir.frames.table import Table, qrels_table, run_table, same_types
+from polars_ir.language.measures import ndcg, precision
+from polars_ir.language.options import takes
+from polars_ir.language.words import average
+
+#: The cutoff of the findings on the top of a ranking.
+DEPTH = 10
+
+#: The columns of the relation that findings read, beside the keys.
+READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
+
+
+@takes()
+def validate(run: Any, qrels: Any) -> SameKind:
+    """The oddities of a run and its judgments: one row per finding, none where nothing is odd.
+
+    Parameters
+    ----------
+    run
+        A run of any kind that `evaluate` takes; also one that it refuses for its rows (duplicates, null scores).
+    qrels
+        Its judgments.
+
+    Returns
+    -------
+    The kind of the run
+        `finding` (String), `count` (UInt32) of rows or queries, `share` (Float64) of all of them, `examples`
+        (List(String)) and `meaning` (String). The findings: ids that only look different on the two sides, or are of
+        different types; null ids, and null or NaN scores and grades; duplicates; queries without judgments, judged
+        queries missing from the run, queries without a relevant document; grades between 0 and 1; tied scores, and the
+        largest move of the mean P@10 and nDCG@10 by another order of the ties (in `share`); unjudged documents in the
+        top 10; a rank column with gaps, or one that contradicts the scores.
+
+    Raises
+    ------
+    IRError
+        For tables without the columns of a run or of qrels.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> findings = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
+    >>> findings.select("finding", "count").rows()[:3]
+    [('queries without judgments', 1), ('tied scores', 2), ('nDCG@10 moved by ties', 1)]
+    """
+    run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
+    of_types, run_side, qrels_side = _types(run_side, qrels_side)
+    ids = [*run_side.keys, "doc_id"]
+    sound_run = _sound(run_side, wrong_run_row(), ids)
+    sound_qrels = _sound(qrels_side, wrong_qrels_row(), DOCUMENT)
+    relation = relate(Pair(sound_run, sound_qrels), Needs(unjudged=True))
+    if run_side.eager and qrels_side.eager:
+        # Several findings read it, each of which would make it anew.
+        relation = relation.select(*sound_run.keys, *READ).collect(engine="in-memory").lazy()
+    findings = [
+        of_types,
+        *_rows(run_side, qrels_side),
+        *_queries(sound_run, sound_qrels),
+        _shares(sound_qrels),
+        *(_lookalikes(sound_run, sound_qrels, role) for role in DOCUMENT),
+        *_ties(sound_run, relation),
+        _unjudged(sound_run.keys, relation),
+        *_rank_column(run, run_side),
+    ]
+    return give_back(pl.concat(findings).filter(pl.col("count") > 0), run)
+
+
+def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> Table:
+    """The table without the rows that `evaluate` refuses, in memory where it is."""
+    rows = table.all_columns().filter(~wrong).unique(ids)
+    return table.made_of(rows.collect(engine="in-memory") if table.eager else rows)
+
+
+def finding(
+    name: str, rows: pl.LazyFrame, wrong: pl.Expr, example: pl.Expr, meaning: str, share: pl.Expr | None = None
+) -> pl.LazyFrame:
+    """One finding: the number of wrong rows, their share of all (or another mean), and a few of them."""
+    read = [column for column in example.meta.root_names() if column != "wrong"]
+    # A sum of fractions depends on their order, and Polars leaves out the sort of a mean.
+    mean = pl.col("wrong").mean() if share is None else average(pl.col("share").sort())
+    return rows.select(*dict.fromkeys(read), wrong=wrong, share=share).select(
+        finding=pl.lit(name),
+        count=pl.col("wrong").sum().cast(pl.UInt32),
+        share=mean,
+        examples=example.unique().bottom_k(SHOWN).sort().implode(),
+        meaning=pl.lit(meaning),
+    )
+
+
+def _wrong(column: str) -> pl.Expr:
+    """The values of wrong rows, as texts."""
+    return pl.col(column).filter("wrong").cast(pl.String)
+
+
+def _id(*columns: str) -> pl.Expr:
+    """The ids of each wrong row as one text."""
+    return pl.concat_str([_wrong(column).fill_null("null") for column in columns], separator=" ")
+
+
+def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
+    """The finding of ids of different types, and both sides with ids that can be compared."""
+    problem: list[str] = []
+    try:
+        run, qrels = same_types(run, qrels)
+    except DtypeError as error:
+        problem = [str(error)]
+        run, qrels = (t.made_of(t.all_columns().with_columns(pl.col(DOCUMENT).cast(pl.String))) for t in (run, qrels))
+    rows = pl.LazyFrame({"problem": problem}, schema={"problem": pl.String})
+    meaning = "evaluate refuses this pair; the other findings compare the ids as text"
+    return finding("ids of different types", rows, pl.lit(True), _wrong("problem"), meaning), run, qrels
+
+
+def _rows(run: Table, qrels: Table) -> list[pl.LazyFrame]:
+    refused = "evaluate refuses these rows; leave them out"
+    once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
+    keys = [*run.keys, "doc_id"]
+    run_id, qrels_id = _id(*keys), _id(*DOCUMENT)
+    return [
+        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(), run_id, refused),
+        finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(), qrels_id, refused),
+        finding("duplicates in the run", run.all_columns(), pl.struct(keys).is_duplicated(), run_id, once),
+        finding("duplicates in the qrels", qrels.all_columns(), pl.struct(DOCUMENT).is_duplicated(), qrels_id, once),
+    ]
+
+
+def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
+    retrieved, judged = run.select(*run.keys).unique(), qrels.select("query_id").unique()
+    is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
+    expected = systems_of(run).join(judged, how="cross") if "run" in run.keys else judged
+    absent = pl.col("there").is_null()
+    best = qrels.all_columns().group_by("query_id").agg(pl.col("relevance").max().fill_null(0))
+    return [
+        finding(
+            "queries without judgments",
+            retrieved.join(is_judged, on="query_id", how="left"),
+            absent,
+            _id(*run.keys),
+            "evaluate ignores these queries of the run",
+        ),
+        finding(
+            "judged queries missing from the run",
+            expected.join(is_retrieved, on=run.keys, how="left"),
+            absent,
+            _id(*run.keys),
+            f"they score 0 and count; {option('missing', 'skip')} leaves them out",
+        ),
+        finding(
+            "queries without a relevant document",
+            best,
+            pl.col("relevance") <= 0,
+            _id("query_id"),
+            "no grade is above 0, so that no run can do better than 0 here; "
+            f"{option('undefined', None)} leaves them out of means",
+        ),
+    ]
+
+
+def _shares(qrels: Table) -> pl.LazyFrame:
+    """The finding of grades that are shares of the best one, as those of language models and normalised ratings."""
+    grade = pl.col("relevance")
+    return finding(
+        "grades between 0 and 1",
+        qrels.select("query_id", "doc_id", "relevance").filter(~nothing_judged()),
+        (grade > 0) & (grade < 1) & (grade.max() <= 1),
+        _id(*DOCUMENT),
+        "they count in nDCG, and not in measures of relevant documents (P, R, AP, RR), for which a grade of 1 is; "
+        "name the lowest relevant grade, as in 'RR(rel=0.5)'",
+    )
+
+
+def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
+    """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
+
+    Or with accents as one character (NFC), which others write as two (NFD).
+    """
+    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (run, qrels))
+    composed = pl.col(role).str.normalize("NFC")
+    stripped = composed.str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
+    unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
+    alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
+    pairs = alone.join(unmatched.unique("alike"), on="alike", how="left")
+    return finding(
+        f"{role} that only looks different",
+        pairs,
+        pl.col("judged").is_not_null(),
+        pl.format("'{}' ~ '{}'", _wrong(role), _wrong("judged")),
+        "the run's id and that of the qrels differ in blanks, case, leading zeros, a decimal point or the form of "
+        "accents (NFC, NFD), so that they do not match",
+    )
+
+
+def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
+    keys = run.keys
+    tied = pl.len().over(*keys, "score") > 1
+    measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
+    # Only judged documents in a tie that begins in the top move a value.
+    judged, in_top = pl.col("relevance").is_not_null(), (pl.col("n_tied") > 1) & (pl.col("n_higher") < DEPTH)
+    moving = relation.filter(judged)
+    moving = moving.join(moving.filter(in_top).select(keys).unique(), on=keys, how="semi")
+    best, worst = (
+        reordered(moving, keys, ties).group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
+        for ties in ("best", "worst")
+    )
+    moved = best.join(worst, on=keys, suffix=" at worst")
+    extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
+    findings = [
+        finding(
+            f"{name} moved by ties",
+            extremes,
+            pl.col(name) > pl.col(f"{name} at worst"),
+            _id(*keys),
+            "queries whose value depends on the order of equal scores; share: how far the mean could move",
+            share=pl.col(name) - pl.col(f"{name} at worst"),
+        )
+        for name in measures
+    ]
+    rows = finding(
+        "tied scores",
+        run.all_columns(),
+        tied,
+        _id(*keys),
+        "rows whose score another document of the query has too",
+    )
+    return [rows, *findings]
+
+
+def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
+    top = relation.filter(pl.col("rank") <= DEPTH)
+    return finding(
+        f"unjudged documents in the top {DEPTH}",
+        top,
+        pl.col("relevance").is_null(),
+        _id(*keys, "doc_id"),
+        "they count as not relevant; Judged@k and unj@k measure how many there are",
+    )
+
+
+def _rank_column(run: Any, table: Table) -> list[pl.LazyFrame]:
+    """The findings of gaps in a column of ranks, and of an order that is not that of the scores beside it."""
+    if isinstance(run, Mapping) and holds_systems(run):
+        return []
+    frame = to_polars("run", run, column="score")
+    name = find("run", "rank", frame.collect_schema().names())
+    if name is None:
+        return []
+    rank = pl.col("rank")
+    rows = frame.lazy().select(*(pl.col(table.names[role]).alias(role) for role in (*table.keys, "score")), rank=name)
+    gaps = finding(
+        "rank column with gaps",
+        rows.group_by(table.keys).agg(first=rank.min(), last=rank.max(), n=rank.n_unique()),
+        (pl.col("first") > 1) | (pl.col("last") - pl.col("first") >= pl.col("n")),
+        _id(*table.keys),
+        "ranks are missing, perhaps of documents that were left out; evaluate closes the ranking up, as trec_eval does",
+    )
+    if name == table.names["score"]:
+        return [gaps]
+    higher = pl.col("score") > pl.col("score").shift(1).over(table.keys, order_by="rank")
+    meaning = "rows that the rank column puts below a lower score; evaluate goes by the scores"
+    return [gaps, finding("rank column against the scores", rows, higher.fill_null(False), _id(*table.keys), meaning)]

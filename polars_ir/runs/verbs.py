@@ -1,0 +1,362 @@
+"""Verbs that make one run of another: its first documents, its best duplicates, its documents of passages, its pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from polars_ir.engine.pair import pair_up
+from polars_ir.engine.ranking import DOCUMENT, guarded, text
+from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quoted
+from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
+from polars_ir.frames.table import Table, fitting, run_table, same_types
+from polars_ir.language.options import check, count, formerly, one_of, takes
+from polars_ir.language.words import total
+from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
+
+#: The way from the scores of passages to that of their document.
+How = Literal["max", "sum", "first"]
+
+#: The largest score above or below which there is room for others.
+LARGEST = 1.7e308
+
+
+@takes()
+def top_k(run: Any, k: int) -> SameKind:
+    """The first `k` documents of every ranked list.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    k
+        The number of documents to keep per query and system.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id`, `score` and the other columns of the run, each list by
+        falling score. Every function of this package ranks it as it ranked the run.
+
+    Raises
+    ------
+    IRError
+        For a `k` below 1, and a run that `evaluate` would not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.top_k({"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, 2).rows()
+    [('q', 'b', 3.0), ('q', 'c', 2.0)]
+    """
+    table = checked_run(run)
+    return of_ranks(table, pl.col("rank") <= check("k", k, count()), run)
+
+
+@takes()
+def top(run: Any, k: int) -> SameKind:
+    """The first `k` documents of every ranked list, under the former name of `run.ir.top_k(k)`."""
+    deprecated("run.ir.top(k)", "run.ir.top_k(k)")
+    return top_k(run, k)
+
+
+@takes()
+def skip_first(run: Any, n: int = 1) -> SameKind:
+    """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself.
+
+    MTEB's `skip_first_result` takes whatever is first. Where a query has the id of its document, leaving that out is
+    more exact: `run.filter(pl.col("query_id") != pl.col("doc_id"))`, BEIR's `ignore_identical_ids`.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    n
+        The number of documents to leave out per query and system.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        The columns of the run as `top_k` returns them. A list of no more than `n` documents has no row, so that its
+        query is one that the run did not answer.
+
+    Raises
+    ------
+    IRError
+        For an `n` below 1, and a run that `evaluate` would not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.skip_first({"d1": {"d1": 9.0, "d2": 3.0, "d3": 2.0}}).rows()
+    [('d1', 'd2', 3.0), ('d1', 'd3', 2.0)]
+    """
+    table = checked_run(run)
+    return of_ranks(table, pl.col("rank") > check("n", n, count()), run)
+
+
+@takes()
+def deduplicate(run: Any) -> SameKind:
+    """The run with the best-scored of the rows that have the same document of a query.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes, but that it may repeat documents.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        The columns of the run, each list by falling score. Of rows with the same score the one stays whose other
+        columns are lowest, in their order.
+
+    Raises
+    ------
+    IRError
+        For a run that `evaluate` would not take, duplicates apart.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]})
+    >>> run.ir.deduplicate().rows()
+    [('q', 'a', 3.0), ('q', 'b', 2.0)]
+    """
+    table = guarded(run_table(run))
+    others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
+    falling = [*[False] * len(table.keys), True, True, *[False] * len(others)]
+    rows = table.all_columns().sort(*table.keys, "score", text("doc_id"), *others, descending=falling)
+    unique = rows.unique([*table.keys, "doc_id"], keep="first", maintain_order=True)
+    return returned(unique, table, run)
+
+
+@takes()
+def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> SameKind:
+    """The run with documents in place of their passages, or queries in place of their variants.
+
+    Rows of one new document become one, with a score of theirs by `how`: `"max"` (MaxP, and the maximum
+    over sub-queries), `"sum"` (SumP), or `"first"` (FirstP), the score of the row whose passage, or sub-query, has the
+    lowest id.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    by
+        The new `doc_id`: a column of the run, or an expression over its columns, such as
+        `pl.col("doc_id").str.split("#").list.first()`. `{"query_id": "topic"}` puts a column in place of the query.
+    how
+        The way to combine the scores of rows that become one.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id` and `score` (a sum is Float64), each list by falling
+        score.
+
+    Raises
+    ------
+    IRError
+        For a column that the run lacks, new ids that are neither strings nor integers, and a run that `evaluate` would
+        not take.
+
+    References
+    ----------
+    Dai & Callan 2019, https://doi.org/10.1145/3331184.3331303
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> passages = {"q": {"a#1": 1.0, "a#2": 3.0, "b#1": 2.0}}
+    >>> ir.collapse(passages, by=pl.col("doc_id").str.split("#").list.first()).rows()
+    [('q', 'a', 3.0), ('q', 'b', 2.0)]
+    """
+    check("how", how, one_of(*get_args(How)))
+    table = guarded(checked_run(run))
+    new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
+    rows = table.all_columns().with_columns(was_query="query_id", was_doc="doc_id")
+    rows = rows.with_columns(_new_id(table, column).alias(role) for role, column in _roles(new).items())
+    schema = rows.collect_schema()
+    rows = rows.with_columns(pl.col(role).cast(fitting("run", role, str(new[role]), schema[role])) for role in new)
+    score = pl.col("score")
+    # Integers are added exactly, and cast once.
+    exact = score.cast(pl.Int128 if table.dtypes["score"].is_integer() else pl.Float64)
+    summed = total(exact.sort()).cast(pl.Float64)
+    scores = {"max": score.max(), "sum": summed, "first": score.sort_by("was_query", "was_doc").first()}
+    collapsed = rows.group_by(*table.keys, "doc_id").agg(score=scores[how])
+    return returned(in_order(collapsed, table.keys), table, run)
+
+
+@takes()
+def condense(run: Any, qrels: Any) -> SameKind:
+    """The run without its unjudged documents, and those of negative grade: a condensed list.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes.
+    qrels
+        The judgments.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        The columns of the run, each list by falling score. `evaluate` gives for it what `judged_only=True` gives for
+        the run.
+
+    Raises
+    ------
+    IRError
+        For tables that `evaluate` would not take.
+
+    References
+    ----------
+    Sakai 2007, https://doi.org/10.1145/1277741.1277756
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.condense({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 0, "c": 1}}).rows()
+    [('q', 'a', 3.0), ('q', 'c', 1.0)]
+    """
+    pair = pair_up(run, qrels)
+    table, judgments = guarded(pair.run), pair.qrels
+    if judgments is None:
+        raise OptionError("must be the judgments; got None.", about="qrels")
+    grades = judgments.select("relevance", *DOCUMENT)
+    if not judgments.eager:
+        grades = guard(grades, wrong_qrels_row(), BAD_QRELS)
+    rows = table.all_columns().join(grades.filter(pl.col("relevance") >= 0), on=DOCUMENT, how="semi")
+    return returned(in_order(rows, table.keys), table, run)
+
+
+@formerly("depth")
+@takes()
+def pool(runs: Any, *, depth: int) -> SameKind:
+    """The pool: the documents among the first `depth` of any system, which are those to judge.
+
+    Parameters
+    ----------
+    runs
+        A dict of runs by name, a table with a column `run`, or one run.
+    depth
+        The number of documents of each list that go into the pool.
+
+    Returns
+    -------
+    The kind of the runs (a LazyFrame for a LazyFrame, pandas for pandas)
+        The query column, `doc_id`, `rank` (UInt32, the best one) and `n_runs` (UInt32, the systems that have it among
+        their first `depth`), sorted by query and document, so that judges do not see which system it came from.
+
+    Raises
+    ------
+    IRError
+        For a depth below 1, and runs that `evaluate` would not take.
+
+    References
+    ----------
+    Sparck Jones & van Rijsbergen 1975; Voorhees & Harman 2005, TREC
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.pool({"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "d"]}}, depth=2).rows()
+    [('q', 'a', 1, 1), ('q', 'b', 1, 2), ('q', 'd', 2, 1)]
+    """
+    table = checked_run(runs)
+    rows = ranked(table).filter(pl.col("rank") <= check("depth", depth, count()))
+    pooled = rows.group_by(DOCUMENT).agg(rank=pl.col("rank").min().cast(pl.UInt32), n_runs=pl.len().cast(pl.UInt32))
+    return returned(pooled.sort(DOCUMENT), table, runs)
+
+
+@takes()
+def rerank(
+    run: Any, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
+) -> SameKind:
+    """The run in the order of other scores, as a second stage gives them.
+
+    Parameters
+    ----------
+    run
+        A run of one or several systems, in any form that `evaluate` takes: the candidates.
+    scores
+        Another score for some of its documents, in the form of a run; documents that the run lacks are left out. If it
+        has a column `run`, each system has its own.
+    depth
+        Rerank only so many documents at the top of each list; the others count as unscored.
+    unscored
+        `"below"`: documents without a new score follow the others in the order they had. `"drop"`: they are left out.
+
+    Returns
+    -------
+    The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
+        `run` (if there are several), the query column, `doc_id`, `score` (Float64: the new one; of an unscored document
+        the list's lowest new score less its place among the unscored) and `first_rank` (UInt32, the rank it had), each
+        list by falling score. Above unscored documents -inf is -1.7e308, and a list of integers that a Float64 merges
+        has its places, from the last, as scores.
+
+    Raises
+    ------
+    IRError
+        For ids of different types, and for tables that `evaluate` would not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.rerank({"q": ["a", "b", "c", "d"]}, {"q": {"c": 0.75, "a": 0.5}}).rows()
+    [('q', 'c', 0.75, 3), ('q', 'a', 0.5, 1), ('q', 'b', -0.5, 2), ('q', 'd', -1.5, 4)]
+    """
+    check("unscored", unscored, one_of("below", "drop"))
+    table, second = checked_run(run), checked_run(scores)
+    table, second = same_types(table, second)
+    on = [*(key for key in table.keys if key in second.dtypes), "doc_id"]
+    if "run" in second.dtypes and "run" not in table.dtypes:
+        raise ColumnError("has a column 'run', and the run has none.", about="scores")
+    rows = ranked(table).join(guarded(second).select(*on, "score").rename({"score": "new"}), on=on, how="left")
+    if depth is not None:
+        in_reach = pl.col("rank") <= check("depth", depth, count())
+        rows = rows.with_columns(new=pl.when(in_reach).then("new"))
+    if unscored == "drop":
+        rows = rows.filter(pl.col("new").is_not_null())
+    first_rank = pl.col("rank").cast(pl.UInt32)
+    score = _reranked(table.keys, second.dtypes["score"])
+    rows = rows.select(*table.keys, "doc_id", score=score, first_rank=first_rank)
+    return returned(in_order(rows, table.keys), table, run)
+
+
+def _reranked(keys: list[str], dtype: pl.DataType) -> pl.Expr:
+    """The scores of lists in the order of `new` scores, the documents without one below, as they stood."""
+    new, unscored = pl.col("new"), pl.col("new").is_null()
+    number, place = new.cast(pl.Float64), pl.when(unscored).then("rank").rank("ordinal").over(keys)
+    lowest = number.min().over(keys).fill_null(0.0).clip(-LARGEST, LARGEST)
+    # Of large numbers two neighbours differ by more than one.
+    below = lowest - place * (lowest.abs() * 2.0**-51).clip(1.0)
+    above = pl.when(unscored.any().over(keys)).then(number.clip(-LARGEST)).otherwise(number)
+    score = pl.coalesce(above, below)
+    if dtype.is_float():
+        return score
+    is_merged = new.n_unique().over(keys) > number.n_unique().over(keys)
+    n_unscored = unscored.sum().over(keys)
+    by_place = pl.when(unscored).then(n_unscored - place + 1).otherwise(n_unscored + new.rank("dense").over(keys))
+    return pl.when(is_merged).then(by_place.cast(pl.Float64)).otherwise(score)
+
+
+def _roles(new: object) -> dict[str, str | pl.Expr]:
+    """The columns, or expressions, in the place of ids, by role."""
+    if not isinstance(new, Mapping) or not new or not set(new) <= set(DOCUMENT):
+        says = f"must be a column, an expression, or a dict of these for 'doc_id' or 'query_id'; got {new!r:.80}."
+        raise OptionError(says, about="by")
+    return dict(new)
+
+
+def _new_id(table: Table, column: str | pl.Expr) -> pl.Expr:
+    """The column that stands in place of an id."""
+    if isinstance(column, pl.Expr):
+        return column
+    if column not in table.columns:
+        near = nearest(str(column), table.columns)
+        raise ColumnError(f"has no column {column!r}; it has {quoted(table.columns)}.", about="run", near=near)
+    return pl.col(column)

@@ -1,0 +1,222 @@
+"""Warnings of a result that is right, and probably not the one that was meant.
+
+Conventions: a warning says what to look at and what to do. Rows in memory are warned of at once, a plan's when it is
+run, in whichever way: its measures hang on a `Warner`, which sees a mark of each query. It warns of what these marks
+tell, and reads the tables again only where there is something to warn of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polars_ir.engine.needs import Needs
+from polars_ir.engine.pair import Pair, retrieves_judged
+from polars_ir.errors import Code, Fix, Setting, door, option, quoted, the, warn
+from polars_ir.frames.table import Table
+from polars_ir.language.measure import CATALOG, Call
+from polars_ir.language.names import Measured
+
+#: Columns that are made and dropped on the way: whether the run retrieved a judged document of a query, and whether it
+#: answered it. Of tables in memory the judgments may be those of relevant documents: `retrieves_judged` reads all.
+HITS, ANSWERED = "polars_ir: hits", "polars_ir: answered"
+
+#: A column that is true once the warnings of a plan are issued.
+WARNED = "polars_ir: warned"
+
+#: The number of systems or measures that a warning names.
+NAMED = 3
+
+#: The rows of a plan from which a warning takes its examples.
+FIRST = 10_000
+
+
+def marks_of(pair: Pair, needs: Needs) -> dict[str, pl.Expr]:
+    """The columns that `warned` reads, and for each what any row of a query in the judged relation has to be."""
+    # A plan counts what the run answered; of a table in memory the run is read, if need be.
+    counted = not pair.run.eager and needs.kind.by_document and "n_retrieved" in needs.columns and not needs.judged_only
+    return {HITS: needs.kind.hits, **({ANSWERED: pl.col("n_retrieved") > 0} if counted else {})}
+
+
+def warned(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, missing: str) -> pl.DataFrame:
+    """The result without the columns of `marks_of`, after the warnings that its rows call for.
+
+    They are of systems that share nothing with the judgments, of many queries without an answer, and of NaN; and of
+    the grades, where these were not in memory before.
+    """
+    if not (judgments := pair.qrels or pair.run).eager:
+        warn_of_grades(judgments, measures)
+    _warn_of_marks(result, pair, missing=missing)
+    result = result.drop(HITS, ANSWERED, strict=False)
+    # A sum is NaN if a value is, or where values are infinite both ways.
+    for values in result:
+        if values.dtype.is_float() and math.isnan(values.sum()) and (count := int(values.is_nan().sum())):
+            first = result.filter(values.is_nan())[pair.run.names["query_id"]][0]
+            warn(
+                f"{values.name!r} is NaN for {count} of {result.height} queries{of_file()}, the first being {first!r}: "
+                "a column that it reads holds NaN or infinite values. Fill them, or leave those rows out."
+            )
+    return result
+
+
+@dataclass(frozen=True)
+class Warner:
+    """The function in a plan that issues the warnings which the marks of its rows call for."""
+
+    pair: Pair
+    missing: str
+
+    def __call__(self, marked: Sequence[pl.Series]) -> pl.Series:
+        """True, after the warnings that the keys and marks of a result call for."""
+        _warn_of_marks(pl.DataFrame(marked), self.pair, missing=self.missing)
+        return pl.Series([True])
+
+
+def with_warnings(result: pl.LazyFrame, pair: Pair, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
+    """The result of a plan without its marks, and with measures that each hang on the warnings."""
+    read = [*(column for column in ("run",) if column in pair.run.keys), pair.run.names["query_id"], *marks]
+    warner = Warner(replace(pair, prepared=None), missing)  # what is kept is not to be pickled with a plan
+    # A method of an expression would wrap it in a function that can not be imported, and so not be pickled.
+    done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
+    measures = pl.when(WARNED).then(pl.exclude(*read, WARNED))
+    return result.with_columns(done.alias(WARNED)).with_columns(measures).drop(WARNED, *marks)
+
+
+def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
+    """Warn of measures for which no grade is relevant, or, of grades between 0 and 1, only the highest."""
+    # Every judged document is relevant to a measure with `rel=0`.
+    if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
+        return
+    grade = pl.col("relevance")
+    extremes = judgments.select("relevance").select(lowest=grade.filter(grade > 0).min(), highest=grade.max())
+    lowest, highest = extremes.collect(engine=judgments.engine).row(0)
+    # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
+    specs = (CATALOG[call.measure] for _, call in called)
+    if highest is not None and lowest is None and any(spec.bounds[0] == 0 < spec.best for spec in specs):
+        warn(f"no grade of {the('qrels')} is above 0, so that no document is relevant.")
+    if lowest is None:
+        return
+    whole = not judgments.dtypes["relevance"].is_float()
+    wrong: dict[str, list[tuple[str, Call]]] = {}
+    for name, call in called:
+        rel = call.arguments["rel"]
+        if rel is None or (whole and rel <= 1):  # a whole grade above 0 is 1 or more
+            continue
+        if highest < rel:
+            wrong.setdefault(f"no grade is relevant: the highest is {highest:g}", []).append((name, call))
+        if rel == 1 and lowest < 1 == highest:
+            wrong.setdefault("only grades of 1 are relevant, and others between 0 and 1 are not", []).append(
+                (name, call)
+            )
+    for problem, calls in wrong.items():
+        example = _from_grade(calls[0][1], 0.5 if lowest < 1 and highest <= 1 else highest)
+        words = "Name the lowest relevant grade, as in"
+        fix = Fix(words, Code(repr(example)), without_code=f"{words} {example}")
+        warn(f"to {_some([name for name, _ in calls])} {problem}.", fix=fix)
+
+
+def _from_grade(call: Call, rel: float) -> str:
+    """The name of a measure for which grades from `rel` on are relevant."""
+    k = call.arguments.get("k")
+    return f"{call.measure}(rel={rel:g})" + (f"@{k}" if k is not None else "")
+
+
+def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
+    """Warn of systems that share nothing with the judgments, or answer few queries."""
+    if pair.qrels is None:
+        return
+    systems = _without_hits(result, pair)
+    if systems != []:
+        _warn_of_nothing_shared(pair, pair.qrels, systems)
+    elif missing == "zero":
+        _warn_of_few_answers(result, pair)
+
+
+def _without_hits(result: pl.DataFrame, pair: Pair) -> list[Any] | None:
+    """The systems that retrieved no judged document; None if there is no other, or none at all."""
+    if not result[HITS].any():
+        return [] if retrieves_judged(pair) else None
+    if "run" not in pair.run.keys:
+        return []
+    silent = result.group_by("run").agg(pl.col(HITS).any()).filter(~pl.col(HITS))["run"].sort().to_list()
+    return [system for system in silent if not retrieves_judged(_of_systems(pair, [system]))]
+
+
+def _of_systems(pair: Pair, systems: list[Any]) -> Pair:
+    """The pair with the rows of some systems."""
+    rows = pair.run.all_columns().filter(pl.col("run").is_in(systems))
+    return Pair(pair.run.made_of(rows), pair.qrels)
+
+
+def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[Any] | None) -> None:
+    """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
+    judged = qrels.select("query_id", "doc_id").head(1).collect(engine=qrels.engine)
+    if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect(engine=qrels.engine).is_empty():
+        return  # the qrels say on purpose that nothing is relevant
+    run, of_systems = pair.run, ""
+    if systems is not None:
+        run = _of_systems(pair, systems).run
+        of_systems = f" of {_some(systems)}"
+    queries = run.select("query_id").join(qrels.select("query_id"), on="query_id", how="semi")
+    role = "doc_id" if queries.head(1).collect(engine=run.engine).height else "query_id"
+    problem = {
+        "doc_id": f"no retrieved document{of_systems or of_file()} is judged for its query",
+        "query_id": f"{the('run')}{of_systems} and {the('qrels')} share no query",
+    }[role]
+    of_run, of_qrels = (_examples(table, role) for table in (run, qrels))
+    warn(f"{problem}; ids of {the('run')} are {of_run}, of {the('qrels')} {of_qrels}.")
+
+
+def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
+    """Warn of runs that answer fewer than half of the judged queries: most of a mean is then made of zeros.
+
+    The message holds no numbers, so that Python shows it once where a loop evaluates many slices.
+    """
+    systems = ["run"] if "run" in pair.run.keys else []
+    if not _few(result, HITS, systems):
+        return  # who finds judged documents for half of them answers these
+    if ANSWERED not in result.columns:
+        query = pair.run.names["query_id"]
+        answered = pair.run.select(*pair.run.keys).unique().rename({"query_id": query})
+        answers = answered.with_columns(pl.lit(True).alias(ANSWERED)).collect(engine=pair.run.engine)
+        result = result.join(answers, on=[*systems, query], how="left")
+    if few := _few(result, ANSWERED, systems):
+        fix = Fix(
+            "If they are a slice of the queries, evaluate all of them at once and take the means by slice "
+            f"({option('by')}), or leave the others out",
+            Setting("missing", "skip"),
+        )
+        run = f"{the('run')} of {_some(few)}" if systems else the("run")
+        warn(
+            f"{run} answers fewer than half of the judged queries, and each that it does not answer counts 0.", fix=fix
+        )
+
+
+def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
+    """The systems, or True for the only one, for which a column is true of fewer than half of the queries."""
+    if not systems:
+        return [True] if 2 * int(result[column].sum()) < result.height else []
+    share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
+    return result.group_by(systems).agg(share).filter(pl.col(column) < 0.5)["run"].sort().to_list()
+
+
+def of_file() -> str:
+    """The run that a warning is about, where runs are files."""
+    return f" of {the('run')}" if "run" in door().names else ""
+
+
+def _examples(table: Table, role: str) -> str:
+    # Of a plan the first rows are enough, and mostly the same each time.
+    rows = table.select(role) if table.eager else table.select(role).head(FIRST)
+    first = rows.collect(engine=table.engine)[role].drop_nulls().unique(maintain_order=True).head(3)
+    return ", ".join(map(repr, first)) or "none at all"
+
+
+def _some(names: Sequence[Any]) -> str:
+    """The first of some names, and how many others there are."""
+    others = f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
+    return quoted(names[:NAMED]) + others

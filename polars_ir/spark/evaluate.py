@@ -1,0 +1,242 @@
+"""`evaluate` on Spark: both tables to partitions by query, and the core on each.
+
+Conventions: one Spark frame of both tables travels, so that one shuffle by query brings together what belongs together.
+A row is a row of the run, a judgment, or what a judged query needs of other partitions; each is a struct in a column of
+its own (`tasks`). Nothing here runs a job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from polars_ir.errors import MeasureError, OptionError, option
+from polars_ir.frames.roles import find, required
+from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
+from polars_ir.language.names import Measured, Measures, resolve
+from polars_ir.language.options import check, count, takes
+from polars_ir.runs.evaluate import evaluate as evaluate_locally
+from polars_ir.runs.options import Evaluating
+from polars_ir.spark.tables import (
+    arrow_schema,
+    by_bytes,
+    check_broadcast,
+    check_spark,
+    column,
+    empty,
+    is_small,
+    to_spark,
+)
+from polars_ir.spark.tasks import HIGHEST, JUDGMENT, POOLED, QUERY, RUN, SHARED, SYSTEMS, Evaluation, Names, in_tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: The roles of qrels, of whatever kind of judgments.
+OF_QRELS = ("query_id", "doc_id", "relevance")
+
+#: Columns that are there between two steps.
+JUDGED, DOCUMENT = "polars_ir_judged", "polars_ir_document"
+
+
+@takes(Evaluating)
+def evaluate(
+    run: DataFrame,
+    qrels: Any,
+    measures: Measures,
+    *,
+    partitions: int | None = None,
+    broadcast: bool | None = None,
+    **options: Unpack[Evaluating],
+) -> DataFrame:
+    """Measure a run against its judgments on Spark: one row per judged query, one column per measure.
+
+    The figures are those of `polars_ir.evaluate`, to the last bit, and a retried task gives the same again. Columns
+    are recognised by the same names, and the options are the same, but for `ties="input"`: the rows of a Spark frame
+    have no order.
+
+    Parameters
+    ----------
+    run
+        A Spark frame; with a `run` column every system is evaluated in the same pass.
+    qrels
+        The judgments: a Spark frame, or any table that `polars_ir.evaluate` takes; None where the run has a relevance
+        column of its own.
+    measures
+        Names in any dialect, expressions, or both. They are sent as expressions, so that a measure registered here
+        need not be on the executors.
+    partitions
+        The number of parts of the queries. Each must fit the memory of a task. None leaves it to Spark.
+    broadcast
+        True: the ids of the judged queries are sent to all executors first, so that of the run only the rows of those
+        queries travel. False: they are not. None: they are where Spark takes them for small enough
+        (`spark.sql.autoBroadcastJoinThreshold`), which it can not say over Spark Connect.
+
+    Returns
+    -------
+    A Spark frame, of which nothing has run
+        `run` (if the run has several), the query column under its name in the run, and a column per measure (double;
+        counts are bigint), in no order.
+
+    Raises
+    ------
+    IRError
+        For tables, measures, options or settings of the session that can not be used, before any job. What is wrong
+        with rows fails the job with our message inside Spark's `PythonException`.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> run.transform(spark.evaluate, qrels, ["nDCG@10", "RR"]).show()  # doctest: +SKIP
+    """
+    check_spark("run", run)
+    if options["ties"] == "input":
+        raise OptionError(
+            "needs rows in an order, which those of a Spark frame have not. Use another.", about=option("ties", "input")
+        )
+    if partitions is not None:
+        check("partitions", partitions, count())
+    if broadcast not in (None, True, False):
+        raise OptionError.value("broadcast", broadcast, (None, True, False))
+    if qrels is not None:
+        qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
+    measured = resolve(measures)
+    run = by_bytes(run)
+    pair = Pair(run, qrels, _names(run, qrels))
+    schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
+    sent = tuple(map(_serialized, measured))
+    read = {name for measure in measured for name in measure.expression.meta.root_names()}
+    rows = rows_of(pair, read, bounds=options["bounds"], broadcast=broadcast)
+    rows = rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
+    return in_tasks(rows, Evaluation(sent, options, pair.names, schema))
+
+
+def _serialized(measure: Measured) -> bytes:
+    """A measure, ready to be sent to executors."""
+    try:
+        return bytes(measure.expression.meta.serialize())
+    except pl.exceptions.ComputeError:
+        raise MeasureError(
+            f"measure {measure.name!r} holds a Python function, which can not be sent to executors; write it in Polars "
+            "expressions."
+        ) from None
+
+
+def _empty_result(
+    run: DataFrame,
+    qrels: DataFrame | None,
+    names: Names,
+    measures: Sequence[Measured],
+    options: Evaluating,
+) -> pl.DataFrame:
+    """The local evaluation of no rows, which raises the errors of the call."""
+    no_rows, no_judgments = empty("run", run).lazy(), None if qrels is None else empty("qrels", qrels)
+    if no_judgments is not None and names.qrels.keys() == set(OF_QRELS):
+        # An empty table in memory may have ids of any type, a plan may not.
+        same_types(run_table(no_rows), qrels_table(no_judgments.lazy()))
+    result = evaluate_locally(no_rows, no_judgments, [measure.expression for measure in measures], **options)
+    return pl.DataFrame(schema=result.collect_schema())
+
+
+def _names(run: DataFrame, qrels: DataFrame | None) -> Names:
+    """The columns of both tables, by their roles."""
+    if qrels is not None:
+        columns = {role: find("qrels", role, qrels.columns) for role in OF_QRELS}
+        columns["relevance"] = columns["relevance"] or find("qrels", "score", qrels.columns)
+        return Names(run_table(empty("run", run)).names, {role: name for role, name in columns.items() if name})
+    # Locally equal scores would keep the order of the rows, and here these have none.
+    required("run", "doc_id", run.columns)
+    return Names(labelled_table(empty("run", run)).names, {})
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run with its judgments; `qrels` is None where the run holds its grades itself."""
+
+    run: DataFrame
+    qrels: DataFrame | None
+    names: Names
+
+    def of_judgments(self, role: str) -> DataFrame:
+        """The ids or grades of the judged rows, with duplicates."""
+        frame, names = (self.run, self.names.run) if self.qrels is None else (self.qrels, self.names.qrels)
+        judged = frame if self.qrels is not None else frame.filter(column(names["relevance"]).isNotNull())
+        return judged.select(column(names[role]).alias(role))
+
+
+def rows_of(pair: Pair, read: Collection[str], *, bounds: bool, broadcast: bool | None) -> DataFrame:
+    """All rows that travel, with the query that they travel by; `read` are the columns that the measures name."""
+    run = _run(pair, read)
+    if pair.qrels is None:
+        frames = [run]
+    else:
+        judgments = _packed(pair.qrels, pair.names.qrels["query_id"], JUDGMENT, pair.qrels.columns)
+        frames = [_of_judged_queries(run, pair, broadcast), judgments]
+    shared = _shared(pair, bounds=bounds)
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), [*frames, *shared])
+
+
+def _packed(frame: DataFrame, query: str, struct: str, columns: Collection[str]) -> DataFrame:
+    """Rows as structs of some of their columns."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return frame.select(column(query).alias(QUERY), F.struct(*map(column, columns)).alias(struct))
+
+
+def _run(pair: Pair, read: Collection[str]) -> DataFrame:
+    """The rows of the run with the columns that are read; with a pool also whether the document is in it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = pair.names.run
+    columns = [name for name in pair.run.columns if name in names.values() or name in read]
+    if "judged_elsewhere" not in read:
+        return _packed(pair.run, names["query_id"], RUN, columns)
+    pool = pair.of_judgments("doc_id").distinct().select(column("doc_id").alias(DOCUMENT), F.lit(True).alias(POOLED))
+    rows = pair.run.withColumn(DOCUMENT, column(names["doc_id"])).join(pool, DOCUMENT, "left")
+    packed = F.struct(*map(column, columns)).alias(RUN)
+    return rows.select(column(names["query_id"]).alias(QUERY), packed, POOLED)
+
+
+def _of_judged_queries(run: DataFrame, pair: Pair, broadcast: bool | None) -> DataFrame:  # noqa: FBT001  # an option of ours
+    """The run without the rows of unjudged queries, if the judged ones can be broadcast."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    judged = pair.of_judgments("query_id").distinct().select(column("query_id").alias(QUERY), F.lit(True).alias(JUDGED))
+    if broadcast:
+        check_broadcast(judged)
+    elif broadcast is not None or not is_small(judged):
+        return run
+    # Rows that can not be evaluated are kept, since they fail the evaluation whatever their query.
+    marked = run.join(F.broadcast(judged), QUERY, "left")
+    return marked.filter(column(JUDGED).isNotNull() | _is_wrong(pair)).drop(JUDGED)
+
+
+def _is_wrong(pair: Pair) -> Column:
+    """An expression that is true for a row of the run with a null id, or a score that is NaN or null."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    value = {role: column(RUN).getField(name) for role, name in pair.names.run.items()}
+    is_nan = F.isnan(value["score"].cast("double"))
+    return reduce(lambda left, right: left | right, (of_role.isNull() for of_role in value.values()), is_nan)
+
+
+def _shared(pair: Pair, *, bounds: bool) -> list[DataFrame]:
+    """The facts that every judged query brings along: the systems, the highest grade; none if not needed."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = {}
+    if pair.qrels is not None and "run" in pair.names.run:
+        facts[SYSTEMS] = pair.run.agg(F.collect_set(column(pair.names.run["run"])).alias(SYSTEMS))
+    if bounds:
+        # Spark takes NaN for more than infinity. Such grades fail the evaluation, and are not to appear twice.
+        finite = F.when(F.col("relevance") < float("inf"), F.col("relevance"))
+        facts[HIGHEST] = pair.of_judgments("relevance").agg(F.max(finite).cast("double").alias(HIGHEST))
+    if not facts:
+        return []
+    queries = pair.of_judgments("query_id").distinct()
+    rows = reduce(lambda left, right: left.crossJoin(F.broadcast(right)), facts.values(), queries)
+    return [_packed(rows, "query_id", SHARED, list(facts))]

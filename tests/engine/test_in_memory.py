@@ -1,0 +1,78 @@
+"""Rows by number: where tables come in pieces, in no order, or with queries that only one side has."""
+
+import polars as pl
+import pytest
+from generated import collection, every_measure
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+from polars_ir.engine.in_memory import Pieces, Rankings, places, starts_of
+from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.language.measure import spec_of
+from polars_ir.language.names import resolve
+
+
+def test_a_piece_starts_wherever_an_id_changes():
+    rows = pl.DataFrame({"run": ["a", "a", "b", "b", "b"], "query_id": ["q", "p", "p", "p", "q"]})
+    pieces = Pieces.of(rows, ["run", "query_id"])
+    assert pieces.starts.to_list() == [0, 1, 2, 4]
+    assert pieces.spread(pl.Series([7, None, 5, 3], dtype=pl.UInt32)).to_list() == [7, None, 5, 5, 3]
+    assert starts_of(pl.Series([], dtype=pl.UInt32)).to_list() == []
+
+
+def test_rankings_of_queries_without_a_number_are_left_out():
+    rows = pl.DataFrame({"run": ["a", "a", "b"], "query_id": ["q", "p", "p"], "score": [1.0, 2.0, 3.0]})
+    rankings = Rankings.of(rows, pl.Series(["o", "p"]))
+    assert rankings.systems.to_list() == ["a", "b"]
+    assert (rankings.ranking.to_list(), rankings.query.to_list()) == ([1, 3], [1, 1])
+    assert rankings.rows["score"].to_list() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [3, 4, 5, 0, 1, 2], [5, 2, 0, 4, 1, 3], [2, 3, 0, 1, 4, 5]])
+@pytest.mark.parametrize("by_id", [True, False])
+def test_places_in_any_order_of_the_rows(order, by_id):
+    ranking = pl.Series([0, 0, 0, 2, 2, 2], dtype=pl.UInt32)
+    rows = pl.DataFrame({"doc_id": ["a", "b", "c", "x", "y", "z"], "score": [2.0, 2.0, 1.0, -0.0, 0.0, 5.0]})
+    ranking, rows = ranking[order], rows[order]
+    rankings = Rankings(rows, ranking, ranking, pl.Series(["p", "q", "r"]), None)
+    placed = rows.hstack(places(rankings, pl.Series(range(6), dtype=pl.UInt32), by_id=by_id)).sort("doc_id")
+    assert placed["n_higher"].to_list() == [0, 0, 2, 1, 1, 0]
+    assert placed["n_tied"].to_list() == [2, 2, 1, 2, 2, 1]
+    a_first, x_first = (not by_id and order.index(one) < order.index(one + 1) for one in (0, 3))
+    assert placed["rank"].to_list() == [*((1, 2) if a_first else (2, 1)), 3, *((2, 3) if x_first else (3, 2)), 1]
+
+
+def only_relevant(qrels: pl.DataFrame) -> pl.DataFrame:
+    return qrels.filter((pl.col("relevance") > 0) | pl.col("query_id").is_first_distinct())
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "best", "worst", "expected"])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.whole("seconds a case", quick=1)
+def test_what_reads_only_relevant_documents_is_told_right(seed, ties):
+    """With all other judgments left out, and a measure beside it that makes `evaluate` read all that are left."""
+    measures = [m for m in resolve(every_measure()) if reads_only_relevant(m)]
+    if ties == "expected":
+        measures = [m for m in measures if spec_of(m.call).expected]
+    assert len(measures) > 20
+    run, qrels = collection(seed, queries=40, depth=20)
+    reads_all = pl.col("doc_id").count().alias("all") if ties != "expected" else "Judged"
+    expressions = [m.expression for m in measures]
+    everything = ir.evaluate(run, qrels, [*expressions, reads_all], ties=ties)
+    less = ir.evaluate(run, only_relevant(qrels), expressions, ties=ties)
+    assert_frame_equal(everything.drop(everything.columns[-1]), less, check_exact=True)
+    assert_frame_equal(ir.evaluate(run, qrels, expressions, ties=ties), less, check_exact=True)
+
+
+@pytest.mark.parametrize("measure", ["Judged@3", "bpref", "infAP", "RBP(gains={0:0.5,1:1})"])
+def test_what_reads_other_judgments_is_told(measure):
+    assert not reads_only_relevant(resolve([measure])[0])
+
+
+def test_a_measure_of_ones_own_reads_all_judgments():
+    assert not reads_only_relevant(resolve([pl.col("relevance").count().alias("mine")])[0])
+
+
+def test_a_run_that_retrieves_only_what_is_not_relevant_shares_documents_with_the_qrels():
+    """No warning of ids that differ, which would be an error here."""
+    assert ir.evaluate({"q": ["d1"]}, {"q": {"d1": 0, "d2": 1}}, "P@1").row(0) == ("q", 0.0)

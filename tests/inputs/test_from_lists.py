@@ -1,0 +1,214 @@
+"""One row per query, documents in lists: a list is a ranking, whatever stands beside it."""
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polars_ir as ir
+
+LOG = pl.DataFrame(
+    {
+        "query_id": ["q1", "q2", "q3", "q4"],
+        "retrieved": [["d1", "d2"], ["d1"], [], ["d4"]],
+        "scores": [[0.9, 0.2], [0.5], [], [0.3]],
+        "relevant": [["d2", "d3"], ["d1"], ["d1"], []],
+        "grades": [[1, 2], [3], [1], []],
+    }
+)
+
+
+def test_the_order_of_a_list_is_the_ranking():
+    run, qrels = ir.from_lists(LOG.drop("scores", "grades"))
+    assert ir.evaluate(run, qrels, "RR").rows() == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0), ("q4", 0.0)]
+
+
+def test_scores_that_are_asked_for_are_those_of_the_run():
+    run, _ = ir.from_lists(LOG, scores="scores")
+    assert run.rows() == [("q1", "d1", 0.9), ("q1", "d2", 0.2), ("q2", "d1", 0.5), ("q4", "d4", 0.3)]
+
+
+def test_scores_that_nobody_asked_for_rank_nothing():
+    run, _ = ir.from_lists(LOG.with_columns(scores=[[0.5, 0.5], [0.5], [], [0.3]]))
+    assert run["score"].to_list() == [2, 1, 1, 1]
+
+
+RISING = LOG.with_columns(scores=pl.Series([[0.1, 0.2], [0.5], [], [0.3]]))
+
+CONTRADICTION = (
+    "frame has 1 row whose 'scores', as scores, rise along 'retrieved'. A list is a ranking, best first: give "
+    "scores='distance' if they are distances, or leave them out if the list is right; if the scores are right, make a "
+    "run of them: "
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"scores": "scores"}])
+def test_scores_against_the_order_of_a_list_are_an_error_and_its_advice_runs(options):
+    frame = RISING
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(frame, **options)
+    advice = (
+        "frame.select(query_id='query_id', doc_id='retrieved', score=pl.col('scores'))"
+        ".explode('doc_id', 'score', empty_as_null=False).drop_nulls()"
+    )
+    assert str(error.value).startswith(f"{CONTRADICTION}{advice}. The first:")
+    run = eval(advice)  # noqa: S307  # what the message tells its reader to type
+    assert ir.evaluate(run, {"q1": ["d2"]}, "RR").item(0, 1) == 1.0
+
+
+def test_the_advice_for_pandas_runs():
+    frame = RISING.to_pandas()
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(frame)
+    advice = str(error.value).removeprefix(CONTRADICTION).partition(". The first:")[0]
+    run = eval(advice)  # noqa: S307  # what the message tells its reader to type
+    assert ir.evaluate(run.astype({"score": float}), {"q1": ["d2"]}, "RR")["RR"].tolist() == [1.0]
+
+
+def test_a_plan_fails_for_scores_against_the_order_of_a_list():
+    run, _ = ir.from_lists(RISING.lazy())
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="give scores='distance' if they are distances"):
+        run.collect()
+
+
+def test_distances_rise_along_a_list():
+    run, qrels = ir.from_lists(RISING, scores="distance")
+    assert run["score"].to_list() == [-0.1, -0.2, -0.5, -0.3]
+    assert ir.evaluate(run, qrels, "RR").item(0, 1) == 0.5
+    renamed, _ = ir.from_lists(RISING.rename({"scores": "distances"}), scores="distances")
+    assert renamed.equals(run)
+
+
+def test_distances_that_fall_along_a_list_are_an_error():
+    with pytest.raises(ir.IRError, match="whose 'scores', as distances, fall along 'retrieved'"):
+        ir.from_lists(LOG, scores="distance")
+
+
+@pytest.mark.parametrize("kind", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()])
+def test_a_null_list_of_relevant_documents_is_not_judged_and_an_empty_one_is(kind):
+    log = pl.DataFrame({"query_id": ["q", "r", "s"], "retrieved": [["a"], ["b"], ["c"]], "relevant": [["a"], None, []]})
+    run, qrels = ir.from_lists(kind(log))
+    found = ir.evaluate(run, qrels, "RR")
+    rows = found.to_dict("list") if isinstance(found, pd.DataFrame) else found.lazy().collect().to_dict(as_series=False)
+    assert rows == {"query_id": ["q", "s"], "RR": [1.0, 0.0]}
+
+
+STRUCTS = pl.DataFrame(
+    {
+        "query_id": ["q"],
+        "retrieved": [[{"id": "d1", "score": 0.9}, {"id": "d2", "score": 0.3}]],
+        "relevant": [[{"docno": "d2", "grade": 2}, {"docno": "d3", "grade": 1}]],
+    }
+)
+
+
+@pytest.mark.parametrize("kind", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()])
+def test_lists_of_structs_hold_ids_and_grades(kind):
+    run, qrels = ir.from_lists(kind(STRUCTS))
+    run, qrels = (pl.from_pandas(t) if isinstance(t, pd.DataFrame) else t.lazy().collect() for t in (run, qrels))
+    assert run.rows() == [("q", "d1", 2), ("q", "d2", 1)]
+    assert qrels.rows() == [("q", "d2", 2), ("q", "d3", 1)]
+
+
+def test_scores_in_structs_must_fall_and_distances_rise():
+    turned = STRUCTS.with_columns(pl.col("retrieved").list.reverse())
+    with pytest.raises(ir.IRError, match=r"'retrieved.score', as scores, rise along .*\.unnest\('retrieved'\)"):
+        ir.from_lists(turned)
+    assert ir.from_lists(turned, scores="distance")[0]["score"].to_list() == [-0.3, -0.9]
+
+
+def test_structs_without_an_id_are_an_error_whose_advice_runs():
+    frame = pl.DataFrame({"query_id": ["q"], "retrieved": [[{"key": "d1"}]], "relevant": [["d1"]]})
+    with pytest.raises(ir.IRError, match="column 'retrieved' holds structs without a field doc_id or id") as error:
+        ir.from_lists(frame)
+    code = str(error.value).partition("as in: ")[2].removesuffix(".")
+    run, qrels = ir.from_lists(eval(code))  # noqa: S307  # what the message tells its reader to type
+    assert ir.evaluate(run, qrels, "RR").item(0, 1) == 1.0
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.DataFrame.to_dicts], ids=["pandas", "Polars", "dicts"])
+def test_sets_in_a_column_are_no_rankings(kind):
+    log = {"query_id": ["q"], "retrieved": [{"d1", "d2"}], "relevant": [["d1"]]}
+    log = kind(pl.DataFrame(log) if kind is pl.DataFrame.to_dicts else log)
+    with pytest.raises(ir.IRError, match="'retrieved' must hold lists, best first; it has sets, which have no order"):
+        ir.from_lists(log)
+
+
+def test_sets_of_relevant_documents_become_lists_as_advised():
+    frame = pl.DataFrame({"query_id": ["q"], "retrieved": [["d1"]], "relevant": [{"d1"}]})
+    assert frame.schema["relevant"] == pl.Object
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(frame)
+    code = str(error.value).partition("Make lists of its objects: ")[2].removesuffix(".")
+    run, qrels = ir.from_lists(eval(code, {"pl": pl, "frame": frame}))  # noqa: S307  # what the message says
+    assert ir.evaluate(run, qrels, "RR").rows() == [("q", 1.0)]
+
+
+def test_grades_in_a_list_are_the_grades():
+    _, qrels = ir.from_lists(LOG, grades="grades")
+    assert qrels.rows() == [("q1", "d2", 1), ("q1", "d3", 2), ("q2", "d1", 3), ("q3", "d1", 1), ("q4", None, None)]
+
+
+def test_a_query_with_an_empty_list_of_relevant_documents_is_undefined():
+    run, qrels = ir.from_lists(LOG.drop("scores", "grades"))
+    assert ir.evaluate(run, qrels, "RR", undefined=None)["RR"].to_list() == [0.5, 1.0, 0.0, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"), [("lazy", pl.LazyFrame), ("to_pandas", pd.DataFrame), ("to_arrow", pl.DataFrame)]
+)
+def test_lists_of_every_kind_of_table(kind, wanted):
+    run, qrels = ir.from_lists(getattr(LOG[:2].drop("scores", "grades"), kind)())
+    assert (type(run), type(qrels)) == (wanted, wanted)
+    assert ir.mean(evaluated_rr(run, qrels)).item() == 0.75
+
+
+def evaluated_rr(run: object, qrels: object) -> pl.DataFrame:
+    """RR as a Polars DataFrame."""
+    found = ir.evaluate(run, qrels, "RR")
+    return pl.from_pandas(found) if isinstance(found, pd.DataFrame) else found.lazy().collect()
+
+
+def test_lists_under_other_names():
+    log = LOG.rename({"query_id": "qid", "retrieved": "found", "relevant": "truth"})
+    run, qrels = ir.from_lists(log, query="qid", retrieved="found", relevant="truth")
+    assert (run.columns, qrels.columns) == (["query_id", "doc_id", "score"], ["query_id", "doc_id", "relevance"])
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "message"),
+    [
+        (LOG.drop("relevant"), {}, "frame has no column 'relevant'"),
+        (LOG.with_columns(retrieved=pl.lit("d1,d2")), {}, "frame column 'retrieved' must be a list; it is String"),
+        (
+            LOG.with_columns(scores=pl.lit([0.5])),
+            {"scores": "scores"},
+            "frame has 2 rows whose 'retrieved' and 'scores' differ in length",
+        ),
+        (pl.concat([LOG, LOG[:1]]), {}, "frame has 2 rows with the 'query_id' of another row"),
+    ],
+)
+def test_lists_that_can_not_be_read(log, options, message):
+    with pytest.raises(ir.IRError, match=message):
+        ir.from_lists(log, **options)
+
+
+def test_the_lists_that_are_most_like_the_names_looked_for_are_proposed():
+    frame = pl.DataFrame({"question_id": ["q"], "my_results": [["d"]], "gold_docs": [["d"]], "tags": [["x"]]})
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(frame)
+    assert "retrieved='my_results', relevant='gold_docs'" in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Int8, pl.Int64, pl.UInt8, pl.UInt64, pl.Decimal(10, 2)])
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=5))
+def test_distances_of_any_type_make_the_ranking_of_the_list(dtype, distances):
+    distances.sort()
+    documents = [f"d{9 - i}" for i in range(len(distances))]  # of equal scores the highest id stands first
+    log = pl.DataFrame({"query_id": ["q"], "retrieved": [documents], "relevant": [documents[:1]]})
+    log = log.with_columns(pl.Series("distance", [distances], dtype=pl.List(dtype)))
+    run, _ = ir.from_lists(log, scores="distance")
+    assert ir.top_k(run, 5)["doc_id"].to_list() == documents
+    assert run.cast({"score": pl.Float64})["score"].to_list() == [-distance for distance in distances]
+    assert ir.from_lists(log.lazy(), scores="distance")[0].collect().equals(run)

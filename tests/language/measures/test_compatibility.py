@@ -1,0 +1,132 @@
+"""Compatibility: overlap with the ideal ranking."""
+
+import pytest
+from generated import as_dicts, collection, collections, qrels_frame, run_frame
+from hypothesis import given
+from suite import examples
+
+import polars_ir as ir
+
+pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+
+#: Sums in another order than the oracle's.
+TOLERANCE = 1e-12
+
+PARAMETERS = [{}, {"p": 0.5}, {"p": 0.99}, {"p": 0.01}, {"normalize": False}, {"p": 0.8, "normalize": False}]
+
+
+def value(run: object, qrels: object, **parameters: object) -> float:
+    """The compatibility of a single query."""
+    return ir.evaluate(run, qrels, ir.compatibility(**parameters)).item(0, 1)
+
+
+def rank_biased_overlap(ranking: list[str], ideal: list[str], p: float) -> float:
+    """The sum over depths of p^(d-1) * overlap(d) / d, depth by depth."""
+    depths = range(1, max(len(ranking), len(ideal)) + 1)
+    return sum(p ** (d - 1) * len({*ranking[:d]} & {*ideal[:d]}) / d for d in depths)
+
+
+def by_formula(run: dict[str, float], judged: dict[str, float], p: float = 0.95, normalize: bool = True) -> float:
+    """What the definition gives; the order of the run is scores falling, then ids falling."""
+    ranking = sorted(run, key=lambda document: (run[document], document), reverse=True)
+    place = {document: place for place, document in enumerate(ranking)}
+    graded = [document for document in judged if judged[document] > 0]
+    ideal = sorted(graded, key=lambda document: (-judged[document], place.get(document, len(place))))
+    if not ideal:
+        return 0.0
+    # The ideal ranking goes down as far as the other one.
+    depth = max(len(ranking), len(ideal))
+    padded = [*ideal, *(object() for _ in range(depth - len(ideal)))]
+    most = sum(p ** (d - 1) * min(d, len(ideal)) / d for d in range(1, depth + 1)) if normalize else 0
+    return rank_biased_overlap(ranking, padded, p) / (most or (1 - p**depth) / (1 - p))
+
+
+def test_worked_by_hand():
+    run, qrels = {"q": ["x", "a", "b"]}, {"q": {"a": 2, "b": 1}}
+    # Ideal a b. Overlaps at depths 1, 2, 3 are 0, 1, 2; of the ideal ranking with itself 1, 2, 2.
+    overlap, ideal = 0.5 * 1 / 2 + 0.25 * 2 / 3, 1 + 0.5 + 0.25 * 2 / 3
+    assert value(run, qrels, p=0.5) == pytest.approx(overlap / ideal, abs=1e-15, rel=0)
+    assert value(run, qrels, p=0.5, normalize=False) == pytest.approx(overlap / (1 + 0.5 + 0.25), abs=1e-15, rel=0)
+
+
+def test_equal_grades_have_the_order_of_the_run():
+    assert value({"q": ["b", "a"]}, {"q": ["a", "b"]}) == value({"q": ["a", "b"]}, {"q": ["a", "b"]}) == 1.0
+
+
+def test_documents_that_were_not_retrieved_come_last_among_their_grade():
+    # Ideal b c, c being what the run missed: overlaps 1 and 1, of 1 and 2.
+    assert value({"q": {"b": -1.0}}, {"q": ["b", "c"]}, p=0.5) == pytest.approx(1.25 / 1.5, abs=1e-15, rel=0)
+
+
+@pytest.mark.whole("a long table")
+def test_the_table_of_weights_is_long_enough():
+    run = {"q": [*(f"d{i:05}" for i in range(5000)), "hit"]}
+    for p in (0.01, 0.95, 0.9999):
+        scores = {document: -float(i) for i, document in enumerate(run["q"])}
+        assert value(run, {"q": ["hit"]}, p=p) == pytest.approx(by_formula(scores, {"hit": 1}, p), rel=1e-9, abs=1e-17)
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS)
+@examples(40)
+@given(collections(grades=(-0.5, 0.0, 0.5, 1.0, 2.0, 3.0)))
+@pytest.mark.whole("half a second a case", quick=2)
+def test_the_definition_gives_the_same(parameters, run_and_qrels):
+    run, qrels = run_and_qrels
+    found = ir.evaluate(run_frame(run), qrels_frame(qrels), ir.compatibility(**parameters))
+    wanted = [by_formula(run.get(query, {}), qrels[query], **parameters) for query in found["query_id"]]
+    assert found.to_series(1).to_list() == pytest.approx(wanted, abs=TOLERANCE, rel=0)
+
+
+def by_ir_measures(run, qrels) -> dict[str, list[float]]:
+    """The figures of ir_measures by query, in the order of PARAMETERS."""
+    oracle = pytest.importorskip("ir_measures")
+    measures = [oracle.Compat(**parameters) if parameters else oracle.Compat for parameters in PARAMETERS]
+    found: dict[str, dict[object, float]] = {}
+    for metric in oracle.iter_calc(measures, qrels, run):
+        found.setdefault(metric.query_id, {})[metric.measure] = metric.value
+    return {query: [figures[measure] for measure in measures] for query, figures in found.items()}
+
+
+def assert_agree(run, qrels) -> None:
+    measures = [ir.compatibility(**parameters) for parameters in PARAMETERS]
+    wanted = by_ir_measures(run, qrels)
+    for query, *figures in ir.evaluate(run_frame(run), qrels_frame(qrels), measures).iter_rows():
+        assert figures == pytest.approx(wanted[query], abs=TOLERANCE, rel=0)
+
+
+@examples(100)
+@given(collections(ties=False))
+def test_ir_measures_has_the_same_figures(run_and_qrels):
+    """Without ties, which it orders by ids rising, and without scores below that of what was not retrieved, 0."""
+    run, qrels = run_and_qrels
+    assert_agree({query: {d: 1 + score for d, score in ranking.items()} for query, ranking in run.items()}, qrels)
+
+
+@pytest.mark.parametrize("depth", [40, 1500])
+@pytest.mark.whole("half a second a case", quick=1)
+def test_ir_measures_has_the_same_figures_of_long_lists(depth):
+    run, qrels = collection(21, depth=depth, queries=20)
+    run = run.with_columns(score=1.0 + run["score"].rank("ordinal"))
+    assert_agree(as_dicts(run, "score"), as_dicts(qrels, "relevance"))
+
+
+def test_ir_measures_puts_what_was_not_retrieved_above_negative_scores():
+    """Its ideal ranking takes 0 for the score of a document that was not retrieved."""
+    run, qrels = {"q": {"b": -1.0}}, {"q": {"b": 1, "c": 1}}
+    assert by_ir_measures(run, qrels)["q"][1] == pytest.approx(0.25 / 1.5, abs=1e-15, rel=0)
+    assert value(run, qrels, p=0.5) == pytest.approx(1.25 / 1.5, abs=1e-15, rel=0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"p": 1}, "Compat: p must be a number above 0 and up to 0.9999; got 1."),
+        ({"p": 0}, "Compat: p must be a number above 0 and up to 0.9999; got 0."),
+        ({"p": 0.99995}, "Compat: p must be a number above 0 and up to 0.9999; got 0.99995."),
+        ({"normalize": 1}, "Compat: normalize must be True or False; got 1."),
+    ],
+)
+def test_a_parameter_out_of_range_is_an_error(parameters, message):
+    with pytest.raises(ir.IRError) as error:
+        ir.compatibility(**parameters)
+    assert str(error.value) == message

@@ -1,0 +1,245 @@
+"""Other implementations, on collections made up by hypothesis and on two larger ones.
+
+Where an oracle is known to differ, a test shows the difference and its docstring says why.
+"""
+
+import math
+import shutil
+from itertools import accumulate
+from operator import mul
+
+import polars as pl
+import pytest
+from generated import Qrels, Run, as_dicts, collection, collections, qrels_frame, run_frame
+from hypothesis import given
+from suite import examples
+
+import polars_ir as ir
+
+ir_measures = pytest.importorskip("ir_measures")
+pytrec_eval = pytest.importorskip("pytrec_eval")
+
+#: Sums of a few terms in another order than the oracle's.
+TOLERANCE = 1e-12
+
+# Collections without a query or a document in common are among those made up.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+
+
+def assert_agree(
+    run: Run, qrels: Qrels, measures: list[pl.Expr], wanted: dict[str, dict[str, float]], **options: object
+):
+    """Assert that the queries are those of an oracle, and that each has its figures."""
+    found = ir.evaluate(run_frame(run), qrels_frame(qrels), measures, **options)
+    rows = {row.pop("query_id"): row for row in found.iter_rows(named=True)}
+    assert rows.keys() == wanted.keys()
+    for query, row in rows.items():
+        assert row == pytest.approx({name: wanted[query][name] for name in row}, abs=TOLERANCE, rel=0)
+
+
+# trec_eval 9, by way of pytrec_eval-terrier.
+
+#: trec_eval's name, and ours with the level from which grades are relevant; nDCG knows no level.
+TREC_EVAL = {
+    **{f"P_{k}": f"P(rel={{rel}})@{k}" for k in (1, 3, 20)},
+    **{f"recall_{k}": f"R(rel={{rel}})@{k}" for k in (1, 3, 20)},
+    **{f"relative_P_{k}": f"R_cap(rel={{rel}})@{k}" for k in (1, 3, 20)},
+    **{f"map_cut_{k}": f"AP(rel={{rel}})@{k}" for k in (1, 3, 20)},
+    **{f"success_{k}": f"Success(rel={{rel}})@{k}" for k in (1, 3, 20)},
+    **{f"ndcg_cut_{k}": f"nDCG@{k}" for k in (1, 3, 20)},
+    "ndcg": "nDCG",
+    "map": "AP(rel={rel})",
+    "recip_rank": "RR(rel={rel})",
+    "Rprec": "Rprec(rel={rel})",
+    "bpref": "bpref(rel={rel})",
+    "infAP": "infAP(rel={rel})",
+    "set_P": "SetP(rel={rel})",
+    "set_recall": "SetR(rel={rel})",
+    "set_relative_P": "R_cap(rel={rel})",
+    "set_F": "SetF(rel={rel})",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel(rel={rel})",
+    "num_rel_ret": "NumRelRet(rel={rel})",
+}
+FAMILIES = {"P.1,3,20", "recall.1,3,20", "relative_P.1,3,20", "map_cut.1,3,20", "success.1,3,20", "ndcg_cut.1,3,20"}
+TREC_EVAL_REQUEST = FAMILIES | {name for name in TREC_EVAL if not name[-1].isdigit()}
+
+
+def trec_eval_measures(rel: int) -> list[pl.Expr]:
+    """What pytrec_eval and the catalogue share, under trec_eval's names."""
+    return [ir.parse(ours.format(rel=rel)).alias(name) for name, ours in TREC_EVAL.items()]
+
+
+@pytest.mark.parametrize("rel", [1, 2])
+@examples(250)
+@given(collections())
+def test_trec_eval_has_the_same_figures(rel, run_and_qrels):
+    run, qrels = run_and_qrels
+    oracle = pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL_REQUEST, relevance_level=rel)
+    assert_agree(run, qrels, trec_eval_measures(rel), oracle.evaluate(run), missing="skip")
+
+
+@examples(150)
+@given(collections())
+def test_trec_eval_condenses_lists_alike(run_and_qrels):
+    run, qrels = run_and_qrels
+    oracle = pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL_REQUEST, judged_docs_only_flag=True)
+    answered = {query: judged for query, judged in qrels.items() if query in run}
+    assert_agree(run, answered, trec_eval_measures(1), oracle.evaluate(run), judged_only=True)
+
+
+def test_a_query_answered_with_unjudged_documents_only_is_not_missing_from_condensed_lists():
+    run, qrels = {"1": {"d0": 1.0}, "2": {"d1": 1.0}}, {"1": {"d1": 1}, "2": {"d1": 1}}
+    oracle = pytrec_eval.RelevanceEvaluator(qrels, {"map"}, judged_docs_only_flag=True)
+    wanted = oracle.evaluate(run)
+    assert wanted == {"1": {"map": 0.0}, "2": {"map": 1.0}}
+    assert_agree(run, qrels, [ir.average_precision().alias("map")], wanted, missing="skip", judged_only=True)
+
+
+def test_scores_that_float32_confuses_are_ordered_as_given():
+    """pytrec_eval reads scores as trec_eval 9 did, into 32 bits; 1.00000001 and 1 tie there, and b precedes a."""
+    run, qrels = {"q": {"a": 1.00000001, "b": 1.0, "c": 0.5}}, {"q": {"a": 1}}
+    oracle = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
+    assert oracle["q"]["recip_rank"] == 0.5
+    scores = run_frame(run)
+    assert ir.evaluate(scores, qrels, "RR")["RR"].item() == 1.0
+    assert ir.evaluate(scores.cast({"score": pl.Float32}), qrels, "RR")["RR"].item() == 0.5
+
+
+# ir_measures and its providers.
+
+#: What both spell alike. Not with `gains=`: pytrec_eval, which ir_measures passes them to, now and then gives 0 for a
+#: perfect ranking, depending on what the process did before; the formulas below check them.
+# fmt: off
+ALIKE = [
+    "P@1", "P@5", "P(rel=2)@5", "P@20", "R@1", "R@5", "R(rel=2)@5", "SetP",
+    "SetP(rel=2)", "SetR", "SetR(rel=2)", "SetF", "SetF(rel=2)", "Rprec", "Rprec(rel=2)", "RR",
+    "RR(rel=2)", "RR@1", "RR@5", "RR(rel=2)@5", "AP", "AP@5", "AP(rel=2)", "AP(rel=2)@5",
+    "infAP", "infAP(rel=2)", "Bpref", "Bpref(rel=2)", "nDCG", "nDCG@1", "nDCG@5",
+    "Success@1", "Success(rel=2)@5", "Judged", "Judged@1", "Judged@5", "NumRet", "NumRet(rel=2)",
+]
+# fmt: on
+
+#: Their names, and ours.
+IR_MEASURES = {
+    **{name: name for name in ALIKE},
+    # Their beta is trec_eval's parameter, which stands for beta squared.
+    "SetF(beta=4.0)": "SetF(beta=2)",
+    "SetF(beta=0.25,rel=2)": "SetF(beta=0.5,rel=2)",
+    "SetP(relative=True)": "R_cap",
+}
+
+
+def by_ir_measures(run: Run, qrels: Qrels, names: list[str]) -> dict[str, dict[str, float]]:
+    """What ir_measures computes, by query and the name as it was given."""
+    parsed = {ir_measures.parse_measure(name): name for name in names}
+    figures: dict[str, dict[str, float]] = {}
+    for metric in ir_measures.iter_calc(list(parsed), qrels, run):
+        figures.setdefault(metric.query_id, {})[parsed[metric.measure]] = metric.value
+    return figures
+
+
+@examples(250)
+@given(collections(ties=False))
+def test_ir_measures_has_the_same_figures(run_and_qrels):
+    """Without ties: its providers break them differently, RR@k and Judged by document id rising."""
+    run, qrels = run_and_qrels
+    measures = [ir.parse(ours).alias(theirs) for theirs, ours in IR_MEASURES.items()]
+    assert_agree(run, qrels, measures, by_ir_measures(run, qrels, list(IR_MEASURES)))
+
+
+@examples(50)
+@given(collections(ties=False))
+def test_ir_measures_counts_the_relevant_documents_of_answered_queries(run_and_qrels):
+    """Its default for a query that the run missed is 0; here the query keeps its relevant documents."""
+    run, qrels = run_and_qrels
+    wanted = {q: figures for q, figures in by_ir_measures(run, qrels, ["NumRel"]).items() if q in run}
+    assert_agree(run, qrels, [ir.n_relevant_documents()], wanted, missing="skip")
+
+
+def test_ir_measures_breaks_ties_differently_in_one_call():
+    """Its RR goes by trec_eval's rule, ids falling; its RR@10, of another provider, by ids rising."""
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
+    assert by_ir_measures(run, qrels, ["RR", "RR@10"]) == {"q": {"RR": 0.5, "RR@10": 1.0}}
+    assert ir.evaluate(run, qrels, ["RR", "RR@10"]).row(0) == ("q", 0.5, 0.5)
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="ir_measures runs gdeval.pl")
+def test_gdeval_has_the_same_figures():
+    """gdeval prints 5 decimals, and takes query ids that are numbers."""
+    frames = collection(5, grades=(-1, 0, 1, 2, 3, 4))
+    run, qrels = (frame.with_columns(pl.col("query_id").str.strip_prefix("q")) for frame in frames)
+    names = ["ERR@1", "ERR@5", "ERR@20", "nDCG(dcg='exp-log2')@1", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@20"]
+    wanted = by_ir_measures(as_dicts(run, "score"), as_dicts(qrels, "relevance"), names)
+    for row in ir.evaluate(run, qrels, names).iter_rows(named=True):
+        assert wanted[row.pop("query_id")] == pytest.approx(row, abs=0.6e-5, rel=0)
+
+
+def test_cwl_has_the_same_rank_biased_precision():
+    """Without ties: cwl keeps the order of the input. Its weights add up to 1 over 1000 places, ours without end."""
+    pytest.importorskip("cwl")
+    run, qrels = collection(6)
+    run = run.with_columns(score=pl.int_range(pl.len()).cast(pl.Float64))
+    names = ["RBP(rel=1)", "RBP(rel=2)", "RBP(p=0.5,rel=1)"]
+    wanted = by_ir_measures(as_dicts(run, "score"), as_dicts(qrels, "relevance"), names)
+    measures = [ir.parse(name).alias(name) for name in names]
+    for row in ir.evaluate(run, qrels, measures).iter_rows(named=True):
+        assert wanted[row.pop("query_id")] == pytest.approx(row, abs=TOLERANCE, rel=0)
+
+
+# The formulas of measures, parameters and grades that no tool has, over a plain list of grades.
+
+
+def discounted(gains: list[float]) -> float:
+    """The sum of the gains of a list, discounted."""
+    return math.fsum(gain / math.log2(place + 2) for place, gain in enumerate(gains))
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """0 where a measure is undefined."""
+    return numerator / denominator if denominator else 0.0
+
+
+#: A map of gains that puts lower grades above higher ones, and as it stands in a name.
+MAP = {0.5: 0.5, 1: 5, 1.5: 1.5, 2: 1, 3: 3, 4.25: 4}
+WRITTEN_MAP = str(MAP).replace(" ", "")
+
+
+def by_formula(ranked: list[float | None], judged: list[float], k: int) -> dict[str, float]:
+    """What the formulas give for the grades of a ranking (None: unjudged) and those of all judged documents."""
+    grades = [max(grade or 0, 0) for grade in ranked[:k]]
+    ideal = sorted((max(grade, 0) for grade in judged), reverse=True)
+    hits, n_relevant = sum(grade >= 1 for grade in grades), sum(grade >= 1 for grade in judged)
+    places = [place for place, grade in enumerate(grades) if grade >= 1]
+    satisfied = [(2 ** min(grade, 3) - 1) / 8 for grade in grades]
+    reading = [1.0, *accumulate((1 - s for s in satisfied), mul)]
+    burges, ideal_burges = ([2**grade - 1 for grade in of] for of in (grades, ideal))
+    mapped, ideal_mapped = ([MAP.get(grade, 0) for grade in of] for of in (grades, ideal))
+    ideal_mapped.sort(reverse=True)
+    return {
+        f"DCG@{k}": discounted(grades),
+        f"DCG(dcg='exp-log2')@{k}": discounted(burges),
+        f"nDCG@{k}": ratio(discounted(grades), discounted(ideal[:k])),
+        f"nDCG(dcg='exp-log2')@{k}": ratio(discounted(burges), discounted(ideal_burges[:k])),
+        f"nDCG(gains={WRITTEN_MAP})@{k}": ratio(discounted(mapped), discounted(ideal_mapped[:k])),
+        f"ERR(max_rel=3)@{k}": sum(s * r / (i + 1) for i, (s, r) in enumerate(zip(satisfied, reading, strict=False))),
+        f"RBP@{k}": 0.2 * sum(0.8**place for place in places),
+        f"RBP(p=0.5)@{k}": 0.5 * sum(0.5**place for place in places),
+        f"F@{k}": ratio(2 * hits, n_relevant + k) if n_relevant else 0.0,
+        f"F(beta=2)@{k}": ratio(5 * hits, 4 * n_relevant + k) if n_relevant else 0.0,
+        f"R_cap@{k}": ratio(hits, min(k, n_relevant)),
+        f"unj@{k}": sum(grade is None or grade < 0 for grade in ranked[:k]) / k,
+    }
+
+
+@pytest.mark.parametrize("k", [1, 4, 20])
+@examples(100)
+@given(collections(grades=(-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.25)))
+def test_fractional_grades_give_what_the_formulas_give(k, run_and_qrels):
+    run, qrels = run_and_qrels
+    wanted = {}
+    for query, judged in qrels.items():
+        ranking = sorted(run.get(query, {}).items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
+        wanted[query] = by_formula([judged.get(document) for document, _ in ranking], list(judged.values()), k)
+    measures = [ir.parse(name) for name in by_formula([], [1], k)]
+    assert_agree(run, qrels, measures, wanted)

@@ -1,0 +1,130 @@
+"""The catalogue: every measure is in it, with everything there is to know."""
+
+import inspect
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir import measures
+from polars_ir.language.measure import Outputs
+from polars_ir.language.names import column_of
+
+GAINS = (
+    "{}: gains must be a map from grades to numbers of 0 or more, as in {{1: 1, 2: 3}}, a column, or a Polars "
+    "expression with a name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted'); got {}."
+)
+
+
+def test_the_catalogue_is_a_frame_with_a_row_a_measure():
+    found = ir.catalog()
+    text, number = ["name", "function", "judgments", "parameters"], ["low", "high", "best"]
+    assert found.schema == {
+        **dict.fromkeys(text, pl.String),
+        **dict.fromkeys(number, pl.Float64),
+        "monotone": pl.Boolean,
+        **dict.fromkeys(["also", "meaning", "source"], pl.String),
+    }
+    assert found["name"].to_list() == list(ir.CATALOG)
+
+
+def test_every_exported_measure_is_in_the_catalogue_and_back():
+    assert {spec.function for spec in ir.CATALOG.values()} == {getattr(measures, name) for name in measures.__all__}
+
+
+def test_a_measure_is_a_function_of_the_package_called_by_its_bare_name():
+    for name, spec in ir.CATALOG.items():
+        assert getattr(ir, spec.function.__name__) is spec.function
+        assert spec.function.__name__ in ir.__all__
+        assert spec.function().meta.output_name() == spec.name == name
+
+
+def test_a_docstring_tells_parameters_result_and_source():
+    for name, spec in ir.CATALOG.items():
+        written = inspect.getdoc(spec.function)
+        titles = ["Parameters"] * bool(spec.parameters) + ["Returns", "Raises", "References"]
+        sections = [f"{title}\n{'-' * len(title)}\n" for title in titles]
+        assert [section for section in sections if section not in written] == [], name
+        assert spec.source in written
+        assert written.startswith(spec.meaning), name
+
+
+def test_every_parameter_is_described_and_keyword_only():
+    for name, spec in ir.CATALOG.items():
+        parameters = inspect.signature(spec.function).parameters
+        assert parameters.keys() <= spec.options.keys(), name
+        assert {parameter.kind for parameter in parameters.values()} <= {inspect.Parameter.KEYWORD_ONLY}, name
+        assert [p for p in parameters if f"\n{p} : default " not in spec.function.__doc__] == [], name
+
+
+def test_every_measure_has_a_meaning_a_source_and_a_bound_that_is_best():
+    for name, spec in ir.CATALOG.items():
+        assert spec.best in spec.bounds, name
+        assert "http" in spec.source or any(character.isdigit() for character in spec.source), name
+        assert spec.meaning.endswith("."), name
+
+
+def test_a_parameter_called_like_an_option_of_evaluate_is_refused():
+    with pytest.raises(ir.IRError) as error:
+
+        @ir.measure("Taken", source="a test")
+        def taken(*, rel: float = 1, missing: int = 0, ties: int = 0) -> pl.Expr:
+            return ir.rank.min() * rel * missing * ties
+
+    assert str(error.value) == (
+        "Taken: 'missing', 'ties' can not be a parameter of a measure: a method of `.ir` takes the options of "
+        "`evaluate` beside the measure's parameters. Give it another name than bounds, judged_only, judges, missing, "
+        "qrels, ties, undefined."
+    )
+    assert "Taken" not in ir.CATALOG
+
+
+def test_no_two_measures_share_a_name():
+    names = [
+        name
+        for spec in ir.CATALOG.values()
+        for name in (spec.name, *(other for other in spec.spellings if other != spec.name))
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ir.precision(rel=-1), "P: rel must be a grade from 0 to 1e+09; got -1."),
+        (lambda: ir.precision(rel=True), "P: rel must be a grade from 0 to 1e+09; got True."),
+        (lambda: ir.precision(rel=None), "P: rel must be a grade from 0 to 1e+09; got None."),
+        (lambda: ir.f_measure(beta=-1), "F: beta must be a number from 0 to 1e+09; got -1."),
+        (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number from 0 to 1e+09; got nan."),
+        (lambda: ir.rank_biased_precision(p=1), "RBP: p must be between 0 and 1, both excluded; got 1."),
+        (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
+        (
+            lambda: ir.ndcg(gains={}),
+            GAINS.format("nDCG", {}),
+        ),
+        (
+            lambda: ir.dcg(gains={1: -1}),
+            GAINS.format("DCG", {1: -1}),
+        ),
+    ],
+)
+def test_a_parameter_out_of_range_is_an_error(call, message):
+    with pytest.raises(ir.IRError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_a_measure_gives_a_standard_error_beside_its_value():
+    @ir.measure("Weighted", source="a test")
+    def weighted(*, k: int | None = None) -> Outputs:
+        share = ir.relevant().filter(ir.top(k)).cast(pl.Float64) / pl.col("inclusion").filter(ir.top(k))
+        return Outputs(share.sum(), se=share.std())
+
+    try:
+        qrels = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d3"], "relevance": 1, "inclusion": [0.5, 0.25]})
+        found = ir.evaluate({"q": ["d1", "d2", "d3"]}, qrels, ["Weighted@1,3", "RR"], bounds=True, undefined=None)
+        assert found.select("Weighted@1", "Weighted@3", "Weighted@3 se").row(0) == (2.0, 6.0, 2**0.5)
+        assert "Weighted@3 se low" not in found.columns
+        assert column_of("Weighted@3 se").spec.name == "Weighted"
+    finally:
+        del ir.CATALOG["Weighted"]

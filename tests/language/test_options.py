@@ -1,0 +1,45 @@
+"""What options can be."""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.language.options import anything, chance, check, not_negative, one_of, or_none, positive, whole
+
+
+@pytest.mark.parametrize(
+    ("found", "value"),
+    [
+        (check("alpha", np.float32(0.5), chance()), 0.5),
+        (check("alpha", Fraction(1, 4), chance()), 0.25),
+        (check("tolerance", 0, not_negative()), 0.0),
+        (check("std", np.int64(2), positive()), 2.0),
+        (check("seed", np.uint8(7), whole(0)), 7),
+        (check("top", np.uint8(7), or_none(whole(0))), 7),
+        (check("margin", 0.5, anything()), 0.5),
+    ],
+)
+def test_a_number_of_any_kind_is_made_pythons(found, value):
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("value", [True, None, "1", float("nan"), float("inf"), -1, [1], pl.col("x"), np.array([1, 2])])
+@pytest.mark.parametrize(
+    "wanted", [chance(), not_negative(), positive(), whole(0), one_of("a", "b")], ids=lambda value: value.wanted
+)
+def test_what_is_none_is_an_error_that_shows_it(wanted, value):
+    with pytest.raises(ir.IRError) as error:
+        check("it", value, wanted)
+    assert str(error.value).startswith("it must be ")
+    assert f"got {value!r}." in str(error.value)
+
+
+def test_a_range_is_told():
+    with pytest.raises(ir.IRError, match="n must be a whole number from 2 to 1,000; got 1001"):
+        check("n", 1001, whole(2, 1000))
+    with pytest.raises(ir.IRError, match=r"alpha must be between 0 and 0.5, both excluded; got 0.5\."):
+        check("alpha", 0.5, chance(below=0.5))

@@ -1,0 +1,327 @@
+"""A change has to show that it does no harm."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+import polars_ir as ir
+from polars_ir.per_query.gate import as_json, as_markdown, as_text, gate, ships, status
+from polars_ir.statistics.bounds import p_above
+
+QUERIES = [f"q{i}" for i in range(8)]
+#: Differences of 0.01 and -0.01 by turns.
+OLD = pl.DataFrame({"query_id": QUERIES, "AP": [0.5] * 8})
+NEW = pl.DataFrame({"query_id": QUERIES, "AP": [0.51, 0.49] * 4})
+#: The same of 80 queries, 40 of which are below the mean 0: their standard deviation is sqrt(80 / 79) * 0.01.
+LONG_OLD = pl.DataFrame({"query_id": range(80), "AP": [0.5] * 80})
+LONG_NEW = pl.DataFrame({"query_id": range(80), "AP": [0.51, 0.49] * 40})
+HALF = stats.t.ppf(0.95, 39) * (80 / 79) ** 0.5 * 0.01 / 80**0.5
+
+
+@pytest.fixture(scope="module")
+def systems() -> dict[str, pl.DataFrame]:
+    pydocs = ir.datasets.load("pydocs")
+    per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"])
+    return {frame["run"][0]: frame for frame in per_query.partition_by("run")}
+
+
+def lowered(drop: float) -> pl.DataFrame:
+    return LONG_NEW.with_columns(pl.col("AP") - drop)
+
+
+@pytest.mark.parametrize(
+    ("drop", "max_drop", "verdict"),
+    [
+        (0.0, HALF + 1e-9, "no worse"),
+        (0.0, HALF - 1e-9, "inconclusive"),
+        (0.1, 0.1 + HALF + 1e-9, "no worse"),
+        (0.1, 0.1 - HALF + 1e-9, "inconclusive"),
+        (0.1, 0.1 - HALF - 1e-9, "worse"),
+    ],
+)
+def test_the_verdict_by_hand(drop, max_drop, verdict):
+    row = gate(lowered(drop), LONG_OLD, "AP", max_drop=max_drop).row(0, named=True)
+    assert (row["verdict"], row["passed"]) == (verdict, verdict == "no worse")
+    assert row["difference"] == pytest.approx(-drop, abs=1e-12)
+    assert (row["low"], row["high"]) == pytest.approx((-drop - HALF, -drop + HALF), rel=1e-12)
+
+
+def test_bounds_are_those_of_two_one_sided_tests(systems):
+    found = gate(systems["tfidf"], systems["bm25"], ["nDCG@10", "RR"], alpha=0.02)
+    for row in found.iter_rows(named=True):
+        pair = [systems[name].sort("query_id")[row["measure"]] for name in ("tfidf", "bm25")]
+        d = (pair[0] - pair[1]).to_numpy()
+        for gains, bound in ((d, row["low"]), (-d, -row["high"])):
+            assert p_above(gains, bound, lowest=-1) == pytest.approx(0.02, rel=1e-6)
+        assert (row["mean"], row["old_mean"]) == pytest.approx((pair[0].mean(), pair[1].mean()), rel=1e-12)
+
+
+@pytest.mark.whole("a simulation")
+def test_a_change_that_costs_what_is_allowed_passes_no_more_often_than_alpha():
+    source = np.random.default_rng(11)
+    simulated = source.normal(-0.01, 0.05, size=(400, 40))
+    ids = pl.Series("query_id", range(40))
+    old = pl.DataFrame([ids, *(pl.Series(f"m{i}", np.zeros(40)) for i in range(400))])
+    new = pl.DataFrame([ids, *(pl.Series(f"m{i}", drops) for i, drops in enumerate(simulated))])
+    names = [f"m{i}" for i in range(400)]
+    ranges = dict.fromkeys(names, (0, 1))
+    new = new.with_columns(pl.col(names) + 0.5)
+    old = old.with_columns(pl.col(names) + 0.5)
+    passed = int(gate(new, old, names, max_drop=0.01, alpha=0.1, ranges=ranges)["passed"].sum())
+    low, high = stats.binom.interval(0.999, 400, 0.1)
+    assert low <= passed <= high
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(298, "inconclusive"), (299, "no worse")])
+def test_a_system_that_did_not_change_passes_with_so_many_queries_that_a_rare_loss_would_have_shown(n, verdict):
+    # Of losses of 1 in a hundred queries, 299 show none with a chance of .99^299 = .0495.
+    same = pl.DataFrame({"query_id": range(n), "Success@10": [1.0] * n})
+    row = gate(same, same, "Success@10", max_drop=0.01).row(0, named=True)
+    assert (row["verdict"], row["difference"]) == (verdict, 0)
+    assert row["low"] == pytest.approx(-(1 - 0.05 ** (1 / n)), abs=1e-8)
+
+
+def test_an_inconclusive_gate_says_how_many_more_queries_decide():
+    note = gate(OLD, OLD, "AP", max_drop=0.01)["note"].item()
+    ruled_out = 1 - 0.05 ** (1 / 8)
+    more = "about 291 more would pass a change without any drop 4 times out of 5"
+    assert note == f"these queries rule out a drop of more than {ruled_out:.3g}; {more}"
+
+
+@pytest.mark.whole("a simulation")
+def test_so_many_queries_do_pass_4_times_out_of_5():
+    source = np.random.default_rng(4)
+
+    def differences(n):
+        return np.where(source.random(n) < 0.1, source.choice([-0.1, 0.1], n), 0)
+
+    old = pl.DataFrame({"query_id": range(60), "AP": [0.5] * 60})
+    new = old.with_columns(AP=0.5 + pl.Series([0.1, -0.1] * 3 + [0.0] * 54))
+    needed = 60 + int(gate(new, old, "AP", max_drop=0.02)["note"].item().split("about ")[1].split(" ")[0])
+    old = pl.DataFrame({"query_id": range(needed), "AP": [0.5] * needed})
+    news = [old.with_columns(AP=0.5 + pl.Series(differences(needed))) for _ in range(100)]
+    passed = sum(gate(new, old, "AP", max_drop=0.02)["passed"].item() for new in news)
+    assert 65 <= passed <= 97
+
+
+def test_a_drop_that_no_measure_can_fall_by_is_an_error():
+    with pytest.raises(ir.IRError, match=r"max_drop must be below 1 for 'AP', which can not drop by more; got 5"):
+        gate(NEW, OLD, "AP", max_drop=5)
+
+
+def test_a_column_of_ones_own_needs_its_direction_said():
+    old, slower = (pl.DataFrame({"query_id": range(400), "latency": [value] * 400}) for value in (100.0, 150.0))
+    with pytest.raises(ir.IRError, match=r"'latency' is no measure of the catalogue\. Say what its worst and its best"):
+        gate(slower, old, "latency", max_drop=20)
+    limits = {"ranges": {"latency": (1000, 0)}, "max_drop": 20}
+    assert gate(slower, old, "latency", **limits)["verdict"].item() == "worse"
+    assert gate(old, slower, "latency", **limits)["verdict"].item() == "no worse"
+
+
+def test_without_a_range_few_queries_that_lose_have_no_bounds():
+    old = pl.DataFrame({"query_id": range(8), "latency": [100.0] * 8})
+    row = gate(old, old, "latency", max_drop=20, ranges={"latency": (float("inf"), 0)}).row(0, named=True)
+    assert (row["verdict"], row["low"]) == ("inconclusive", None)
+    assert "fewer than 20 queries lose, or gain, and the measure has no known range" in row["note"]
+
+
+def test_values_beyond_the_range_are_an_error():
+    percent = OLD.with_columns(pl.col("AP") * 100)
+    with pytest.raises(ir.IRError, match=r"'AP' must be from 0 to 1; there is 50\. Divide what is in percent by 100"):
+        gate(percent, percent, "AP")
+
+
+def test_of_a_cost_a_rise_is_a_drop():
+    old, better, worse = (frame.rename({"AP": "Hole@5"}) for frame in (LONG_OLD, lowered(0.2), lowered(-0.2)))
+    found = [gate(new, old, "Hole@5", max_drop=0.05)["verdict"].item() for new in (better, worse)]
+    assert found == ["no worse", "worse"]
+
+
+def test_the_note_tells_how_many_queries_pass_a_change_without_a_drop():
+    note = gate(lowered(0.001), LONG_OLD, "AP", max_drop=0.002)["note"].item()
+    # A paired, one-sided test at alpha, of a true difference that is 0.002 above the one that may not be.
+    sizes = np.array([0.01 - 0.001, -0.01 - 0.001])
+    effect = 0.002 / (sizes**2).mean() ** 0.5
+    needed = np.ceil(TTestPower().solve_power(effect, alpha=0.05, power=0.8, alternative="larger"))
+    assert f"about {needed - 80:.0f} more would pass a change without any drop 4 times out of 5" in note
+
+
+def test_that_nothing_at_all_is_lost_can_not_be_shown():
+    note = gate(NEW, OLD, "AP", max_drop=0)["note"].item()
+    assert note.split("; ")[1] == "no number of queries shows that nothing at all is lost: allow a max_drop above 0"
+
+
+def test_measures_can_have_drops_of_their_own(systems):
+    asked = {"recip_rank": 0.5, "nDCG@10": 0.001}
+    found = gate(systems["tfidf"], systems["bm25"], list(asked), max_drop=asked)
+    assert found.select("measure", "max_drop", "passed").rows() == [("RR", 0.5, True), ("nDCG@10", 0.001, False)]
+
+
+def test_queries_are_aligned_by_their_ids(systems):
+    shuffled = systems["bm25"].sort("RR").select(pl.all().exclude("query_id"), qid="query_id")
+    assert gate(shuffled, systems["tfidf"], "RR").equals(gate(systems["bm25"], systems["tfidf"], "RR"))
+
+
+def test_a_query_that_new_lacks_counts_as_0():
+    row = gate(NEW.head(4), OLD, "AP").row(0, named=True)
+    assert row["difference"] == pytest.approx(-0.5 / 2, rel=1e-12)
+    assert (row["n_queries"], row["n_missing"]) == (8, 4)
+    assert row["note"].split("; ")[-1] == "queries that only old has: 4, counted as 0"
+
+
+def test_a_query_that_new_lacks_can_be_left_out():
+    row = gate(LONG_NEW.head(40), LONG_OLD, "AP", max_drop=0.1, missing="skip").row(0, named=True)
+    assert (row["passed"], row["n_queries"], row["n_missing"]) == (True, 40, 40)
+    assert row["note"] == "queries that only old has: 40, left out"
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_a_query_that_only_new_has_is_no_gain(missing):
+    row = gate(LONG_NEW, LONG_OLD.head(40), "AP", max_drop=0.1, missing=missing).row(0, named=True)
+    assert row["difference"] == pytest.approx(0, abs=1e-12)
+    assert (row["n_queries"], row["note"]) == (40, "queries that only new has: 40, left out")
+
+
+def test_too_few_values_do_not_pass():
+    some = NEW.with_columns(AP=pl.Series([0.9, *[None] * 7]))
+    row = gate(some, OLD, "AP", missing="skip").row(0, named=True)
+    assert [row[name] for name in ("low", "high", "passed", "verdict")] == [None, None, False, "inconclusive"]
+    few = "fewer than two queries with a value of both systems"
+    assert row["note"] == f"{few}; queries undefined for new only: 7, left out"
+
+
+@pytest.mark.parametrize(
+    ("missing", "measure", "drop", "treated"),
+    [("zero", "AP", -0.375, "counted as 0"), ("skip", "AP", 0.0, "left out"), ("zero", "Hole@5", 0.0, "left out")],
+)
+def test_a_value_that_new_lacks_does_not_help_it_and_is_told(missing, measure, drop, treated):
+    same = OLD.rename({"AP": measure})
+    some = same.with_columns(pl.Series(measure, [0.5, 0.5, *[None] * 6]))
+    row = gate(some, same, measure, missing=missing).row(0, named=True)
+    assert (row["difference"], row["n_missing"]) == (drop, 0)
+    assert row["note"].split("; ")[-1] == f"queries undefined for new only: 6, {treated}"
+    back = gate(same, some, measure, missing=missing).row(0, named=True)
+    assert (back["difference"], back["n_queries"]) == (0, 2)
+    assert back["note"].split("; ")[-1] == "queries undefined for old only: 6, left out"
+
+
+def test_more_queries_are_not_asked_for_where_there_are_enough():
+    old = pl.DataFrame({"query_id": range(400), "AP": [0.5] * 400})
+    new = old.with_columns(AP=pl.Series([0.591, 0.391] * 200))
+    row = gate(new, old, "AP", max_drop=0.0148).row(0, named=True)
+    assert row["verdict"] == "inconclusive"
+    assert "they would mostly pass a change without any drop: the difference is close to max_drop" in row["note"]
+
+
+def test_where_there_is_no_value_nothing_is_made_up():
+    row = gate(NEW.with_columns(AP=pl.lit(None, pl.Float64)), OLD, "AP", missing="skip").row(0, named=True)
+    assert (row["mean"], row["old_mean"], row["difference"], row["n_queries"]) == (None, None, None, 0)
+
+
+def test_systems_may_be_called_alike(systems):
+    assert gate(systems["bm25"], systems["bm25"], "RR", max_drop=0.1)["passed"].item()
+
+
+def test_pandas_comes_back_as_pandas():
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(gate(NEW.to_pandas(), OLD, "AP"), pandas.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"new": NEW.select("AP")}, "new has no 'query_id' column"),
+        ({"old": OLD.lazy()}, "Collect it first"),
+        ({"new": "new.parquet"}, "new must be a table; got the path 'new.parquet'"),
+        ({"measures": "RR"}, "new has no measure 'RR'"),
+        ({"old": OLD.rename({"AP": "RR"})}, "old has no measure 'AP'"),
+        ({"measures": []}, "at least one measure"),
+        ({"new": NEW.clear()}, "new has no row, and so no queries to compare"),
+        ({"new": NEW.with_columns(run=pl.Series(["a", "b"] * 4))}, "new must be of one system; it has 2: 'a', 'b'."),
+        ({"new": pl.concat([NEW, NEW])}, "repeat the ids of another"),
+        ({"new": NEW.with_columns(query_id=pl.int_range(8))}, "must be Int64, as in the first per_query"),
+        (
+            {"old": OLD.with_columns(query_id="x" + pl.col("query_id"))},
+            "they share none: 'new' has 'q0', 'q1', 'q2'; 'old' has 'xq0'",
+        ),
+        ({"new": NEW.with_columns(pl.col("AP") / 0)}, "NaN or infinite"),
+        ({"max_drop": -0.1}, "max_drop must be from 0 to 1e+100; got -0.1."),
+        ({"max_drop": float("inf")}, "max_drop must be from 0 to 1e+100; got inf."),
+        ({"max_drop": float("nan")}, "max_drop must be from 0 to 1e+100; got nan."),
+        ({"max_drop": {}}, "max_drop must have every measure, or be one number; it lacks 'AP'."),
+        ({"ranges": {"RR": (0, 1)}}, "ranges has no such measure: 'RR'."),
+        ({"ranges": {"AP": (0, 0)}}, "ranges must give two numbers, the worst and the best value of 'AP'; got (0, 0)."),
+        ({"max_drop": {"AQ": 1}}, "has no measure 'AQ'"),
+        ({"alpha": 0.5}, "alpha must be between 0 and 0.5, both excluded; got 0.5."),
+        ({"interval": "bound"}, "Did you mean 'bounded'?"),
+        ({"missing": "zeros"}, "Did you mean 'zero'?"),
+        ({"max_dorp": 0.1}, "Did you mean 'max_drop'?"),
+    ],
+)
+def test_wrong_input_is_told(changes, words):
+    with pytest.raises(ir.IRError) as error:
+        gate(**({"new": NEW, "old": OLD, "measures": "AP"} | changes))
+    assert words in str(error.value)
+
+
+ROW = {
+    "measure": ["A|B", "AP", "RR"],
+    "mean": [0.5, 0.25, None],
+    "old_mean": [0.4, 0.75, None],
+    "difference": [0.1, -0.5, None],
+    "low": [0.05, -0.7, None],
+    "high": [0.15, -0.3, None],
+    "max_drop": [0.01, 0.01, 0.2],
+    "passed": [True, False, False],
+    "verdict": ["no worse", "worse", "inconclusive"],
+    "n_queries": [9, 9, 0],
+    "n_missing": [0, 0, 9],
+    "note": [None, None, "no pairs"],
+}
+RESULT = pl.DataFrame(ROW)
+
+
+def test_a_result_as_text():
+    assert as_text(RESULT).splitlines() == [
+        (
+            "A|B: no worse: 0.5000 against 0.4000 on 9 queries, difference +0.1000, between +0.0500 and +0.1500; "
+            "0.01 may be lost"
+        ),
+        (
+            "AP: worse: 0.2500 against 0.7500 on 9 queries, difference -0.5000, between -0.7000 and -0.3000; "
+            "0.01 may be lost"
+        ),
+        "RR: inconclusive: none against none on 0 queries, difference none; 0.2 may be lost (no pairs)",
+        "does not ship: 1 of 3 measures passed",
+    ]
+
+
+def test_a_result_as_json():
+    assert json.loads(as_json(RESULT)) == {"ships": False, "measures": RESULT.to_dicts()}
+
+
+def test_a_result_as_markdown():
+    assert as_markdown(RESULT).splitlines() == [
+        "**does not ship: 1 of 3 measures passed**",
+        "",
+        "| measure | verdict | new | old | difference | low | high | may drop | queries | note |",
+        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
+        "| A\\|B | no worse | 0.5000 | 0.4000 | +0.1000 | 0.0500 | 0.1500 | 0.01 | 9 |  |",
+        "| AP | worse | 0.2500 | 0.7500 | -0.5000 | -0.7000 | -0.3000 | 0.01 | 9 |  |",
+        "| RR | inconclusive | none | none | none | none | none | 0.2 | 0 | no pairs |",
+    ]
+
+
+@pytest.mark.parametrize(("verdict_of", "wanted"), [([], 3), (["worse"], 1), (["no worse"], 0)])
+def test_the_status_tells_a_change_that_is_worse_from_one_that_too_few_queries_can_not_tell(verdict_of, wanted):
+    rows = RESULT.filter(pl.col("verdict").is_in(verdict_of or ["inconclusive", "no worse"]))
+    assert status(rows) == wanted
+
+
+def test_a_change_ships_if_every_measure_passed():
+    assert [ships(frame) for frame in (RESULT, RESULT.head(1))] == [False, True]
+    assert as_text(RESULT.head(1)).splitlines()[-1] == "ships: 1 of 1 measures passed"

@@ -1,0 +1,134 @@
+"""Ranks of systems, and the ranges that they may have."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.per_query.ranks import ranks
+from polars_ir.statistics.randomisation import Draws
+from polars_ir.statistics.rank_sets import better_than
+
+PYDOCS = ir.datasets.load("pydocs")
+MEASURES = ["nDCG@10", "AP", "R@100"]
+
+
+@pytest.fixture(scope="module")
+def per_query() -> pl.DataFrame:
+    return ir.evaluate(PYDOCS.runs, PYDOCS.qrels, MEASURES)
+
+
+def frame(measure: str = "AP", **systems: list[float | None]) -> pl.DataFrame:
+    rows = [
+        {"run": system, "query_id": f"q{i:02}", measure: value}
+        for system, values in systems.items()
+        for i, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows, schema={"run": pl.String, "query_id": pl.String, measure: pl.Float64})
+
+
+def noisy(mean: float, seed: int, n: int = 30) -> list[float]:
+    return np.random.default_rng(seed).normal(mean, 0.05, n).tolist()
+
+
+FOUR = {"low": noisy(0.2, 1), "top": noisy(0.801, 2), "middle": noisy(0.5, 3), "other": noisy(0.8, 4)}
+
+
+def test_systems_that_can_not_be_told_apart_share_their_ranges():
+    found = ranks(frame(**FOUR))
+    assert found["run"].to_list()[2:] == ["middle", "low"]
+    assert found.select("rank", "best_rank", "worst_rank", "tied_with_first").rows() == [
+        (1, 1, 2, True),
+        (2, 1, 2, True),
+        (3, 3, 3, False),
+        (4, 4, 4, False),
+    ]
+    assert found["chance_first"].sum() == pytest.approx(1)
+    assert found["chance_first"].to_list()[2:] == [0, 0]
+
+
+def test_ranges_are_those_of_the_pairs_that_are_told_apart(per_query):
+    found = ranks(per_query)
+    for measure in MEASURES:
+        wide = per_query.sort("query_id").pivot("run", index="query_id", values=measure).drop("query_id")
+        better = better_than(wide.to_numpy(), confidence=0.95, draws=Draws(10_000))
+        rows = found.filter(measure=measure)
+        place = {system: column for column, system in enumerate(wide.columns)}
+        assert rows["best_rank"].to_list() == [1 + better[:, place[run]].sum() for run in rows["run"]]
+        assert rows["worst_rank"].to_list() == [3 - better[place[run]].sum() for run in rows["run"]]
+        assert rows["mean"].to_list() == pytest.approx([wide[run].mean() for run in rows["run"]])
+        assert rows["rank"].to_list() == [1, 2, 3]
+
+
+def test_two_systems_are_tied_unless_compare_tells_them_apart():
+    for shift in (0.0, 0.02, 0.04, 0.06):
+        both = frame(a=noisy(0.5, 1), b=noisy(0.5 + shift, 2))
+        is_apart = ir.compare(both, test="max-t")["significant"].item()
+        assert ranks(both)["tied_with_first"].all() != is_apart
+
+
+def test_of_a_cost_the_lowest_mean_is_first():
+    found = ranks(frame("Hole@10", **FOUR))
+    assert found.select("run", "rank").rows()[:2] == [("low", 1), ("middle", 2)]
+    assert found["mean"].is_sorted()
+
+
+def test_equal_means_share_the_better_rank():
+    found = ranks(frame(a=[0.1, 0.3, 0.2], b=[0.2, 0.1, 0.3], c=[0.0, 0.1, 0.1]))
+    assert found.select("run", "rank").rows() == [("a", 1), ("b", 1), ("c", 3)]
+
+
+def test_queries_without_a_value_of_some_system_are_left_out_and_counted():
+    some = frame(a=[0.5, 0.6, 0.7, None], b=[0.1, 0.2, None, 0.4])
+    assert ranks(some).select("n_queries", "note").unique().rows() == [
+        (2, "left out, without a value of some system: 2")
+    ]
+    none = frame(a=[0.5, None, 0.7, None], b=[None, 0.2, 0.3, 0.4])
+    row = ranks(none).row(0, named=True)
+    assert (row["rank"], row["mean"], row["n_queries"]) == (None, None, 1)
+    assert row["note"].startswith("fewer than two queries with a value of all systems")
+
+
+def test_a_query_that_a_system_lacks_is_0_or_left_out_for_all():
+    lacking = frame(a=[0.5, 0.6, 0.7], b=[0.4, 0.5, 0.6]).filter((pl.col("run") != "a") | (pl.col("query_id") != "q02"))
+    assert dict(ranks(lacking).select("run", "mean").rows()) == pytest.approx({"a": 1.1 / 3, "b": 0.5})
+    assert dict(ranks(lacking, missing="skip").select("run", "mean").rows()) == pytest.approx({"a": 0.55, "b": 0.45})
+
+
+def test_tasks_are_ranked_as_queries_are():
+    models = {f"m{i}": noisy(60 + i, i, n=56) for i in range(5)}
+    tasks = frame("score", **models).rename({"run": "model", "query_id": "task"})
+    found = ranks(tasks.rename({"model": "run", "task": "query_id"}), "score", missing="skip")
+    assert found["run"].to_list() == ["m4", "m3", "m2", "m1", "m0"]
+    assert found["best_rank"].to_list() == found["worst_rank"].to_list() == [1, 2, 3, 4, 5]
+
+
+def test_the_same_call_gives_the_same_figures_and_another_confidence_other_ranges(per_query):
+    assert ranks(per_query).equals(ranks(per_query))
+    widths = [
+        (found["worst_rank"] - found["best_rank"]).sum()
+        for found in (ranks(per_query, alpha=alpha) for alpha in (0.5, 0.001))
+    ]
+    assert widths[0] < widths[1]
+
+
+def test_pandas_comes_back_as_pandas(per_query):
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(ranks(per_query.to_pandas(), "AP"), pandas.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "words"),
+    [
+        (lambda f: f.filter(run="bm25"), {}, "only 'bm25'"),
+        (lambda f: f.drop("run"), {}, "ir.ranks needs several systems"),
+        (lambda f: f.lazy(), {}, "Collect it first"),
+        (lambda f: f, {"confidence": 1}, "confidence must be between 0 and 1"),
+        (lambda f: f, {"measures": "RR"}, "no measure 'RR'"),
+        (lambda f: f.with_columns(AP=float("nan")), {}, "'AP' is NaN"),
+    ],
+)
+def test_wrong_input_is_told(per_query, change, options, words):
+    with pytest.raises(ir.IRError) as error:
+        ranks(change(per_query), **options)
+    assert words in str(error.value)

@@ -1,0 +1,66 @@
+"""The way that a call takes, with its reason, is the one that `evaluate` takes."""
+
+import polars as pl
+import pytest
+from tuned import tune
+
+import polars_ir as ir
+from polars_ir.engine import relation
+
+RUN = pl.DataFrame({"query_id": ["a", "b"] * 4, "doc_id": [f"d{i}" for i in range(8)], "score": range(8)})
+QRELS = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["d0", "d1"], "relevance": [1, 1]})
+TWO = pl.concat([QRELS.with_columns(subtopic=pl.lit(name)) for name in "xy"])
+
+LARGE = {"counted": 0, "streaming_rows": 0, "numbered": 2}
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "options", "thresholds", "wanted"),
+    [
+        (RUN, QRELS, {}, {}, "by number: all is in memory, and the run has fewer than 200,000 rows"),
+        (RUN, QRELS, {}, LARGE, "by counting: judgments a query: 1, fewer than 24, and the rows of a query do not"),
+        (
+            RUN.sort("query_id"),
+            QRELS,
+            {},
+            LARGE,
+            "by counting: judgments a query: 1, fewer than 24, and the run",
+        ),
+        (RUN.sort("query_id"), QRELS, {}, {"counted": 0}, "by number: all is in memory, and the rows of a query stand"),
+        (RUN, QRELS, {}, {**LARGE, "deep": 1}, "by number: all is in memory, and judgments a query: 1, 1 or more"),
+        (RUN, QRELS, {"judged_only": True}, LARGE, "by number: all is in memory, and unjudged documents are taken out"),
+        (
+            RUN.lazy(),
+            QRELS,
+            {},
+            {},
+            "by counting: the run is not in memory, and judgments a query: 1, fewer",
+        ),
+        (RUN.lazy(), QRELS, {}, {"deep": 1}, "by sorting: the run is not in memory, and judgments a query: 1"),
+        (RUN.lazy(), QRELS, {"bounds": True}, {}, "by sorting: not all is in memory, and the unjudged documents are"),
+        (RUN.lazy(), QRELS.lazy(), {}, {}, "by depth: the judgments are a plan"),
+        (RUN.lazy(), TWO.lazy(), {"measures": "StRecall@2"}, {}, "by counting: the judgments are a plan, with several"),
+        (RUN, QRELS, {"measures": "prefs_simp"}, {}, "by number: all is in memory"),
+        (RUN.with_columns(relevance=1), None, {}, {}, "labelled: the run holds its grades"),
+    ],
+)
+def test_the_way_is_told_with_its_reason_and_taken(run, qrels, options, thresholds, wanted, monkeypatch):
+    tune(monkeypatch, **thresholds)
+    measures = options.pop("measures", "nDCG@10")
+    plan = run.ir.explain_plan(qrels, measures, **options)
+    assert str(plan).startswith(wanted)
+
+    def takes(way):
+        assert way == plan.way
+        raise InterruptedError
+
+    monkeypatch.setattr(relation, "relate_by_number", lambda *_: takes("by number"))
+    monkeypatch.setattr(relation, "plan_relation", lambda *arguments: takes(arguments[-1]))
+    monkeypatch.setattr(relation, "labelled_relation", lambda *_: takes("labelled"))
+    with pytest.raises(InterruptedError):
+        run.ir.evaluate(qrels, measures, **options)
+
+
+def test_options_that_evaluate_refuses_are_errors():
+    with pytest.raises(ir.IRError, match="bounds=True goes with measures of documents"):
+        ir.explain_plan(RUN, TWO, "StRecall@2", bounds=True)

@@ -1,0 +1,215 @@
+"""`validate`: one test a finding."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polars_ir as ir
+
+RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
+QRELS = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "relevance": [0, 1, 2]})
+NAN = float("nan")
+
+
+def findings(run: object, qrels: object = QRELS) -> dict[str, tuple[int, float, list[str]]]:
+    """Count, share and examples of each finding; the same for frames in memory and for plans."""
+    found = ir.validate(run, qrels)
+    if isinstance(run, pl.DataFrame):
+        lazily = ir.validate(run.lazy(), qrels.lazy() if isinstance(qrels, pl.DataFrame) else qrels)
+        assert isinstance(lazily, pl.LazyFrame)
+        assert lazily.collect().equals(found)
+    return {name: tuple(values) for name, *values, _ in found.rows()}
+
+
+def test_a_clean_pair_gives_an_empty_frame():
+    found = ir.validate(RUN, QRELS)
+    assert found.is_empty()
+    assert found.schema == {
+        "finding": pl.String,
+        "count": pl.UInt32,
+        "share": pl.Float64,
+        "examples": pl.List(pl.String),
+        "meaning": pl.String,
+    }
+
+
+def test_ids_of_different_types():
+    found = findings(RUN.with_columns(doc_id=pl.Series([1, 2, 1])))
+    count, share, examples = found["ids of different types"]
+    assert (count, share) == (1, 1.0)
+    assert examples[0].startswith("ids must have one type on both sides; run column 'doc_id' is Int64")
+
+
+def test_ids_of_different_types_are_compared_as_text():
+    qrels = QRELS.with_columns(doc_id=pl.Series(["1", "2", "1"]))
+    assert findings(RUN.with_columns(doc_id=pl.Series([1, 2, 1])), qrels).keys() == {"ids of different types"}
+
+
+@pytest.mark.parametrize(
+    ("run", "example"),
+    [
+        (RUN.with_columns(score=pl.Series([0.9, NAN, 0.7])), "q1 d2"),
+        (RUN.with_columns(score=pl.Series([0.9, None, 0.7])), "q1 d2"),
+        (RUN.with_columns(doc_id=pl.Series(["d1", None, "d1"])), "q1 null"),
+        (RUN.with_columns(query_id=pl.Series(["q1", None, "q2"])), "null d2"),
+    ],
+)
+def test_null_ids_or_scores_in_the_run(run, example):
+    assert findings(run)["null ids or scores in the run"] == (1, pytest.approx(1 / 3), [example])
+
+
+@pytest.mark.parametrize(
+    ("qrels", "example"),
+    [
+        (QRELS.with_columns(relevance=pl.Series([0.0, NAN, 2.0])), "q1 d2"),
+        (QRELS.with_columns(relevance=pl.Series([0, None, 2])), "q1 d2"),
+        (QRELS.with_columns(doc_id=pl.Series(["d1", None, "d1"])), "q1 null"),
+    ],
+)
+def test_null_ids_or_grades_in_the_qrels(qrels, example):
+    assert findings(RUN, qrels)["null ids or grades in the qrels"] == (1, pytest.approx(1 / 3), [example])
+
+
+def test_a_query_judged_without_a_document_is_no_null_id():
+    assert "null ids or grades in the qrels" not in findings(RUN, {"q1": ["d1", "d2"], "q2": []})
+
+
+def test_duplicates_in_the_run():
+    assert findings(pl.concat([RUN, RUN[:1]]))["duplicates in the run"] == (2, 0.5, ["q1 d1"])
+
+
+def test_duplicates_in_the_qrels():
+    assert findings(RUN, pl.concat([QRELS, QRELS[:1]]))["duplicates in the qrels"] == (2, 0.5, ["q1 d1"])
+
+
+def test_queries_without_judgments():
+    assert findings(RUN, QRELS[:2]) == {"queries without judgments": (1, 0.5, ["q2"])}
+
+
+def test_judged_queries_missing_from_the_run():
+    assert findings(RUN[:2]) == {"judged queries missing from the run": (1, 0.5, ["q2"])}
+
+
+def test_judged_queries_missing_from_one_system():
+    found = findings({"a": RUN, "b": RUN[:2]})
+    assert found["judged queries missing from the run"] == (1, 0.25, ["b q2"])
+
+
+def test_queries_without_a_relevant_document():
+    qrels = QRELS.with_columns(relevance=pl.Series([0, 1, 0]))
+    assert findings(RUN, qrels) == {"queries without a relevant document": (1, 0.5, ["q2"])}
+
+
+@pytest.mark.parametrize(
+    ("of_run", "of_qrels"), [("q1", " q1"), ("q1", "Q1"), ("q1", "q1.0"), ("1", "01"), ("1.0", "1"), ("7", "007 ")]
+)
+def test_query_ids_that_only_look_different(of_run, of_qrels):
+    run, qrels = {of_run: ["d1"]}, {of_qrels: ["d1"]}
+    found = findings(run, qrels)["query_id that only looks different"]
+    assert found == (1, 1.0, [f"'{of_run}' ~ '{of_qrels}'"])
+
+
+def test_document_ids_that_only_look_different():
+    found = findings({"q": ["d1", "d2"]}, {"q": ["d1", "D2"]})
+    assert found["doc_id that only looks different"] == (1, 1.0, ["'d2' ~ 'D2'"])
+
+
+def test_ids_that_are_different_do_not_only_look_so():
+    found = findings({"q": ["d1", "d2"]}, {"q": ["d1", "d3"]})
+    assert not [name for name in found if "looks different" in name]
+
+
+def test_tied_scores_and_how_far_they_could_move_the_measures():
+    found = findings(RUN.with_columns(score=pl.Series([0.5, 0.5, 0.7])))
+    assert found["tied scores"] == (2, pytest.approx(2 / 3), ["q1"])
+    # d2 alone is relevant to q1: nDCG@10 is 1 or 1/log2(3) there, and the mean is over two queries.
+    assert found["nDCG@10 moved by ties"] == (1, pytest.approx((1 - 0.6309297535714574) / 2, abs=1e-12), ["q1"])
+    assert "P@10 moved by ties" not in found
+
+
+def test_ties_across_the_cutoff_move_precision():
+    run = {"q": {f"d{number:02}": 1.0 for number in range(11)}}
+    qrels = {"q": {f"d{number:02}": int(number == 10) for number in range(11)}}
+    assert findings(run, qrels)["P@10 moved by ties"] == (1, pytest.approx(0.1, abs=1e-12), ["q"])
+
+
+def test_unjudged_documents_in_the_top_10():
+    found = findings(RUN, QRELS.filter(pl.col("relevance") > 0))
+    assert found == {"unjudged documents in the top 10": (1, pytest.approx(1 / 3), ["q1 d1"])}
+
+
+def test_unjudged_documents_below_the_top_10_are_no_finding():
+    run = {"q": [f"d{number}" for number in range(12)]}
+    assert findings(run, {"q": [f"d{number}" for number in range(10)]}) == {}
+
+
+def test_a_rank_column_against_the_scores():
+    found = findings(RUN.with_columns(rank=pl.Series([2, 1, 1])))
+    assert found == {"rank column against the scores": (1, pytest.approx(1 / 3), ["q1"])}
+
+
+def test_a_rank_column_with_the_scores_is_no_finding():
+    assert findings(RUN.with_columns(rank=pl.Series([1, 2, 1]))) == {}
+
+
+def test_at_most_five_examples_are_shown():
+    run = {f"q{number}": ["d"] for number in range(9)}
+    count, _, examples = findings(run, {"q0": ["d"]})["queries without judgments"]
+    assert (count, examples) == (8, ["q1", "q2", "q3", "q4", "q5"])
+
+
+def test_an_empty_run_is_a_finding():
+    assert findings(RUN.clear())["judged queries missing from the run"] == (2, 1.0, ["q1", "q2"])
+
+
+def test_a_run_without_documents_can_not_be_validated():
+    with pytest.raises(ir.IRError, match="run has no 'doc_id' column"):
+        ir.validate(RUN.drop("doc_id"), QRELS)
+
+
+def test_grades_that_are_shares_of_the_best():
+    qrels = QRELS.with_columns(relevance=pl.Series([0.0, 0.4, 1.0]))
+    assert findings(RUN, qrels) == {"grades between 0 and 1": (1, pytest.approx(1 / 3), ["q1 d2"])}
+    assert findings(RUN, QRELS.with_columns(relevance=pl.Series([0.5, 1.0, 3.0]))) == {}
+
+
+def test_no_run_can_do_better_than_0_where_no_grade_is_above_0_and_only_there():
+    qrels = QRELS.with_columns(relevance=pl.Series([0.0, 0.4, 0.0]))
+    assert findings(RUN, qrels)["queries without a relevant document"] == (1, 0.5, ["q2"])
+    with pytest.warns(ir.IRWarning, match="no grade is relevant"):
+        perfect = ir.evaluate({"q1": ["d2"], "q2": ["d1"]}, qrels, ["nDCG", "RR"])
+    assert perfect["nDCG"].to_list() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize(
+    ("ranks", "queries"),
+    [([1, 2, 9], ["q2"]), ([1, 3, 1], ["q1"]), ([0, 1, 0], []), ([1, 2, 1], []), ([4, 5, 1], ["q1"])],
+)
+def test_gaps_in_a_rank_column(beside, ranks, queries):
+    run = RUN.with_columns(rank=pl.Series(ranks))
+    found = findings(run if beside else run.drop("score"))
+    assert found.get("rank column with gaps", (0, 0, []))[2] == queries
+
+
+def test_a_lone_document_at_rank_9_is_the_first_of_its_ranking():
+    run = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "rank": [9, 1]})
+    assert ir.evaluate(run, QRELS, "RR").rows() == [("q1", 1.0), ("q2", 1.0)]
+
+
+def test_ids_with_accents_in_two_forms_only_look_different():
+    composed, decomposed = "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "cafe\N{COMBINING ACUTE ACCENT}"
+    count, _, (example,) = findings({"q": [composed]}, {"q": [decomposed]})["doc_id that only looks different"]
+    assert (count, example) == (1, f"'{composed}' ~ '{decomposed}'")
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(chance):
+    run = pl.DataFrame(
+        [(f"q{q}", doc, chance.randrange(2)) for q in range(9) for doc in chance.sample("abcdefgh", 5)],
+        schema=["query_id", "doc_id", "score"],
+        orient="row",
+    )
+    qrels = {f"q{q}": {doc: chance.randrange(3) for doc in chance.sample("abcdefgh", 3)} for q in range(9)}
+    assert ir.validate(run.sample(fraction=1, shuffle=True, seed=1), qrels).equals(ir.validate(run, qrels))

@@ -1,0 +1,177 @@
+"""The way of a call through the package: the files, rooms and functions that it enters. `python tests/support/ways.py`.
+
+Each call is counted the second time it is made, with new data of the same shape and measures of another cutoff, so that
+what is imported or made once does not count, and nothing is gained by keeping a result. A file is entered when one of
+its functions is; a change of file is a call whose function stands in another file than that of the call before. A room
+is a folder or a module at the top of the package. A comprehension counts as a function, as it does to Python 3.11.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import random
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+import polars_ir as ir
+from polars_ir.cli import main
+
+SOURCE = Path(ir.__file__).parent
+
+
+class Way(NamedTuple):
+    """The counts of a call; `None` where there is no limit."""
+
+    files: int | None = None
+    functions: int | None = None
+    changes_of_file: int | None = None
+    rooms: int | None = None
+
+
+class Entry(NamedTuple):
+    """A function of the package that a call entered."""
+
+    file: str
+    name: str
+    line: int
+
+    @property
+    def room(self) -> str:
+        """The folder, or module, at the top of the package."""
+        return self.file.partition("/")[0]
+
+
+class Data(NamedTuple):
+    """The input of the calls, drawn by a seed."""
+
+    run: pl.DataFrame
+    runs: pl.DataFrame
+    qrels: pl.DataFrame
+    per_query: pl.DataFrame
+    folder: Path
+    k: int
+
+
+def data(seed: int, folder: Path) -> Data:
+    """Three systems of thirty queries, in memory and as files."""
+    draw = random.Random(seed)
+    rows = [(s, f"q{q}", f"d{d}", draw.random()) for s in "abc" for q in range(30) for d in draw.sample(range(300), 60)]
+    runs = pl.DataFrame(rows, schema=["run", "query_id", "doc_id", "score"], orient="row")
+    judged = [(f"q{q}", f"d{d}", draw.randrange(3)) for q in range(30) for d in draw.sample(range(300), 40)]
+    qrels = pl.DataFrame(judged, schema=["query_id", "doc_id", "relevance"], orient="row")
+    folder = folder / str(seed)
+    folder.mkdir()
+    run = runs.filter(run="a").drop("run")
+    ir.write_run(run, folder / "a.run")
+    ir.write_qrels(qrels, folder / "qrels.txt")
+    k = 10 * seed
+    return Data(run, runs, qrels, ir.evaluate(runs, qrels, [f"nDCG@{k}", f"P@{k}"]), folder, k)
+
+
+def shell(*arguments: object) -> None:
+    """A command, in this process, whose output is not shown."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert not main(list(map(str, arguments)))
+
+
+#: The calls, and how far each may go.
+CALLS: dict[str, tuple[Callable[[Data], object], Way]] = {
+    "df.ir.ndcg(qrels, k=10)": (lambda d: d.run.ir.ndcg(d.qrels, k=d.k), Way(16, 90, 60, 5)),
+    "the same, LazyFrames": (lambda d: d.run.lazy().ir.ndcg(d.qrels.lazy(), k=d.k).collect(), Way()),
+    "the same, a labelled frame": (
+        lambda d: d.run.join(d.qrels, on=["query_id", "doc_id"]).ir.ndcg(k=d.k),
+        Way(),
+    ),
+    "evaluate, 4 measures, bounds": (
+        lambda d: d.runs.ir.evaluate(d.qrels, [f"nDCG@{d.k}", "AP", "RR", f"P@{d.k}"], bounds=True),
+        Way(),
+    ),
+    "fuse": (lambda d: d.runs.ir.fuse("rrf"), Way(14, 90)),
+    "explain": (lambda d: d.run.ir.explain(d.qrels, f"nDCG@{d.k}", "q1"), Way()),
+    "validate": (lambda d: d.run.ir.validate(d.qrels), Way()),
+    "read_run": (lambda d: ir.read_run(d.folder / "a.run"), Way()),
+    "polars-ir evaluate": (
+        lambda d: shell("evaluate", d.folder / "qrels.txt", d.folder / "a.run", "-m", f"nDCG@{d.k}"),
+        Way(36, 245),
+    ),
+    "polars-ir trec_eval -q": (
+        lambda d: shell("trec_eval", "-q", d.folder / "qrels.txt", d.folder / "a.run"),
+        Way(),
+    ),
+    # These load statsmodels, and with it pandas, of which errors then have to speak.
+    "compare": (lambda d: d.per_query.ir.compare(baseline="a"), Way(19, 110)),
+    "gate": (
+        lambda d: ir.gate(*(d.per_query.filter(run=run).drop("run") for run in "ba"), [f"P@{d.k}"], max_drop=0.05),
+        Way(19, 122),
+    ),
+    "summarize": (lambda d: d.per_query.ir.summarize(), Way()),
+}
+
+
+def entered(call: Callable[[Data], object], given: Data) -> list[Entry]:
+    """The functions of the package that a call enters, in order."""
+    entries: list[Entry] = []
+    source = f"{SOURCE}/"
+
+    def note(frame: object, event: str, _: object) -> None:
+        code = frame.f_code  # type: ignore[attr-defined]
+        if event == "call" and code.co_filename.startswith(source):
+            entries.append(Entry(code.co_filename.removeprefix(source), code.co_qualname, code.co_firstlineno))
+
+    sys.setprofile(note)
+    try:
+        call(given)
+    finally:
+        sys.setprofile(None)
+    return entries
+
+
+def changes(places: list[str]) -> int:
+    """How often one place is not the one before."""
+    return sum(before != after for before, after in itertools.pairwise(places))
+
+
+def way_of(entries: list[Entry]) -> Way:
+    """The counts of a call's entries."""
+    files = [entry.file for entry in entries]
+    return Way(len(set(files)), len(set(entries)), changes(files), len({entry.room for entry in entries}))
+
+
+def ways() -> Iterator[tuple[str, list[Entry], Way]]:
+    """Each call with what it enters, and its limits."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, second = (data(seed, Path(folder)) for seed in (1, 2))
+        for name, (call, limit) in CALLS.items():
+            call(first)
+            yield name, entered(call, second), limit
+
+
+def main_of_ways(shown: list[str]) -> int:
+    """Print the ways, file by file those whose names hold a given text; 1 where one is longer than its limit."""
+    longer = 0
+    print(f"{'':32}" + "".join(f"{field.replace('_', ' '):>18}" for field in Way._fields))
+    for name, entries, limit in ways():
+        way = way_of(entries)
+        cells = [f"{n}" if most is None else f"{n} of {most}" for n, most in zip(way, limit, strict=True)]
+        over = [n > most for n, most in zip(way, limit, strict=True) if most is not None]
+        longer |= any(over)
+        print(f"{name:32}" + "".join(f"{cell:>18}" for cell in cells) + ("  too long" if any(over) else ""))
+        if any(text in name for text in shown):
+            calls, functions = (Counter(e.file for e in some) for some in (entries, set(entries)))
+            for file, n in calls.most_common():
+                print(f"    {file:44} {functions[file]:4} functions {n:5} calls")
+    return longer
+
+
+if __name__ == "__main__":
+    sys.exit(main_of_ways(sys.argv[1:]))
