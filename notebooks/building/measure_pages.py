@@ -13,7 +13,7 @@ import polars_ir as ir
 from building import pictures
 from building.docstrings import paragraph, prose, sections, signature, table
 from building.rankings import CASES, FIXED, FIXED_GRADE, LENGTH, evaluated, shown
-from polars_ir.language.spec import SPELLING, Spec
+from polars_ir.language.measure import SPELLING, Spec
 
 FORMULAS = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
 
@@ -119,7 +119,7 @@ def parameters(spec: Spec, names: frozenset[str]) -> str:
     if not spec.parameters:
         return "None."
     return "\n".join(
-        f"- **`{name}`** (default `{default!r}`): {paragraph(spec.parameter(name).meaning, names)}"
+        f"- **`{name}`** (default `{default!r}`): {paragraph(spec.options[name].meaning, names)}"
         for name, default in spec.parameters.items()
     )
 
@@ -168,7 +168,12 @@ INTRODUCTION = (
 def by_tool(measures: list[Spec]) -> str:
     """The page of the names that other tools use, a table for each tool."""
     told = [
-        (tool, name, spec.column(spec.parameters | _given(given)) if given and "#" not in given else spec.name, spec)
+        (
+            tool,
+            name,
+            spec.column(spec.parameters | _given(given)) if given and not given.isidentifier() else spec.name,
+            spec,
+        )
         for spec in measures
         for tool, names in spec.also.items()
         for name, given in SPELLING.findall(names)

@@ -5,7 +5,7 @@ from pathlib import Path
 import altair as alt
 
 from building.rankings import course, shown
-from polars_ir.language.spec import Spec
+from polars_ir.language.measure import Spec
 
 #: Can be told apart by the colour-blind (Okabe and Ito), and each line has a mark of its own.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 import polars_ir as ir
-from polars_ir.language.spec import Spec
+from polars_ir.language.measure import Spec
 
 #: The documents of the ranking in which one moves.
 LENGTH = 20

@@ -12,14 +12,14 @@ from typing import Any, is_typeddict
 import polars as pl
 
 import polars_ir as ir
-from building import measure_pages
+from building import measure_pages, way
 from building.docstrings import markdown, paragraph, signature, table
 from polars_ir import fusion, per_query, plots, runs, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.parser import parser
 from polars_ir.files.formats import FORMATS
-from polars_ir.options import Option, options_of
+from polars_ir.language.options import Option, options_of
 
 PROJECT = Path(ir.__file__).parents[1] / "pyproject.toml"
 
@@ -113,6 +113,8 @@ def write(folder: Path) -> None:
         tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     )
     texts["changes"] = (PROJECT.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    texts["contributing"] = contributing_page()
+    way.draw(folder / "way.svg")
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(index(list(texts)), encoding="utf-8")
@@ -167,7 +169,7 @@ def kinds_of_options() -> list[type]:
     """The kinds of calls that take options, each with its records, in the order of their modules."""
     return [
         thing
-        for module in (runs.options, per_query.options)
+        for module in (runs.options, per_query.shared.options)
         for thing in vars(module).values()
         if is_typeddict(thing) and thing.__module__ == module.__name__
     ]
@@ -231,6 +233,15 @@ def extras_page(extras: Mapping[str, list[str]]) -> str:
         command = f"```console\n$ pip install '.[{name}]'\n```"
         parts.append(f"(extra.{name})=\n## {name}\n\n{command}\n\n{ADDED[name]} It installs {shown}.")
     return "\n\n".join(parts) + "\n"
+
+
+def contributing_page() -> str:
+    """The page for contributors, in which the way of a call through the code is drawn."""
+    text = (PROJECT.parent / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    before, heading, after = text.partition("\n## To add\n")
+    picture = f"![The functions that {way.CALL} enters, in order, each on the line of its file](way.svg)"
+    counted = "`python tests/support/ways.py` counts it, and the ways of other calls."
+    return f"{before}\n{picture}\n\n{counted}\n{heading}{after}"
 
 
 def index(files: list[str]) -> str:
