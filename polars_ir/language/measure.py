@@ -441,10 +441,10 @@ def catalog() -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        `name`, `function` (its name in this package), `judgments` (`documents`, `subtopics` or `preferences`: what it
-        reads), `parameters` (with defaults), `low`, `high`, `best` (its range and best value), `monotone` (whether it
-        can not fall when a grade rises, so that `bounds` of `evaluate` are exact), `also` (what other tools call it),
-        `meaning`, `source`; String but for the three numbers, which are Float64, and the Boolean.
+        `name`, `meaning`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
+        (its range and best value), `monotone` (True if it can not fall when a grade rises, so that `bounds` of
+        `evaluate` are exact), `judgments` (`documents`, `subtopics` or `preferences`: what it reads), `also` (what
+        other tools call it), `source`; String but for the three numbers, which are Float64, and the Boolean.
 
     Examples
     --------
@@ -455,15 +455,15 @@ def catalog() -> pl.DataFrame:
     return pl.DataFrame(
         {
             "name": spec.name,
+            "meaning": spec.meaning,
             "function": spec.function.__name__,
-            "judgments": spec.kind,
             "parameters": ", ".join(f"{n}={v!r}" for n, v in spec.parameters.items()),
             "low": float(spec.bounds[0]),
             "high": float(spec.bounds[1]),
             "best": float(spec.best),
             "monotone": spec.monotone,
+            "judgments": spec.kind,
             "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in spec.also.items()),
-            "meaning": spec.meaning,
             "source": spec.source,
         }
         # Another thread may register a measure meanwhile.

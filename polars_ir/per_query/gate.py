@@ -34,12 +34,11 @@ if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
     from polars_ir.statistics.randomisation import Floats
 
-#: The columns of the result.
+#: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
-    "measure": pl.String,
-    **dict.fromkeys(["mean", "old_mean", "difference", "low", "high", "max_drop"], pl.Float64),
+    **dict.fromkeys(["measure", "verdict"], pl.String),
     "passed": pl.Boolean,
-    "verdict": pl.String,
+    **dict.fromkeys(["difference", "low", "high", "max_drop", "mean", "old_mean"], pl.Float64),
     **dict.fromkeys(["n_queries", "n_missing"], pl.UInt32),
     "note": pl.String,
 }
@@ -83,8 +82,8 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     Returns
     -------
     The kind of new
-        `measure` (String); `mean` (of new), `old_mean`, `difference`, `low`, `high`, `max_drop` (Float64); `passed`
-        (Boolean); `verdict` (String); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
+        `measure`, `verdict` (String); `passed` (Boolean); `difference`, `low`, `high`, `max_drop`, `mean` (of new),
+        `old_mean` (Float64); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
         `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict the
         smallest drop that these queries rule out and about how many more would decide, and which queries only one of
         the two has, or has a value for.

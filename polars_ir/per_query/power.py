@@ -27,12 +27,13 @@ MOST_QUERIES = 1_000_000_000
 #: The methods of planning.
 METHODS = ("normal", "pilot")
 
-#: The columns of the result.
+#: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
-    **dict.fromkeys(["run", "baseline", "measure"], pl.String),
-    **dict.fromkeys(["std", "difference", "max_drop"], pl.Float64),
+    **dict.fromkeys(["run", "measure"], pl.String),
     "n_queries": pl.UInt32,
-    "power": pl.Float64,
+    **dict.fromkeys(["difference", "power", "max_drop"], pl.Float64),
+    "baseline": pl.String,
+    "std": pl.Float64,
     "n_missing": pl.UInt32,
     "note": pl.String,
 }
@@ -105,11 +106,12 @@ def power(
     Returns
     -------
     The kind of per_query
-        `run`, `baseline`, `measure` (String; null with `std`), `std` (of the differences), `difference`, `max_drop`
-        (Float64; the one that was not asked for is null), `n_queries` (UInt32), `power` (Float64, from 0 to 1: that of
-        this difference, or drop, and number), `n_missing` (UInt32: queries that only one of the two answered; null with
-        `std`), and `note` (String): why something is null, as where differences do not vary, or the number would be
-        over a billion, and how many pairs were left out since the measure is undefined for only one of the two.
+        `run`, `measure` (String; null with `std`), `n_queries` (UInt32), `difference` (Float64), `power` (Float64, from
+        0 to 1: that of this difference, or drop, and number), `max_drop` (Float64; it or the difference is null),
+        `baseline` (String; null with `std`), `std` (Float64, of the differences), `n_missing` (UInt32: queries that
+        only one of the two answered; null with `std`), and `note` (String): why something is null, as where differences
+        do not vary, or the number would be over a billion, and how many pairs were left out since the measure is
+        undefined for only one of the two.
 
     Raises
     ------

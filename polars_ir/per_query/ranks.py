@@ -22,13 +22,14 @@ from polars_ir.per_query.shared.options import Ranking, confidence_is_alpha
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
 
-#: The columns of the result.
+#: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
-    **dict.fromkeys(["measure", "run"], pl.String),
-    "mean": pl.Float64,
+    "run": pl.String,
     **dict.fromkeys(["rank", "best_rank", "worst_rank"], pl.UInt32),
-    "chance_first": pl.Float64,
     "tied_with_first": pl.Boolean,
+    "chance_first": pl.Float64,
+    "measure": pl.String,
+    "mean": pl.Float64,
     "n_queries": pl.UInt32,
     "note": pl.String,
 }
@@ -65,13 +66,13 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     Returns
     -------
     The kind of per_query
-        `measure`, `run` (String); `mean` (Float64); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number
-        of systems; equal means share the lower number); `chance_first` (Float64, from 0 to 1), the share of samples of
-        queries, drawn with replacement, in which the system has the best mean, systems that tie sharing it: it
-        describes the data, and is no promise; `tied_with_first` (Boolean, best_rank is 1): the true best system is
-        among these with a confidence of 1 - alpha; `n_queries` (UInt32), for which all systems have a value; `note`
-        (String), how many were left out, or why there are no ranks, which are null then; null where there is nothing to
-        say. Rows are in the order of measures and ranks.
+        `run` (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems; equal means share
+        the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is among these with a
+        confidence of 1 - alpha; `chance_first` (Float64, from 0 to 1), the share of samples of queries, drawn with
+        replacement, in which the system has the best mean, systems that tie sharing it: it describes the data, and is
+        no promise; `measure` (String); `mean` (Float64); `n_queries` (UInt32), for which all systems have a value;
+        `note` (String), how many were left out, or why there are no ranks, which are null then; null where there is
+        nothing to say. Rows are in the order of measures and ranks.
 
     Raises
     ------

@@ -28,17 +28,16 @@ if TYPE_CHECKING:
 
     from polars_ir.statistics.randomisation import Draws, Floats
 
-#: The columns of `worst_slices`, behind `run`.
+#: The columns behind `run`, the deciding ones first: a terminal shows the first four and the last four.
 COLUMNS = {
-    "baseline": pl.String,
-    "measure": pl.String,
-    "attribute": pl.String,
     "value": pl.String,
-    **dict.fromkeys(["mean", "rest_mean", "difference", "low", "high", "statistic", "p", "p_corrected"], pl.Float64),
+    "difference": pl.Float64,
     "significant": pl.Boolean,
+    "p_corrected": pl.Float64,
     "n_queries": pl.UInt32,
+    **dict.fromkeys(["mean", "rest_mean", "low", "high", "statistic", "p"], pl.Float64),
     "n_rest": pl.UInt32,
-    "note": pl.String,
+    **dict.fromkeys(["attribute", "measure", "baseline", "note"], pl.String),
 }
 
 
@@ -71,12 +70,12 @@ def worst_slices(
     Returns
     -------
     The kind of per_query
-        `run` (if there is one), `baseline` (String, null without), `measure`, `attribute` (the column), `value`
-        (String), `mean`, `rest_mean`, `difference` (Float64), `low`, `high` (Welch's interval of the difference),
-        `statistic`, `p`, `p_corrected` (Float64), `significant` (Boolean), `n_queries`, `n_rest` (UInt32) and `note`
-        (String), why there is no test. Measures are in the order they have, systems in that of their names, or of the
-        dict they came in; in them the worst difference is first: the lowest or, for a measure whose best value is its
-        lowest (`Hole`), the highest. Rows without a test come last.
+        `run` (if there is one), `value` (String), `difference` (Float64), `significant` (Boolean), `p_corrected`
+        (Float64), `n_queries` (UInt32), `mean`, `rest_mean`, `low`, `high` (Welch's interval of the difference),
+        `statistic`, `p` (Float64), `n_rest` (UInt32), `attribute` (the column that `value` is of), `measure`,
+        `baseline` (null without) and `note` (String), why there is no test. Measures are in the order they have,
+        systems in that of their names, or of the dict they came in; in them the worst difference is first: the lowest
+        or, for a measure whose best value is its lowest (`Hole`), the highest. Rows without a test come last.
 
     Raises
     ------

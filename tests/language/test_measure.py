@@ -18,12 +18,11 @@ GAINS = (
 
 def test_the_catalogue_is_a_frame_with_a_row_a_measure():
     found = ir.catalog()
-    text, number = ["name", "function", "judgments", "parameters"], ["low", "high", "best"]
     assert found.schema == {
-        **dict.fromkeys(text, pl.String),
-        **dict.fromkeys(number, pl.Float64),
+        **dict.fromkeys(["name", "meaning", "function", "parameters"], pl.String),
+        **dict.fromkeys(["low", "high", "best"], pl.Float64),
         "monotone": pl.Boolean,
-        **dict.fromkeys(["also", "meaning", "source"], pl.String),
+        **dict.fromkeys(["judgments", "also", "source"], pl.String),
     }
     assert found["name"].to_list() == list(ir.CATALOG)
 

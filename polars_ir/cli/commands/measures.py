@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     measures = catalog().filter(text.str.contains(options.pattern.lower(), literal=True))
     if measures.is_empty():
         raise MeasureError(f"no measure has {options.pattern!r} in a name or in its meaning.")
-    return measures.select("name", "function", "judgments", "parameters", "meaning")
+    return measures.select("name", "meaning", "parameters", "function", "judgments")
 
 
 MEASURES = Command("measures", "list all measures", arguments, run)
