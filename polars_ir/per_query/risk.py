@@ -16,9 +16,11 @@ import polars as pl
 from polars_ir.extras import require
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import check, not_negative, takes
+from polars_ir.language.options import check, not_negative, takes, whole
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.options import MOST_RESAMPLES
+from polars_ir.per_query.shared.tests import check_correction
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
 #: The name of alpha in messages, which elsewhere is a level.
 ALPHA = "alpha, the weight of a loss beyond that of a win,"
 
+#: The level for those corrections that need one.
+LEVEL = 0.05
+
 #: The columns of `risk`.
 RISK = {
     **dict.fromkeys(["run", "baseline", "measure"], pl.String),
-    **dict.fromkeys(["URisk", "TRisk", "p"], pl.Float64),
+    **dict.fromkeys(["URisk", "TRisk", "p", "p_corrected"], pl.Float64),
     **dict.fromkeys(["wins", "ties", "losses", "n_queries", "n_missing"], pl.UInt32),
     "note": pl.String,
 }
@@ -52,12 +57,21 @@ def risk(
     *,
     alpha: float = 1.0,
     missing: str = "zero",
+    correction: str | None = "holm",
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> Eager:
     """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure.
 
     Each query counts as its difference d to the baseline if that is a win, and as (1 + alpha) d if it is a loss.
     URisk is the mean over the queries, TRisk that mean by its standard error: Student's t. With alpha = 0, URisk is
     the difference of the means, and TRisk the t of the paired test.
+
+    Systems that are equally good do not have a URisk of 0, but of -alpha * mean(|d|) / 2: what one of two loses to
+    the other weighs more than what it gains. So p is by exchange: the share of ways to exchange both systems' values,
+    query by query, that make a URisk as low or lower; of all ways where there are no more than `resamples`, else
+    (b + 1) / (m + 1), b of m random ones being so. An exchange leaves |d| as it is, so that this is the one-sided
+    randomisation test of the mean, for every alpha: a low p says that the system is worse than the baseline.
 
     Parameters
     ----------
@@ -71,13 +85,16 @@ def risk(
         How much more a loss weighs than a win; 0 or more.
     missing
         `"zero"` counts 0 for a system that lacks a query which the other has; `"skip"` leaves the query out.
+    correction
+        How p allows for the number of systems, as in `compare`; None leaves it as it is.
+    resamples, seed
+        How many exchanges are drawn, and the seed of their random numbers.
 
     Returns
     -------
     The kind of per_query
-        `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the change loses
-        more than it gains; a TRisk within -2 and 2 may be chance); `p`, of TRisk by the t distribution, two-sided
-        (Float64); `wins`, `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two
+        `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the losses, each
+        1 + alpha times, are more than the wins); `p`, and `p_corrected` for all systems of a measure (Float64); `wins`, `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two
         answered (UInt32); `note` (String): why something is null, and how many pairs were left out since the measure is
         undefined for only one of the two.
 
@@ -91,7 +108,7 @@ def risk(
     ----------
     Wang, Bennett and Collins-Thompson 2012, https://doi.org/10.1145/2348283.2348385 (URisk, which TREC's gdeval prints
     with `-baseline` and `-riskAlpha`); Dincer, Macdonald and Ounis 2014, https://doi.org/10.1145/2600428.2609625
-    (TRisk)
+    (TRisk); Fisher 1935, The Design of Experiments (exchange)
 
     Examples
     --------
@@ -100,16 +117,31 @@ def risk(
     >>> new = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [1.0, 0.75, 0.25]})
     >>> risks = ir.risk({"old": old, "new": new}, "old")
     >>> risks.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
-    [('new', 0.0833, 0.2774, 0.8075, 2, 1)]
+    [('new', 0.0833, 0.2774, 0.875, 2, 1)]
     """
     require("stats", "ir.risk")
+    from polars_ir.statistics import randomisation, significance
+
     alpha = check(ALPHA, alpha, not_negative())
+    check_correction(correction)
+    draws = randomisation.Draws(check("resamples", resamples, whole(1, MOST_RESAMPLES)), check("seed", seed, whole(0)))
     scores = scores_of(per_query, measures, {"missing": missing}, what="ir.risk")
     pairs = scores.pairs(baseline, "ir.risk")
-    rows = [
-        {**_risk(improvements, alpha, scores.undefined(measure, pair)), **_names(scores, measure, pair)}
-        for measure, pair, improvements in _improvements(scores, pairs)
-    ]
+    rows = []
+    for measure, values in scores.values.items():
+        # By how much better than the baseline the system was on each query.
+        improvements = (-1 if is_cost(measure) else 1) * significance.differences([values], pairs)
+        n = significance.there(improvements).sum(axis=0)
+        p = [
+            float(value) if number > 1 else None
+            for value, number in zip(randomisation.randomisation_p(improvements, draws, lower=True), n, strict=True)
+        ]
+        columns = zip(pairs, p, significance.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
+        rows += [
+            {**_risk(d, alpha, scores.undefined(measure, pair)), "p": of_pair, "p_corrected": among_all}
+            | _names(scores, measure, pair)
+            for pair, of_pair, among_all, d in columns
+        ]
     return give_back(pl.DataFrame(rows, schema=RISK), per_query)
 
 
@@ -119,30 +151,21 @@ def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any
     return {"run": run, "baseline": baseline, "measure": measure, "n_missing": scores.n_missing(pair)}
 
 
-def _improvements(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[str, tuple[int, int], Floats]]:
-    """For each measure and pair, by how much better than the baseline the system was on each query."""
-    from polars_ir.statistics import significance
-
-    for measure, values in scores.values.items():
-        better = -1 if is_cost(measure) else 1
-        for pair, column in zip(pairs, significance.differences([values], pairs).T, strict=True):
-            yield measure, pair, better * column[significance.there(column)]
-
-
 def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
+    """The figures of a pair by its improvements, NaN where there is no pair of values."""
     from polars_ir.statistics import significance
 
+    improvements = improvements[significance.there(improvements)]
     wins, losses, n = int((improvements > 0).sum()), int((improvements < 0).sum()), len(improvements)
     counts = {"wins": wins, "ties": n - wins - losses, "losses": losses, "n_queries": n}
     if not n:
         return {**counts, "note": "; ".join(["no query with a value of both systems", *notes])}
     weighed = improvements * (1 + alpha * (improvements < 0))
-    outcome = significance.t_test([weighed])[0]
-    if outcome.p is None:
+    t = significance.t_test([weighed])[0].statistic
+    if t is None:
         few = "fewer than two queries with a value of both systems"
         notes = [few if n < 2 else "all differences are the same", *notes]
-    figures = {"URisk": float(weighed.mean()), "TRisk": outcome.statistic, "p": outcome.p}
-    return {**figures, **counts, "note": "; ".join(notes) or None}
+    return {"URisk": float(weighed.mean()), "TRisk": t, **counts, "note": "; ".join(notes) or None}
 
 
 @takes()

@@ -36,8 +36,10 @@ class Draws(NamedTuple):
             yield generator, min(step, self.resamples - start)
 
 
-def randomisation_p(differences: Floats, draws: Draws) -> Floats:
+def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -> Floats:
     """The two-sided p of each mean difference, if both systems of a pair could as well have changed places.
+
+    With `lower` it is the one-sided p of a mean as low or lower.
 
     It is exact, over all 2^n ways to change signs, where there are no more than `draws.resamples` of them; differences
     of 0 do not count for n, since their sign changes nothing.
@@ -50,22 +52,23 @@ def randomisation_p(differences: Floats, draws: Draws) -> Floats:
         columns = is_exact & (unequal == n)
         by_column = filled.T[columns]
         signed = by_column[by_column != 0].reshape(len(by_column), n).T
-        p[columns] = _extreme(_all_flips(signed.shape), signed) / 2.0**n
+        p[columns] = _extreme(_all_flips(signed.shape), signed, lower=lower) / 2.0**n
     if not is_exact.all():
         rest = filled[:, ~is_exact]
-        p[~is_exact] = (_extreme(random_flips(rest.shape, draws), rest) + 1) / (draws.resamples + 1)
+        p[~is_exact] = (_extreme(random_flips(rest.shape, draws), rest, lower=lower) + 1) / (draws.resamples + 1)
     return p
 
 
-def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats) -> Floats:
-    """The number of flips whose sum is at least as far from 0; a flip has a 1 for each difference that is kept."""
+def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: bool) -> Floats:
+    """The number of flips whose sum is as extreme; a flip has a 1 for each difference that is kept."""
     total = differences.sum(axis=0)
-    limit = np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)
+    limit = (-total if lower else np.abs(total)) - ROUNDING * np.abs(differences).sum(axis=0)
     counts = np.zeros(differences.shape[1])
     for flip in flips:
         # What is kept minus what is turned is twice what is kept minus everything.
         sums = flip.astype(np.float64) @ differences
-        counts += np.count_nonzero(np.abs(2 * sums - total) >= limit, axis=0)
+        sums = total - 2 * sums if lower else np.abs(2 * sums - total)
+        counts += np.count_nonzero(sums >= limit, axis=0)
     return counts
 
 
