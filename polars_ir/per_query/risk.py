@@ -94,9 +94,10 @@ def risk(
     -------
     The kind of per_query
         `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the losses, each
-        1 + alpha times, are more than the wins); `p`, and `p_corrected` for all systems of a measure (Float64); `wins`, `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two
-        answered (UInt32); `note` (String): why something is null, and how many pairs were left out since the measure is
-        undefined for only one of the two.
+        1 + alpha times, are more than the wins); `p`, and `p_corrected` for all systems of a measure (Float64); `wins`,
+        `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
+        `note` (String): why something is null, and how many pairs were left out since the measure is undefined for only
+        one of the two.
 
     Raises
     ------
