@@ -1,5 +1,6 @@
 """Two suites: `pytest` leaves out what is marked `whole`, and `pytest --whole` runs everything."""
 
+import gc
 from collections import defaultdict
 
 import pytest
@@ -30,3 +31,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out -= {of_test[len(of_test) * number // quick] for number in range(quick)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays until the end, so the collections of garbage that statsmodels asks for pass it by."""
+    gc.collect()
+    gc.freeze()
