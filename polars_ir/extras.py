@@ -1,7 +1,8 @@
 """Optional dependencies, and the extra to install when one is missing.
 
 Conventions: a module that needs an optional dependency imports it at its top, and is itself imported inside the
-functions that use it, after `require`. So the package can be imported with Polars alone.
+functions that use it. So the package can be imported with Polars alone. A function under `takes` says which extra it
+lacks where such an import fails; what has to say so earlier asks for it (`require`).
 """
 
 from __future__ import annotations
@@ -22,3 +23,9 @@ def require(extra: str, what: str) -> None:
     """Raise an `ExtraError` that names the extra unless its packages are installed; `what` needs them."""
     if any(find_spec(module) is None for module in EXTRAS[extra]):
         raise ExtraError.missing(what, extra)
+
+
+def extra_of(module: str | None) -> str | None:
+    """The extra that has a package, by the name of a module in it; None for one of no extra."""
+    package = str(module).partition(".")[0]
+    return next((extra for extra, packages in EXTRAS.items() if package in packages), None)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.language.measure import Call, measure_of, of_part
+from polars_ir.language.measure import Call, of_part
+from polars_ir.language.names import measure_of
 
 
 class Judging(NamedTuple):

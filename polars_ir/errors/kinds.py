@@ -161,11 +161,11 @@ class ColumnError(IRError):
         return cls(f"{what} needs several systems; {has}.", fix=fix)
 
     @classmethod
-    def measure_not_there(cls, measure: object, measures: Sequence[str]) -> ColumnError:
+    def measure_not_there(cls, table: str, measure: object, measures: Sequence[str]) -> ColumnError:
         return cls(
             f"has no measure {measure!r}.{nearest(str(measure), measures)} It has {quoted(measures)}; "
             "evaluate makes others.",
-            about="per_query",
+            about=table,
         )
 
 
@@ -246,6 +246,11 @@ class OptionError(IRError, TypeError):
         return cls(f"must be one of {', '.join(map(repr, choices))}; got {got!r}.", about=option, near=near)
 
     @classmethod
+    def not_a_system(cls, about: str, name: str, systems: Sequence[str]) -> OptionError:
+        says = f"names {name!r}, which is not one of the systems: {quoted(systems)}."
+        return cls(says, about=about, near=nearest(name, systems))
+
+    @classmethod
     def misspelt(cls, function: str, problem: str, name: str, names: Sequence[str]) -> OptionError:
         hint = " Parameters are given by name." if "positional" in problem and "missing" not in problem else ""
         return cls(
@@ -257,8 +262,7 @@ def check_systems(about: str, names: Iterable[object], systems: Sequence[str]) -
     """Raise an `OptionError` for a name that an option has and that is not one of the systems."""
     for name in map(str, names):
         if name not in systems:
-            says = f"names {name!r}, which is not one of the systems: {quoted(systems)}."
-            raise OptionError(says, about=about, near=nearest(name, systems))
+            raise OptionError.not_a_system(about, name, systems)
 
 
 class FileError(IRError):

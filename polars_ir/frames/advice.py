@@ -114,18 +114,15 @@ def not_labelled(schema: pl.Schema) -> ColumnError:
     return ColumnError(f"{says} {quoted(schema)}.", fix=fix)
 
 
-def of_documents(columns: Sequence[str]) -> ColumnError | None:
+def of_documents(table: str, columns: Sequence[str]) -> ColumnError:
     """The error for a table of documents, whose scores and ranks are no measures, in the place of a per-query frame."""
-    documents, scores, grades = (
-        [column for column in columns if ROLE_OF.get(fold(column)) == role] for role in ("doc_id", "score", "relevance")
-    )
-    if not (documents or (scores and grades) or "ideal_rank" in columns):
-        return None
-    telling = [*documents, *scores, *grades, *(column for column in columns if column == "ideal_rank")]
+    roles = ("doc_id", "score", "relevance")
+    telling = [column for role in roles for column in columns if ROLE_OF.get(fold(column)) == role]
+    telling += [column for column in columns if column == "ideal_rank"]
     kind = "the judged relation" if "ideal_rank" in columns else "a run or qrels"
     fix = Fix("Measure the run first", Code("per_query = run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
     says = f"must have a row for each query; by its columns {quoted(telling)} it is {kind}."
-    return ColumnError(says, about="per_query", fix=fix)
+    return ColumnError(says, about=table, fix=fix)
 
 
 def misfit(

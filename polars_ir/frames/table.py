@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError
 from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
-from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
+from polars_ir.frames.roles import ROLE_OF, ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
 from polars_ir.frames.rules import Rule, check_duplicates, check_values, checked, guard, once
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
@@ -104,8 +104,7 @@ class Table:
         In memory a `DataError` shows those that are; a plan fails for one. `names` are the user's for columns of ours.
         """
         rows = self.all_columns() if rows is None else rows
-        names = {**{key: self.names[key] for key in self.keys}, **names}
-        return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names=names)
+        return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names={**self.names, **names})
 
     def once(self) -> Rule:
         """The rule that each ranking has one row."""
@@ -171,18 +170,22 @@ def labelled_table(frame: object) -> Table:
     return _table("run", table, names, without=MADE, ungraded=True, numbered=numbered)
 
 
-def per_query_table(per_query: object) -> Table:
+def per_query_table(per_query: object, about: str = "per_query") -> Table:
     """The result of `evaluate` again: `query_id`, `run` where there is one, and measures in numeric columns.
 
-    A dict of such frames by system is one frame with a column `run`.
+    A dict of such frames, or tables, by system is one with a column `run`.
     """
+    if isinstance(per_query, Mapping) and not per_query:
+        says = "must be a frame of measures per query, or a dict of such by system; got {}."
+        raise InputTypeError(says, about=about)
     if isinstance(per_query, Mapping) and not isinstance(next(iter(per_query.values()), {}), Mapping):
         per_query = _of_each_system(per_query)
-    frame = to_polars("per_query", per_query, column="score")
+    frame = to_polars(about, per_query, column="score")
     schema = frame.collect_schema()
-    if error := advice.of_documents(schema.names()):
-        raise error
-    return _table("per_query", frame, _names("per_query", schema, ("query_id",), ("run",)), check=False)
+    roles = set(map(ROLE_OF.get, map(fold, schema)))
+    if "doc_id" in roles or {"score", "relevance"} <= roles or "ideal_rank" in schema:
+        raise advice.of_documents(about, schema.names())
+    return _table(about, frame, _names(about, schema, ("query_id",), ("run",)), check=False)
 
 
 def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
@@ -272,16 +275,19 @@ def _table(
 def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
     """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
     # The keys of `partition_by(as_dict=True)` are tuples.
-    systems = [system[0] if isinstance(system, tuple) and len(system) == 1 else system for system in per_query]
-    tables = {str(system): per_query_table(frame) for system, frame in zip(systems, per_query.values(), strict=True)}
-    for system, table in tables.items():
+    tables: dict[str, Table] = {}
+    for key, frame in per_query.items():
+        system = str(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
+        tables[system] = table = frame if isinstance(frame, Table) else per_query_table(frame)
         if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
             raise ColumnError.systems_in_a_system(system, table.names["run"])
-    first = _of_one_type("per_query", tables, ["query_id"])
-    query = {"query_id": first.names["query_id"]}
-    named = [table.all_columns().with_columns(run=pl.lit(system)).rename(query) for system, table in tables.items()]
+    query = {"query_id": _of_one_type("per_query", tables, ["query_id"]).names["query_id"]}
+    eager, named = True, []
+    for system, table in tables.items():
+        eager &= table.eager
+        named.append(table.all_columns().with_columns(run=pl.lit(system)).rename(query))
     together = pl.concat(named, how="diagonal_relaxed")
-    return together.collect() if all(table.eager for table in tables.values()) else together
+    return together.collect() if eager else together
 
 
 def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:

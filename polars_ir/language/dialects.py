@@ -123,11 +123,6 @@ def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
     return matched["name"], _arguments(text, matched["arguments"]), matched["at"]
 
 
-def is_of_ir_measures(value: object) -> bool:
-    """True for a measure of ir_measures, which need not be installed."""
-    return type(value).__module__.partition(".")[0] == "ir_measures"
-
-
 def fold(name: str) -> str:
     """A name without case, `-`, `_` and blanks.
 

@@ -166,16 +166,6 @@ def of_part(measure: str, part: str) -> str:
     return f"{measure} {part}"
 
 
-def measure_of(column: str) -> str:
-    """The name of a column without that of its part.
-
-    >>> measure_of("AP high"), measure_of("AP")
-    ('AP', 'AP')
-    """
-    measure, _, part = column.rpartition(" ")
-    return measure if part in PARTS else column
-
-
 class Call(NamedTuple):
     """A measure by its name in the catalogue, and the arguments it was called with.
 

@@ -15,14 +15,17 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 import polars as pl
 
 from polars_ir.errors import Code, Fix, MeasureError
-from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, is_of_ir_measures, several, taken_apart
-from polars_ir.language.measure import MARK, Average, Call, Measure, Spec, measure_of, spec_of, together
+from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, several, taken_apart
+from polars_ir.language.measure import CATALOG, MARK, PARTS, Average, Call, Measure, Spec, spec_of, together
 from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import SETS
 
 #: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
 TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
+
+#: A cutoff behind the `@` of a canonical name.
+CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
 
 #: The sets by their names, folded.
 FOLDED_SETS = {fold(name): measures for name, measures in SETS.items()}
@@ -111,16 +114,18 @@ def parse(name: str) -> pl.Expr:
 
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
-    if relstring := TREC_EVAL_STRING.fullmatch(text):
-        return relevance_string(k=int(relstring[1] or 10))
-    if names := several(text):
-        return together(_parse(name, catalog) for name in names)
-    if fold(text) in FOLDED_SETS:
-        # trec_eval has some measures under two names: Rprec is Rprec_mult_1.00.
-        of_set = (_parse(name, catalog) for name in FOLDED_SETS[fold(text)])
-        measures = {measure.meta.output_name(): measure for measure in of_set}
-        return together(measures.values())
-    spec, arguments = taken_apart(text)
+    if (read := canonical(text)) is None:
+        if relstring := TREC_EVAL_STRING.fullmatch(text):
+            return relevance_string(k=int(relstring[1] or 10))
+        if names := several(text):
+            return together(_parse(name, catalog) for name in names)
+        if fold(text) in FOLDED_SETS:
+            # trec_eval has some measures under two names: Rprec is Rprec_mult_1.00.
+            of_set = (_parse(name, catalog) for name in FOLDED_SETS[fold(text)])
+            measures = {measure.meta.output_name(): measure for measure in of_set}
+            return together(measures.values())
+        read = Column(*taken_apart(text))
+    spec, arguments = read
     try:
         return spec.function(**arguments)
     except (OverflowError, pl.exceptions.InvalidOperationError):
@@ -179,6 +184,11 @@ def expressions(measures: Measures) -> Iterator[pl.Expr]:
         yield from members(measure)
 
 
+def is_of_ir_measures(value: object) -> bool:
+    """True for a measure of ir_measures, which need not be installed."""
+    return type(value).__module__.partition(".")[0] == "ir_measures"
+
+
 def is_one(value: object) -> TypeGuard[OneMeasure]:
     """True for a value of a kind that stands for a measure, or for several by one name."""
     return isinstance(value, (str, pl.Expr)) or is_of_ir_measures(value)
@@ -206,8 +216,9 @@ def resolve(measures: Measures) -> list[Measured]:
     measured: dict[str, Measured] = {}
     of_sets: set[str] = set()
     for measure in [measures] if isinstance(measures, pl.Expr) else listed(measures):
-        of_set = isinstance(measure, str) and fold(measure.strip()) in FOLDED_SETS
-        for expression in members(measure):
+        expressions_of_it = members(measure)
+        of_set = isinstance(measure, str) and len(expressions_of_it) > 1 and fold(measure.strip()) in FOLDED_SETS
+        for expression in expressions_of_it:
             try:
                 name = expression.meta.output_name()
             except pl.exceptions.PolarsError:
@@ -234,13 +245,40 @@ def resolve_one(measure: Measures, caller: str) -> Measured:
     return measured
 
 
+def measure_of(column: str) -> str:
+    """The name of a column without that of its part.
+
+    >>> measure_of("AP high"), measure_of("AP")
+    ('AP', 'AP')
+    """
+    measure, _, part = column.rpartition(" ")
+    return measure if part in PARTS else column
+
+
+def canonical(name: str) -> Column | None:
+    """The measure of a canonical name with nothing but a cutoff; None for any other notation, which `dialects` reads.
+
+    >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
+    ({'k': 10}, None, None)
+    """
+    measure, at, cutoff = name.partition("@")
+    spec = CATALOG.get(measure)
+    if spec is None:
+        return None
+    if not at:
+        return Column(spec, {})
+    takes_cutoff = spec.at == "k" and "k" in spec.parameters
+    return Column(spec, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
+
+
 def column_of(name: str) -> Column | None:
     """The measure of a column of a per-query frame, by its name; None for a column of the user's own.
 
     >>> column_of("gm_map").spec.average, column_of("Hole@10 low").is_cost, column_of("mine")
     ('geometric', True, None)
     """
-    return _column(measure_of(name), catalogued())
+    measure = measure_of(name)
+    return canonical(measure) or _column(measure, catalogued())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -269,13 +307,13 @@ def average_of(column: str) -> Average:
 
 def _expression(measure: object) -> pl.Expr:
     """The expression of a name, or of a measure of ir_measures."""
-    if is_of_ir_measures(measure):
-        expression = parse(str(measure))
-        call = call_of(expression)
-        return as_in_ir_measures(call) if call else expression
-    if not isinstance(measure, str):
+    if isinstance(measure, str):
+        return parse(measure)
+    if not is_of_ir_measures(measure):
         raise MeasureError.not_a_measure(measure)
-    return parse(measure)
+    expression = parse(str(measure))
+    call = call_of(expression)
+    return as_in_ir_measures(call) if call else expression
 
 
 def _read(written: Any) -> Any:

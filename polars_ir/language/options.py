@@ -18,7 +18,8 @@ from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeGuard, TypeVar, get_type_hints
 
-from polars_ir.errors import OptionError, deprecated, entered_with, nearest
+from polars_ir.errors import ExtraError, OptionError, deprecated, entered_with, nearest
+from polars_ir.extras import extra_of
 
 T = TypeVar("T")
 
@@ -162,7 +163,8 @@ def takes(
     """Let users call a function: with the options of a kind, and `then` something done with the result.
 
     The arguments are bound and the options checked and completed with their defaults once, an `OptionError` says what
-    is wrong with them, in the words of the caller's frames, and signature and docstring have the options.
+    is wrong with them, in the words of the caller's frames, and signature and docstring have the options. An
+    `ExtraError` names the extra of a package that is not installed.
     """
     options = options_of(kind) if kind else {}
     defaults = {name: check(name, option.default, option.value) for name, option in options.items()}
@@ -182,7 +184,12 @@ def takes(
                     raise misspelt(function, signature, kwargs, error) from None
                 for name, option in options.items():
                     kwargs[name] = check(name, kwargs[name], option.value) if name in kwargs else defaults[name]
-                result: T = function(*args, **kwargs) if then is None else then(function(*args, **kwargs))
+                try:
+                    result: T = function(*args, **kwargs) if then is None else then(function(*args, **kwargs))
+                except ModuleNotFoundError as error:
+                    if extra := extra_of(error.name):
+                        raise ExtraError.missing(f"ir.{function.__name__}", extra) from None
+                    raise
                 return result
 
         if kind:
@@ -193,29 +200,41 @@ def takes(
     return decorate
 
 
-def formerly(*places: str, **names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+class Former(NamedTuple):
+    """A former option: the present one if there is one, what to write, and the present value by the former one."""
+
+    present: str | None
+    write: str
+    value: Callable[[Any], Any] = as_it_is
+
+
+def formerly(*places: str, **options: Former) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Let a function take arguments as it formerly did, with a `DeprecationWarning`.
 
-    `places` are keyword-only parameters that were taken by place, behind those that still are; `names` are the present
-    names of keywords by their former ones.
+    `places` are keyword-only parameters that were taken by place, behind those that still are.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        parameters = inspect.signature(function).parameters.values()
+        name, parameters = function.__name__, inspect.signature(function).parameters.values()
         n = sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
             by_place = dict(zip(places, args[n:], strict=False))
-            if any(name in kwargs for name in by_place):
-                return function(*args, **kwargs)  # which says that it has one value too many
-            by_name = {old: kwargs.pop(old) for old, new in names.items() if old in kwargs and new not in kwargs}
-            for name in by_place:
-                deprecated(f"{function.__name__}() with {name!r} by place", f"{name}=")
-            for old in by_name:
-                deprecated(f"{function.__name__}({old}=)", f"{names[old]}=")
-            kwargs.update(by_place | {names[old]: value for old, value in by_name.items()})
-            return function(*args[:n], *args[n + len(places) :], **kwargs)  # type: ignore[arg-type]  # as the function takes them
+            if not by_place.keys() & kwargs.keys():  # else the function says that it has one value too many
+                args, kwargs = (*args[:n], *args[n + len(places) :]), {**kwargs, **by_place}  # type: ignore[assignment]  # as the function takes them
+                for place in by_place:
+                    deprecated(f"{name}() with {place!r} by place", f"{place}=")
+            for former, (present, write, value) in options.items():
+                if former not in kwargs:
+                    continue
+                if present in kwargs:
+                    raise OptionError(f"{former} and {present} are one option; got both. Leave {former} out.")
+                given = value(kwargs.pop(former))
+                deprecated(f"{name}({former}=)", write)
+                if present:
+                    kwargs[present] = given
+            return function(*args, **kwargs)
 
         return call
 

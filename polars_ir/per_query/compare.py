@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 import polars as pl
 
 from polars_ir.errors import OptionError, option
-from polars_ir.extras import require
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, positive, takes
@@ -142,7 +141,6 @@ def compare(
     >>> ir.compare(both, test="randomisation").select("run", "baseline", "difference", "p").rows()
     [('b', 'a', 0.25, 0.5)]
     """
-    require("stats", "ir.compare")
     from polars_ir.statistics.randomisation import Draws
     from polars_ir.statistics.significance import resamples_for
 

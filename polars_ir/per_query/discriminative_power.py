@@ -7,10 +7,11 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.aligned import scores_of
-from polars_ir.per_query.shared.measures import Measures, measures_of
+from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Discriminating
 
 #: The columns of the result.
@@ -67,7 +68,7 @@ def discriminative_power(per_query: Any, measures: Measures = None, **options: U
     """
     # Asked before, so that errors and warnings are of this function.
     scores = scores_of(per_query, measures, options, what="ir.discriminative_power")
-    frame = measures_of(per_query, measures)[0].all_columns().collect()
+    frame = per_query_table(per_query).all_columns().collect()
     pairs: pl.DataFrame = compare(frame, list(scores.values), correction=None, **options)
     half = (pl.col("high") - pl.col("low")) / 2
     counts = pairs.group_by("measure", maintain_order=True).agg(

@@ -19,7 +19,7 @@ from polars_ir.per_query.shared.aligned import Systems, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Grouping
-from polars_ir.per_query.shared.tests import check_testing, how_corrected, how_tested, tested
+from polars_ir.per_query.shared.tests import check_correction, how_corrected, how_tested, tested
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Draws, Floats
@@ -108,7 +108,7 @@ def drift(
     >>> course.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
     [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
-    check_testing("ir.drift", options["correction"])
+    check_correction(options["correction"])
     queries = aligned(per_query, measures, by=by, needs="by", what="ir.drift")
     samples, (attribute, *others) = queries.each_system(per_query), queries.slices
     if others:

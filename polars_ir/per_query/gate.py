@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -18,21 +19,21 @@ from polars_ir.errors import (
     Fix,
     InputTypeError,
     OptionError,
-    known_as,
     only,
-    option,
 )
-from polars_ir.extras import require
-from polars_ir.frames.kinds import Eager, give_back, to_polars
-from polars_ir.frames.roles import find, required
-from polars_ir.language.options import check, not_negative, takes
-from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.table import Table, per_query_table
+from polars_ir.language.options import Former, check, formerly, not_negative, takes
+from polars_ir.per_query.shared.aligned import Scores, scores_of, systems_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
-from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
+from polars_ir.per_query.shared.options import ROUNDED, Gating
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
     from polars_ir.statistics.randomisation import Floats
+
+#: A drop that can be allowed.
+DROP = not_negative()
 
 #: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
@@ -44,7 +45,7 @@ SCHEMA = {
 }
 
 
-@draws_nothing
+@formerly(**dict.fromkeys(["resamples", "seed"], Former(None, "nothing for it, as nothing is drawn at random")))
 @takes(Gating)
 def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Eager:
     """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.
@@ -112,7 +113,6 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
-    require("stats", "ir.gate")
     after, measures = _of_one_system("new", new, measures)
     before, measures = _of_one_system("old", old, measures)
     its_range = ranges_of(measures, options["ranges"])
@@ -123,31 +123,29 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
 
-def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
-    """The queries and the measures that are asked for, of a frame of a single system; the measures' columns."""
-    frame = to_polars(role, per_query, column="score")
-    if isinstance(frame, pl.LazyFrame):
+def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[Table, list[str]]:
+    """The queries of a frame of a single system, with its measures of these names; the measures' columns."""
+    table = per_query_table(per_query, role)
+    if not table.eager:
         raise InputTypeError.lazy("ir.gate")
-    query, run = required(role, "query_id", frame.columns), find(role, "run", frame.columns)
-    if run is not None and (several := frame[run].unique().sort()).len() > 1:
-        says = f"must be of one system; it has {several.len()}: {', '.join(map(repr, several.head(5)))}."
-        raise ColumnError(says, about=role, fix=Fix("Keep one", only(role, run, several[0])))
-    if frame.is_empty():
+    if "run" in table.dtypes and len(systems := systems_of(per_query, table.select("run").collect())) > 1:
+        says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
+        raise ColumnError(says, about=role, fix=Fix("Keep one", only(role, table.names["run"], systems[0])))
+    if not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
-    with known_as(per_query=option(role)):
-        names = measures_of(frame, measures)[1]
-    return frame.select(query, *names), names
+    names = measures_of(table, measures)
+    return replace(table, dtypes={name: table.dtypes[name] for name in ("query_id", *names)}), names
 
 
-def _allowed(new: pl.DataFrame, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]) -> dict[str, float]:
+def _allowed(new: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]) -> dict[str, float]:
     """The drop that is allowed of each measure."""
     if not isinstance(max_drop, Mapping):
         allowed = dict.fromkeys(ranges, max_drop)
     else:
-        allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)[1]}
+        allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)}
         if missed := [name for name in ranges if name not in allowed]:
             raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
-    allowed = {name: check("max_drop", drop, not_negative()) for name, drop in allowed.items()}
+    allowed = {name: check("max_drop", drop, DROP) for name, drop in allowed.items()}
     for name, its in ranges.items():
         if allowed[name] >= its.width:
             raise OptionError(
@@ -176,7 +174,11 @@ def _one_sided(scores: Scores, defined: Booleans, treated: str) -> list[str]:
         "queries undefined for new only": (answered & defined[:, 1] & ~defined[:, 0], treated),
         "queries undefined for old only": (answered & defined[:, 0] & ~defined[:, 1], "left out"),
     }
-    return [f"{kind}: {queries.sum()}, {treatment}" for kind, (queries, treatment) in kinds.items() if queries.any()]
+    notes = []
+    for kind, (queries, treatment) in kinds.items():
+        if queries.any():
+            notes.append(f"{kind}: {queries.sum()}, {treatment}")
+    return notes
 
 
 def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, options: Gating) -> dict[str, Any]:

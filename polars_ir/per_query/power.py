@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.extras import require
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import chance, check, one_of, or_none, positive, takes, whole
 from polars_ir.per_query.shared.aligned import scores_of
@@ -137,7 +136,6 @@ def power(
     >>> ir.power(per_query, baseline="bm25", max_drop=0.02, n_queries=400).select("run", "power").rows()
     [('chargrams', 0.7025), ('tfidf', 0.92)]
     """
-    require("stats", "ir.power")
     std = check("std", std, or_none(positive()))
     difference = check("difference", difference, or_none(positive()))
     n_queries = check("n_queries", n_queries, or_none(whole(2, MOST_QUERIES)))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest
-from polars_ir.extras import require
 from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import chance, check, one_of, takes
 from polars_ir.per_query.mean import mean
@@ -119,7 +119,6 @@ def rank_correlation(
     >>> ir.rank_correlation(per_query, method="tau_ap").select("measure", "other_measure", "coefficient").rows()
     [('nDCG@10', 'AP', 1.0), ('nDCG@10', 'R@100', 0.0), ('AP', 'R@100', 0.0)]
     """
-    require("stats", "ir.rank_correlation")
     from polars_ir.statistics.rank_order import METHODS
 
     check("method", method, one_of(*METHODS))
@@ -137,7 +136,7 @@ def rank_correlation(
             )
         other_means, pairs = means, list(combinations(names, 2))
     else:
-        shared = _shared(names, measures_of(other)[1], asked=measures is not None)
+        shared = _shared(names, measures_of(per_query_table(other)), asked=measures is not None)
         other_means, pairs = (
             _means(other, shared, missing, "ir.rank_correlation of other"),
             [(name, name) for name in shared],

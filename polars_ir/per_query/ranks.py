@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from polars_ir.extras import require
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
@@ -96,7 +95,6 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     >>> ir.ranks(tasks, "score").select("run", "rank", "worst_rank").rows()  # three tasks prove nothing
     [('a', 1, 2), ('b', 2, 2)]
     """
-    require("stats", "ir.ranks")
     scores = scores_of(per_query, measures, options, what="ir.ranks")
     scores.pairs(None, "ir.ranks")
     rows = [row for measure in scores.values for row in _ranked(scores, measure, options)]

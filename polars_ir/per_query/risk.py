@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_ir.extras import require
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, not_negative, takes, whole
@@ -120,7 +119,6 @@ def risk(
     >>> risks.select("run", pl.col("URisk", "TRisk", "p").round(4), "wins", "losses").rows()
     [('new', 0.0833, 0.2774, 0.875, 2, 1)]
     """
-    require("stats", "ir.risk")
     from polars_ir.statistics import randomisation, significance
 
     alpha = check(ALPHA, alpha, not_negative())
@@ -221,7 +219,6 @@ def geo_risk(
     >>> risks.select("run", "mean", pl.col("ZRisk", "GeoRisk").round(4)).rows()
     [('even', 0.5, -0.1129, 0.4886), ('uneven', 0.5, -0.4913, 0.4489)]
     """
-    require("stats", "ir.geo_risk")
     import numpy as np
 
     alpha = check(ALPHA, alpha, not_negative())

@@ -15,7 +15,6 @@ from polars_ir.errors import (
     InputTypeError,
     OptionError,
 )
-from polars_ir.extras import require
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.options import takes
 from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
@@ -128,7 +127,6 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
         by_expression = _bounded if interval == "auto" else _normal
         rows = [by_expression(queries.below_each_other(names), kind, z) for kind, names in _kinds(measures)]
     elif table.eager:
-        require("stats", f"ir.summarize(interval={interval!r})")
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in _kinds(measures)]
     else:
         raise InputTypeError.lazy(f"interval={interval!r}")

@@ -20,7 +20,7 @@ from polars_ir.per_query.shared.aligned import Scores, Systems, aligned, scores_
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Slicing
-from polars_ir.per_query.shared.tests import check_testing, how_corrected, how_tested, tested
+from polars_ir.per_query.shared.tests import check_correction, how_corrected, how_tested, tested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,7 +97,7 @@ def worst_slices(
     >>> slices.select("value", pl.col("difference").round(3), "significant").rows()
     [('de', -0.7, True), ('en', 0.35, False), ('fr', 0.35, False)]
     """
-    check_testing("ir.worst_slices", options["correction"])
+    check_correction(options["correction"])
     queries = aligned(per_query, measures, by=by, needs="by", what="ir.worst_slices")
     names = queries.measures
     if baseline is None:

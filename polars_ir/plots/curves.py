@@ -11,9 +11,8 @@ import polars as pl
 
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import to_polars
-from polars_ir.language.dialects import is_of_ir_measures
 from polars_ir.language.measures.interpolated_precision import interpolated_precision
-from polars_ir.language.names import is_cost, parse
+from polars_ir.language.names import is_cost, is_of_ir_measures, parse
 from polars_ir.language.options import chance, check, takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.options import confidence_is_alpha

@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import ColumnError, DtypeError, nearest, quoted
-from polars_ir.extras import require
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find, required
 from polars_ir.frames.rules import Rule, checked
@@ -115,7 +114,6 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     >>> ir.interleaving(log).select("wins_a", "wins_b", "ties", "p").row(0)
     (0, 2, 1, 0.5)
     """
-    require("stats", "ir.interleaving")
     from polars_ir.statistics.significance import binomial
 
     frame = to_polars("log", log, column="clicks")

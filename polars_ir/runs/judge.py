@@ -10,11 +10,11 @@ from polars_ir.engine.pair import pair_up
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.options import formerly, takes
+from polars_ir.language.options import Former, formerly, takes
 from polars_ir.runs.options import Judging
 
 
-@formerly(per="judges")
+@formerly(per=Former("judges", "judges="))
 @takes(Judging)
 def judge(
     run: Any,

@@ -14,6 +14,7 @@ import polars as pl
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, check_systems, nearest
 from polars_ir.extras import require
 from polars_ir.frames.rules import check_duplicates, check_values
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.options import check, one_of, takes
 from polars_ir.per_query.compare import compare
@@ -187,7 +188,8 @@ def _places(digits: object, percent: object) -> int:
 
 def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
     """`run`, `query_id` and the measures as numbers, and the names of the measures; one system may be nameless."""
-    table, names = measures_of(per_query, measures)
+    table = per_query_table(per_query)
+    names = measures_of(table, measures)
     if not table.eager:
         raise InputTypeError.lazy("ir.table")
     rows = table.all_columns().collect()
@@ -239,7 +241,7 @@ def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) ->
     """The measure of the table that sorts it, by any of its names."""
     if is_one(order):
         with suppress(ColumnError):
-            return measures_of(rows, order)[1][0]
+            return measures_of(per_query_table(rows), order)[0]
     raise OptionError(
         f"must be one of the measures, {', '.join(map(repr, names))}; got {order!r:.80}.{nearest(str(order), names)}",
         about="order",

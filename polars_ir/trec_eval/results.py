@@ -25,7 +25,7 @@ from polars_ir.files.finding.file import File
 from polars_ir.files.finding.sources import Limits, Source, resolve, stem
 from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.files.writers import check_path, each_system, write_lines
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import takes
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.measures import measures_of
@@ -141,7 +141,8 @@ def write_trec_eval(
     check_path(path)
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
         raise OptionError(f"must be a whole number from 1 to {MOST_DIGITS}; got {digits!r}.", about="digits")
-    table, measures = measures_of(per_query)
+    table = per_query_table(per_query)
+    measures = measures_of(table)
     figures = _figures(measures)
     several = "{run}" in os.fspath(path)
     systems = each_system("per_query", table, path) if several else [(_only_system(table), Path(path), table)]

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.language.options import anything, chance, check, not_negative, one_of, or_none, positive, whole
+from polars_ir.errors import ExtraError
+from polars_ir.language.options import anything, chance, check, not_negative, one_of, or_none, positive, takes, whole
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,15 @@ def test_a_range_is_told():
         check("n", 1001, whole(2, 1000))
     with pytest.raises(ir.IRError, match=r"alpha must be between 0 and 0.5, both excluded; got 0.5\."):
         check("alpha", 0.5, chance(below=0.5))
+
+
+@pytest.mark.parametrize(("module", "error"), [("scipy.stats", ExtraError), ("theirs", ModuleNotFoundError)])
+def test_a_function_names_the_extra_that_is_not_installed(module, error):
+    @takes()
+    def compare():
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    with pytest.raises(error) as caught:
+        compare()
+    needs = "ir.compare needs an optional dependency: pip install 'polars_ir[stats]'."
+    assert str(caught.value) == (needs if error is ExtraError else "No module named 'theirs'")

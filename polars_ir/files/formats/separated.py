@@ -4,7 +4,7 @@ Conventions: quotes (`"`) are those of CSV; blank lines, and rows of empty field
 that the id `007` stays what it is, but those that must be numbers: in a run the columns with a name of a score
 (Float64) and `rank` (Int64, null where it is no integer); in qrels those with a name of a grade, or of a score where
 there is none (Int64, or Float64 where a grade is written as a fraction). Names are recognised as everywhere, see
-`columns.ROLES`. A run without scores is ranked by `rank`, so there the ranks must be integers.
+`roles.ROLES`. A run without scores is ranked by `rank`, so there the ranks must be integers.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from polars_ir.files.rows.quotes import dialect_of
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 from polars_ir.files.writing.checks import BROKEN, check_judged_once, check_text, raise_if_any
+from polars_ir.frames.kinds import TAKEN
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import Table
 
@@ -32,9 +33,6 @@ _BEIR_HEADER = re.compile("(?i)query[-_]id\tcorpus[-_]id\tscore")
 
 #: The name that Polars gives a second column of a name.
 _AGAIN = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
-
-#: Names of columns that are expressions to Polars, or those of the columns of `Checked`.
-_TAKEN = re.compile(r"\*|\^.*\$|polars_ir:.*", re.DOTALL)
 
 #: Other separators of columns, for files with a wrong ending or with decimal commas.
 OTHERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
@@ -92,7 +90,7 @@ def _problem_of_header(columns: list[str], wanted: str) -> str | None:
             f"this is no header: it names no ids, and {numbers[0]:.80} is a number. Put one first, such as {wanted!r}."
         )
     for name in columns:
-        if _TAKEN.fullmatch(name):
+        if TAKEN.fullmatch(name):
             return f"no column can be called {name!r:.80} here; rename it."
         again = _AGAIN.fullmatch(name)
         if again and again[1] in columns:

@@ -12,7 +12,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import polars as pl
 
 from polars_ir.errors import Code, Fix, OptionError
-from polars_ir.extras import require
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import Missing, fusion_of
 from polars_ir.fusion.fuse import scored, termed
@@ -141,7 +140,6 @@ def tune_fusion(
     >>> tuned.summary.select("measure", "best_single").row(0)
     ('nDCG@10', 'bm25')
     """
-    require("stats", "ir.tune_fusion")
     folds, seed = check("folds", folds, whole(2)), check("seed", seed, whole(0))
     experiment = Experiment(method, dialect, missing, check("top", top, count()), resolve_one(measure, "tune_fusion"))
     _check_has_weights(method, dialect)

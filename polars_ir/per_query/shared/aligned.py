@@ -23,15 +23,15 @@ from polars_ir.errors import (
     DtypeError,
     Fix,
     InputTypeError,
+    OptionError,
     casting,
-    check_systems,
     renaming,
     without_nulls,
 )
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.rules import Rule
-from polars_ir.frames.table import Table
-from polars_ir.language.options import LARGEST, check, one_of
+from polars_ir.frames.table import Table, per_query_table
+from polars_ir.language.options import LARGEST, check
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 from polars_ir.per_query.shared.options import MISSING
@@ -114,7 +114,8 @@ def aligned(
     `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
     """
     named = () if weights is None and by is None else _named_in(weights, by)
-    table, names = measures_of(per_query, measures, without=named)
+    table = per_query_table(per_query)
+    names = measures_of(table, measures, without=named)
     if what and not table.eager:
         raise InputTypeError.lazy(what)
     if what and several and "run" not in table.dtypes:
@@ -133,7 +134,7 @@ def aligned(
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
     ordered = rows.sort(*map(column_for, slices), *table.keys).with_columns(pl.lit(1, pl.UInt32).alias(ALL))
-    return Aligned(table, names, ordered, [key for key in table.keys if key != "query_id"], slices, weight)
+    return Aligned(table, names, ordered, list(filter("query_id".__ne__, table.keys)), slices, weight)
 
 
 def _named_in(*options: Any) -> list[str]:
@@ -223,7 +224,8 @@ class Scores:
 
     def index(self, system: object, option: str = "baseline") -> int:
         """The column of a system; an error that names the nearest ones where there is none of that name."""
-        check_systems(option, [system], self.systems)
+        if str(system) not in self.systems:
+            raise OptionError.not_a_system(option, str(system), self.systems)
         return self.systems.index(str(system))
 
     def examples(self, systems: Iterable[int]) -> str:
@@ -271,7 +273,9 @@ class Scores:
 
 def scores_of(per_query: Any, measures: Measures, options: Mapping[str, Any], *, by: Any = None, what: str) -> Scores:
     """The scores of the systems of a per-query frame, by the options of a function that is named in messages."""
-    missing = check("missing", options["missing"], one_of(*MISSING))
+    import numpy as np
+
+    missing = check("missing", options["missing"], MISSING)
     of = aligned(per_query, measures, by=by, what=what, several=True)
     if measures is None:
         warn_of_attributes(of.table, of.measures)
@@ -290,8 +294,8 @@ def scores_of(per_query: Any, measures: Measures, options: Mapping[str, Any], *,
     return Scores(
         tuple(systems),
         queries.rename({"query_id": of.table.names["query_id"]}),
-        {name: values[name].to_numpy().reshape(shape) for name in of.measures},
-        grid.select(is_answered).to_series().to_numpy().reshape(shape),
+        {name: np.reshape(values[name].to_numpy(), shape) for name in of.measures},
+        np.reshape(grid.select(is_answered).to_series().to_numpy(), shape),
         tuple(of.slices),
     )
 

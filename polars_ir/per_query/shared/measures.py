@@ -18,7 +18,6 @@ from polars_ir.errors import (
     DataError,
     DtypeError,
     Fix,
-    InputTypeError,
     MeasureError,
     OptionError,
     casting,
@@ -28,7 +27,7 @@ from polars_ir.errors import (
     quoted,
     warn,
 )
-from polars_ir.frames.table import Table, per_query_table
+from polars_ir.frames.table import Table
 from polars_ir.language.names import OneMeasure, column_of, expressions, listed, parse
 from polars_ir.per_query.shared.options import ROUNDED
 
@@ -39,34 +38,26 @@ if TYPE_CHECKING:
 Measures = OneMeasure | Iterable[OneMeasure] | None
 
 
-def measures_of(
-    per_query: Any,
-    measures: Measures = None,
-    *,
-    without: Any = None,
-) -> tuple[Table, list[str]]:
-    """A per-query frame, and which of its columns are measures: those asked for, or all numbers but `without`."""
-    if isinstance(per_query, Mapping) and not per_query:
-        raise InputTypeError(
-            "must be a frame of measures per query, or a dict of such by system; got {}.", about="per_query"
-        )
-    table = per_query_table(per_query)
-    others = [without] if isinstance(without, str) else without
-    left_out = {*table.keys, *(others if isinstance(others, (list, tuple, set)) else ())}
-    numbers = [
-        name
-        for name, dtype in table.dtypes.items()
-        if name not in left_out and (dtype.is_numeric() or dtype == pl.Boolean)
-    ]
+def measures_of(table: Table, measures: Measures = None, *, without: Collection[str] = ()) -> list[str]:
+    """The columns of a per-query table that are measures: those of the names, or all numbers but `without`."""
+    left_out = {*table.keys, *without}
+    numbers = []
+    for name, dtype in table.dtypes.items():
+        if name not in left_out and (dtype.is_numeric() or dtype == pl.Boolean):
+            numbers.append(name)
     if not numbers:
         raise _no_measure(table, left_out)
     if measures is None:
-        return table, numbers
-    columns = (column for measure in listed(measures) for column in _columns_of(measure, numbers, table))
-    names = list(dict.fromkeys(columns))
+        return numbers
+    names: dict[str, None] = {}
+    for measure in listed(measures):
+        if isinstance(measure, str) and measure in numbers:
+            names[measure] = None
+        else:
+            names.update(dict.fromkeys(_columns_of(measure, numbers, table)))
     if not names:
         raise MeasureError.none_given()
-    return table, names
+    return list(names)
 
 
 def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
@@ -77,34 +68,30 @@ def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
         return ColumnError(
             f"has no measure beside {quoted(attributes)}, taken for slices or weights; it must have another numeric or "
             "Boolean column. Give those in a frame of their own, with a query column.",
-            about="per_query",
+            about=table.about,
         )
     has = ", ".join(f"{name!r} ({dtype})" for name, dtype in others.items()) or "no columns beside its keys"
-    fix = Fix("Cast what is one", casting("per_query", next(iter(others)), pl.Float64)) if others else None
+    fix = Fix("Cast what is one", casting(table.about, next(iter(others)), pl.Float64)) if others else None
     says = f"has no measure, which is a numeric or Boolean column; it has {has}."
-    return ColumnError(says, about="per_query", fix=fix)
+    return ColumnError(says, about=table.about, fix=fix)
 
 
 def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> list[str]:
-    """The columns of a measure, given by any of its names or by the expression it was computed with."""
+    """The columns of a measure, by another of its names or by the expression it was computed with."""
     try:
-        parsed = [] if isinstance(measure, str) and measure in columns else expressions(measure)
-        names = [expression.meta.output_name() for expression in parsed] or [str(measure)]
+        names = [expression.meta.output_name() for expression in expressions(measure)]
     except MeasureError:
         if not isinstance(measure, str):
             raise
-        names = [measure]  # a column of the user's own, or none there is
-    return [_checked(name, columns, table) for name in names]
-
-
-def _checked(name: str, columns: Sequence[str], table: Table) -> str:
-    """The name of a column of numbers; an error for another."""
-    if name not in columns and name in table.dtypes and not table.dtypes[name].is_numeric():
-        cast = Fix("Cast it", casting("per_query", name, pl.Float64))
-        raise DtypeError.of_column("per_query", name, "numbers or Booleans", table.dtypes[name], cast)
-    if name not in columns:
-        raise ColumnError.measure_not_there(name, columns)
-    return name
+        names = [measure]
+    for name in names:
+        if name in columns:
+            continue
+        if name in table.dtypes and not table.dtypes[name].is_numeric():
+            cast = Fix("Cast it", casting(table.about, name, pl.Float64))
+            raise DtypeError.of_column(table.about, name, "numbers or Booleans", table.dtypes[name], cast)
+        raise ColumnError.measure_not_there(table.about, name, columns)
+    return names
 
 
 class Range(NamedTuple):
@@ -143,30 +130,31 @@ def range_of(column: str) -> Range | None:
 
 
 def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str, Range]:
-    """The range of each column: as given, else as the catalogue has it; an error for a column of neither."""
-    ranges = _given(ranges)
-    if missed := [name for name in ranges if name not in columns]:
-        raise OptionError(f"ranges has no such measure: {missed[0]!r}.{nearest(missed[0], columns)}")
-    by_column = {name: ranges.get(name) or range_of(name) for name in columns}
-    if unknown := [name for name, its in by_column.items() if its is None]:
-        raise OptionError(
-            f"{unknown[0]!r} is no measure of the catalogue.",
-            fix=Fix(
-                "Say what its worst and its best value are, (float('inf'), 0) where lower is better without a limit",
-                Code(f"ranges={{{unknown[0]!r}: (0, 1)}}"),
-                without_code="Say what its worst and its best value are: "
-                f"{option('ranges')} {unknown[0]}=0:1, or inf:0 where lower is better and there is no limit",
-            ),
-        )
-    return {name: its for name, its in by_column.items() if its is not None}
-
-
-def _given(ranges: Mapping[str, Any] | None) -> dict[str, Range]:
-    if ranges is None:
-        return {}
+    """The range of each column: that of its user, or the catalogue's; an error for a column of neither."""
+    ranges = {} if ranges is None else ranges
     if not isinstance(ranges, Mapping):
         raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {ranges!r}.")
-    return {name: _range(name, its) for name, its in ranges.items()}
+    for name in ranges:
+        if name not in columns:
+            raise OptionError(f"ranges has no such measure: {name!r}.{nearest(name, columns)}")
+    by_column: dict[str, Range] = {}
+    for name in columns:
+        its = _range(name, ranges[name]) if name in ranges else range_of(name)
+        if its is None:
+            raise _no_range(name)
+        by_column[name] = its
+    return by_column
+
+
+def _no_range(name: str) -> OptionError:
+    """The error for a column whose lowest and highest value nobody knows."""
+    fix = Fix(
+        "Say what its worst and its best value are, (float('inf'), 0) where lower is better without a limit",
+        Code(f"ranges={{{name!r}: (0, 1)}}"),
+        without_code="Say what its worst and its best value are: "
+        f"{option('ranges')} {name}=0:1, or inf:0 where lower is better and there is no limit",
+    )
+    return OptionError(f"{name!r} is no measure of the catalogue.", fix=fix)
 
 
 def _range(name: str, its: Any) -> Range:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Literal, ParamSpec, TypedDict, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypedDict
 
-from polars_ir.errors import OptionError, deprecated
-from polars_ir.language.options import Option, anything, chance, check, not_negative, one_of, options_of, or_none, whole
+from polars_ir.language.options import (
+    Former,
+    Option,
+    anything,
+    chance,
+    check,
+    formerly,
+    not_negative,
+    one_of,
+    options_of,
+    or_none,
+    whole,
+)
 from polars_ir.per_query.shared.tests import TESTS
 
 #: The intervals of a mean that there are.
@@ -17,7 +27,7 @@ INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
 BOUNDED = ("auto", "bounded")
 
 #: The treatment of a query that a system lacks: it counts 0, or is left out.
-MISSING = ("zero", "skip")
+MISSING = one_of("zero", "skip")
 
 #: More rearrangements take longer than anybody waits.
 MOST_RESAMPLES = 10_000_000
@@ -34,41 +44,12 @@ ALPHA = "The level of significance: the highest corrected p that counts; interva
 SEED = "The seed of the random numbers. The same call gives the same figures."
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def in_place_of(
-    names: Collection[str], write: str, read: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function go on taking former options, which `read` turns into those it has, with a `DeprecationWarning`."""
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            if former := {name: kwargs.pop(name) for name in names if name in kwargs}:
-                present = read(former)
-                if twice := present.keys() & kwargs.keys():
-                    name = min(former)
-                    raise OptionError(f"{name} and {min(twice)} are one option; got both. Leave {name} out.")
-                deprecated(f"{function.__name__}({', '.join(f'{name}=' for name in former)})", write)
-                kwargs.update(present)
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
-
-
 #: For functions that took `confidence`.
-confidence_is_alpha = in_place_of(
-    ["confidence"],
-    "alpha=, which is 1 - confidence",
-    lambda former: {"alpha": 1 - check("confidence", former["confidence"], chance())},
+confidence_is_alpha = formerly(
+    confidence=Former(
+        "alpha", "alpha=, which is 1 - confidence", lambda value: 1 - check("confidence", value, chance())
+    )
 )
-
-#: For those that drew samples.
-draws_nothing = in_place_of(["resamples", "seed"], "neither, as nothing is drawn at random", lambda _: {})
 
 
 class Testing(TypedDict, total=False):
@@ -109,7 +90,7 @@ class Testing(TypedDict, total=False):
         Literal["zero", "skip"],
         Option(
             "zero",
-            one_of(*MISSING),
+            MISSING,
             "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
         ),
     ]
@@ -224,7 +205,7 @@ class Slicing(Grouping, total=False):
         Literal["zero", "skip"],
         Option(
             "zero",
-            one_of(*MISSING),
+            MISSING,
             "With a baseline, what a query counts that a system lacks: 0 ('zero'), or it is left out ('skip').",
         ),
     ]
@@ -295,7 +276,7 @@ class Gating(TypedDict, total=False):
         Literal["zero", "skip"],
         Option(
             "zero",
-            one_of(*MISSING),
+            MISSING,
             "A query of `old` that `new` lacks, or for which a measure is undefined (null) in `new` only: it counts 0 "
             "for it ('zero') or is left out ('skip'), as it always is of a measure whose best value is the lowest, "
             "where 0 would help. One that only `new` has, or has a value for, could not have dropped, and is left out. "
@@ -315,7 +296,7 @@ class Ranking(TypedDict, total=False):
         Literal["zero", "skip"],
         Option(
             "zero",
-            one_of(*MISSING),
+            MISSING,
             "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves it out for all.",
         ),
     ]
@@ -334,7 +315,7 @@ class Discriminating(TypedDict, total=False):
         Literal["zero", "skip"],
         Option(
             "zero",
-            one_of(*MISSING),
+            MISSING,
             "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
         ),
     ]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.extras import require
 from polars_ir.language.options import check, one_of, or_none
 
 if TYPE_CHECKING:
@@ -104,12 +103,6 @@ TESTS = {
         PairedTest("max-t", "step-down max-t test", "max-t", _max_t, of_all=True),
     )
 }
-
-
-def check_testing(what: str, correction: object) -> None:
-    """Raise an error unless there is what tests need, and this is a correction."""
-    require("stats", what)
-    check_correction(correction)
 
 
 def how_tested(options: Mapping[str, Any], *, family: int) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_a_confidence_is_1_less_alpha_and_deprecated(call):
 
 def test_a_gate_draws_nothing_and_says_so():
     new, old = (PER_QUERY.filter(run=run).drop("run") for run in ("tfidf", "bm25"))
-    with pytest.warns(DeprecationWarning, match=r"gate\(resamples=, seed=\) is deprecated .* write neither"):
+    with pytest.warns(DeprecationWarning, match=r"gate\((resamples|seed)=\) is deprecated .* write nothing for it, as"):
         former = ir.gate(new, old, "RR", resamples=10, seed=3)
     assert_frame_equal(former, ir.gate(new, old, "RR"), check_exact=True)
 
