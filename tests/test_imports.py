@@ -5,10 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars_ir
-
-SOURCE = Path(polars_ir.__file__).parent
-MODULES = sorted(SOURCE.rglob("*.py"))
+from sources import PACKAGE, trees
 
 #: The parts of the package, the lowest line first: a part imports parts of earlier lines only, never of its own.
 LINES = """
@@ -37,12 +34,12 @@ WITH_EXTRAS = {
 
 def part_of(path: Path) -> str:
     """The part of the package that a module belongs to."""
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def name_of(path: Path) -> str:
     """The name of a module within the package."""
-    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
 
 
 def is_in(module: str, name: str) -> bool:
@@ -73,30 +70,27 @@ def _is_for_type_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
-
-
 def test_a_part_imports_parts_of_earlier_lines_only():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         part = part_of(path)
         others = {name.split(".")[1] for name in imported(tree) if is_in("polars_ir", name)} - {part, "polars_ir"}
         assert {other for other in others if HEIGHT[other] >= HEIGHT[part]} == set(), path
 
 
 def test_every_part_has_a_line():
-    assert {part_of(path) for path in MODULES} == HEIGHT.keys()
+    assert {part_of(path) for path in trees()} == HEIGHT.keys()
 
 
 def test_no_imports_go_round_in_a_cycle():
     """Not within a part either."""
-    trees = {name_of(path).removesuffix(".__init__"): tree for path, tree in TREES.items()}
+    modules = {name_of(path).removesuffix(".__init__"): tree for path, tree in trees().items()}
 
     def module_of(name: str) -> str:
-        return max((module for module in trees if is_in(f"polars_ir.{module}", name)), key=len, default="__init__")
+        return max((module for module in modules if is_in(f"polars_ir.{module}", name)), key=len, default="__init__")
 
     needed = {
         module: {module_of(name) for name in imported_at_the_top(tree) if is_in("polars_ir", name)} - {module}
-        for module, tree in trees.items()
+        for module, tree in modules.items()
     }
     while free := {module for module, others in needed.items() if not others & needed.keys()}:
         needed = {module: others for module, others in needed.items() if module not in free}
@@ -104,18 +98,18 @@ def test_no_imports_go_round_in_a_cycle():
 
 
 def test_polars_is_the_only_other_package_that_is_imported_at_once():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         names = {name.split(".")[0] for name in imported_at_the_top(tree)}
         extra = next((names for module, names in WITH_EXTRAS.items() if is_in(module, name_of(path))), set())
         assert names - sys.stdlib_module_names - {"polars", "polars_ir"} <= extra, path
 
 
 def test_what_needs_an_extra_is_imported_when_it_is_used():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         names = imported_at_the_top(tree)
         early = {module for name in names for module in WITH_EXTRAS if is_in(f"polars_ir.{module}", name)}
         assert not early or any(is_in(module, name_of(path)) for module in WITH_EXTRAS), path
 
 
 def test_every_module_says_what_it_is_for():
-    assert [path for path, tree in TREES.items() if not ast.get_docstring(tree)] == []
+    assert [path for path, tree in trees().items() if not ast.get_docstring(tree)] == []

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
-from doors import PACKAGE, check_words
+from doors import check_words
+from sources import trees
 
 import polars_ir as ir
 from polars_ir.cli import main
@@ -322,23 +323,20 @@ def texts(node: ast.AST) -> list[str]:
     return own + [text for child in ast.iter_child_nodes(node) for text in texts(child)]
 
 
-TREES = {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py")) if path.name != "doors.py"}
-
-
 def is_said(node: ast.AST) -> bool:
     """Whether a node raises something or makes an error, a warning or an advice."""
     return isinstance(node, ast.Raise) or called(node) in ("warn", "IRWarning", "Fix") or called(node).endswith("Error")
 
 
 def test_no_message_holds_code_of_a_frame():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         said = [text for node in ast.walk(tree) if is_said(node) for text in texts(node)]
         assert [text for text in said if OF_A_FRAME.search(text)] == [], path
 
 
 def test_no_message_is_edited():
     """What an error says is put together once, by its door: nothing else takes `str(error)` of ours apart."""
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.type):
             caught = ast.unparse(handler.type)
             if not re.search(r"\bIR|File|Data|Column|Option", caught) or re.search("PolarsError|OSError", caught):

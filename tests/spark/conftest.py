@@ -19,9 +19,8 @@ WARNINGS = ("ignore:PySpark does not yet fully support pandas:FutureWarning", "i
 
 
 def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if item.nodeid.startswith("tests/spark/"):
             for warning in WARNINGS:
                 item.add_marker(pytest.mark.filterwarnings(warning))
 

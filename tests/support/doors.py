@@ -10,13 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sources import PACKAGE, trees
 
-import polars_ir as ir
 from polars_ir import errors
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.parser import parser
-
-PACKAGE = Path(ir.__file__).parent
 
 #: What is Python: a call, an argument with its value, a module, a function of ours.
 PYTHON = re.compile(r"\w\.\w+\(|\b\w+='|=True|=False|\b(?:pl|pd|ir)\.|\b(?:read|scan|write|sink)_(?:run|qrels)\b|`")
@@ -41,8 +39,10 @@ def check_words(message: str) -> None:
 def places(folder: str) -> set[tuple[str, int, int]]:
     """Where the modules of a folder make an error or a warning: the file, and the lines from and to."""
     found = set()
-    for path in sorted((PACKAGE / folder).rglob("*.py")):
-        calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    for path, tree in trees().items():
+        if not path.is_relative_to(PACKAGE / folder):
+            continue
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         name = str(path.relative_to(PACKAGE))
         found |= {(name, call.lineno, call.end_lineno or call.lineno) for call in calls if _maker(call) in MAKERS}
     return found
