@@ -118,7 +118,7 @@ def docstring(thing: object) -> str:
 
 
 def is_home(module_name: str, thing: object) -> bool:
-    """Whether the thing says it comes from this module or from inside this package.
+    """True if the thing says it comes from this module or from inside this package.
 
     The part of a module that is written in C is named like it, with an underscore before.
     """

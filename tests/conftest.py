@@ -34,6 +34,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is collected stays until the end, so the collections of garbage that statsmodels asks for pass it by."""
+    """Keep the tests out of garbage collections, of which statsmodels starts one at each correction."""
     gc.collect()
     gc.freeze()

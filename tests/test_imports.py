@@ -43,7 +43,7 @@ def name_of(path: Path) -> str:
 
 
 def is_in(module: str, name: str) -> bool:
-    """Whether a name is that of a module, or of something in it."""
+    """True if a name is that of a module, or of something in it."""
     return f"{name}.".startswith(f"{module}.")
 
 
@@ -58,7 +58,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def imported_at_the_top(tree: ast.Module | ast.ClassDef) -> Iterator[str]:
-    """What is imported outside functions: whenever the module is."""
+    """The names imported outside functions: whenever the module is."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield from imported_at_the_top(node)

@@ -1,4 +1,4 @@
-"""What each method gives back for each kind of frame, as the annotation of its function says."""
+"""Results of each method for each kind of frame, of the type in the annotation of its function."""
 
 import inspect
 
@@ -63,12 +63,12 @@ CALLS = {
     "worst_slices": (OF_ONE, lambda frame: frame.worst_slices(WEEKS, resamples=99)),
 }
 
-#: What is no frame, nor a tuple of frames.
+#: Methods that return neither a frame nor a tuple of frames.
 OTHERS = {"table", "side_by_side", "explain_plan"}
 
 
 def given_back(name: str) -> str:
-    """What the function of a method says it gives back."""
+    """The return annotation of the function of a method."""
     function = (namespace.OF_RUN | namespace.OF_PER_QUERY)[name].function
     return str(inspect.unwrap(function).__annotations__["return"])
 

@@ -100,7 +100,7 @@ def test_charts_are_listed_and_the_nearest_is_named():
         _ = PER_QUERY.ir.plot.forrest
 
 
-#: What may be given by position besides what a call can not do without.
+#: Optional parameters that may be positional.
 TABLES_AND_MEASURES = {"qrels", "per_query", "other", "measure", "measures"}
 
 #: What is asked for first.

@@ -15,13 +15,13 @@ pytest.importorskip("ipykernel")
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 IDS = [path.stem for path in NOTEBOOKS]
 
-#: What the metadata of a notebook keep: a kernel that everyone has, nothing of the machine it ran on.
+#: The metadata that a notebook keeps: a kernel that everyone has, nothing of the machine it ran on.
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
-#: Where the metadata say which Polars made the outputs; another major version may draw tables differently.
+#: The key of the Polars version that made the outputs; another major version may draw tables differently.
 MADE_WITH = "polars"
 
-#: What places on someone's machine look like.
+#: The pattern of paths on someone's machine.
 TRACES = ("/home/", "/root/", "/Users/", "/tmp/", "/work/", "site-packages", "ipykernel_")  # noqa: S108  # looked for only
 
 # Jupyter's libraries warn of each other; the notebook itself runs in another process, where a warning is an output.
@@ -55,7 +55,7 @@ def execute(notebook, folder):
 
 
 def texts(cell):
-    """What a cell prints and shows, as text."""
+    """The printed and displayed output of a cell, as text."""
     shown = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
     return "".join(shown).splitlines()
 

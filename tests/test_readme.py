@@ -13,7 +13,7 @@ import polars_ir as ir
 from polars_ir.cli import main
 from polars_ir.frames.roles import ROLES
 
-#: What a newcomer reads before anything else has room for so much.
+#: The most characters of the README, which a newcomer reads before anything else.
 LONGEST_README = 9_000
 
 

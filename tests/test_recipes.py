@@ -12,7 +12,7 @@ import pytest
 
 import polars_ir as ir
 
-#: What a script needs besides the recipe; the recipe's line for another cluster is left out.
+#: The lines of a script besides the recipe; the recipe's line for another cluster is left out.
 CLUSTERS = {
     "ray": ("import ray", "ray.init(num_cpus=2, include_dashboard=False)"),
     "dask": ("import dask", ""),

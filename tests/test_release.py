@@ -1,4 +1,4 @@
-"""What is published: one version, and the same dependencies wherever they are written down."""
+"""The published package: one version, and the same dependencies wherever they are written down."""
 
 import re
 import tomllib

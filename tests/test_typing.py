@@ -1,4 +1,4 @@
-"""What type checkers make of the package: the stubs are those generated, and the samples are right."""
+"""Type checkers on the package: the stubs are those generated, and the samples are right."""
 
 import importlib.util
 import json
@@ -27,7 +27,7 @@ plugins = ["polars_ir.mypy"]
 
 
 def printed(*command: object) -> str:
-    """What a checker prints."""
+    """The output of a checker."""
     done = subprocess.run(  # noqa: S603  # our own command
         [sys.executable, "-m", "mypy", *map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False
     )

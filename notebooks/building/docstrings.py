@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-#: Where a section begins: its title, underlined.
+#: The start of a section: its title, underlined.
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 #: Code in a line, which stays as it is.
@@ -80,7 +80,7 @@ def fields(text: str, names: frozenset[str], title: str) -> str:
 def _field(item: str, names: frozenset[str], title: str) -> str:
     head, _, meaning = item.partition("\n")
     name, colon, kind = head.partition(" : ")
-    # What is returned is told in words.
+    # The result is described in words.
     shown = f"*{name}*" if title == "Returns" else f"**`{name}`**"
     shown += f" ({_kind(kind)})" if colon else ""
     told = textwrap.dedent(meaning).strip()

@@ -17,7 +17,7 @@ from polars_ir.language.measure import SPELLING, Spec
 
 FORMULAS = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
 
-#: What measures read, in words.
+#: The columns that measures read, in words.
 JUDGMENTS = {
     "documents": "grades of documents",
     "subtopics": "grades of documents for each subtopic",
@@ -115,7 +115,7 @@ def on_pydocs(spec: Spec) -> str:
 
 
 def parameters(spec: Spec, names: frozenset[str]) -> str:
-    """What the parameters mean, and what they can be."""
+    """The parameters, their meaning and their values."""
     if not spec.parameters:
         return "None."
     return "\n".join(
@@ -138,7 +138,7 @@ def _value(value: object) -> str:
 
 
 def elsewhere(spec: Spec) -> str:
-    """What other tools call the measure."""
+    """The names of the measure in other tools."""
     if not spec.also:
         return "No tool known to this package computes it."
     rows = [(tool, ", ".join(f"`{name}`" for name in names.split())) for tool, names in spec.also.items()]
@@ -146,14 +146,14 @@ def elsewhere(spec: Spec) -> str:
     return f"{table(pl.DataFrame(rows, schema=['tool', 'name there'], orient='row'))}\n\n{note}"
 
 
-#: What stands above the tables of names.
+#: The text above the tables of names.
 BY_TOOL = (
     "What each measure is called in each tool, and the name of its column here. Cutoffs follow as they do there "
     "(`ndcg_cut_10`, `hit_rate@5`, `NDCG@10`). [`ir.parse`](#ir.parse) reads all of them. Where two tools mean "
     "different measures by one name, it means what ir_measures means. The page of a measure says where values differ."
 )
 
-#: What stands above the tables of measures.
+#: The text above the tables of measures.
 INTRODUCTION = (
     "Names are those of ir_measures, so that a header says what was computed: `nDCG@10`, `P(rel=2)@5`. "
     "[`ir.parse`](#ir.parse) reads the spellings of trec_eval, ir_measures, ranx, BEIR, MTEB, RecTools, "
@@ -210,7 +210,7 @@ def listing(measures: list[Spec]) -> str:
     return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```"]) + "\n"
 
 
-#: What tables of measures need said before them.
+#: The notes before tables of measures.
 NOTES = {
     "subtopics": 'The qrels have a column `subtopic`, as `ir.read_qrels("qrels.txt", format="subtopics")` reads it. '
     "`weights` names a column of the qrels. The measures whose names begin with `n` are divided by a greedy ideal "

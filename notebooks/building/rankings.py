@@ -11,13 +11,13 @@ from polars_ir.language.measure import Spec
 #: The documents of the ranking in which one moves.
 LENGTH = 20
 
-#: Where the other relevant document of that ranking stands, and its grade.
+#: The rank of the other relevant document of that ranking, and its grade.
 FIXED, FIXED_GRADE = 8, 2
 
-#: What the moving document can be; no grade is no judgment.
+#: The grades of the moving document; no grade is no judgment.
 GRADES = {"unjudged": None, "grade 0": 0, "grade 1": 1, "grade 2": 2, "grade 3": 3}
 
-#: What pictures and examples put after the `@` of measures, by the parameter that it sets.
+#: The part after the `@` of measures in pictures and examples, by the parameter that it sets.
 AT = {"k": 10, "recall": 0.5, "negatives": 10}
 
 #: Measures that bring their own cutoff.

@@ -40,16 +40,16 @@ STANDING_IN = {
     "ir_measures": "What the command of ir_measures does, with its options and its output.",
 }
 
-#: What the page of commands begins with.
+#: The beginning of the page of commands.
 STATUSES = (
     "`polars-ir COMMAND --help` prints these. Status 0 is a result, 1 a finding (of `validate` and `gate`), 3 an "
     "inconclusive `gate`, 2 wrong use or input."
 )
 
-#: What is said of calls whose options are in part those of others.
+#: The note on calls whose options are in part those of others.
 MORE = " They are these, beside some of those above."
 
-#: What extras add.
+#: The features of extras.
 ADDED = {
     "pandas": "pandas and pyarrow: `.ir` on pandas frames, and pandas frames as input.",
     "stats": "SciPy and statsmodels: tests, corrections and resampled intervals (`compare`, `gate`, `power`, ...).",
@@ -132,7 +132,7 @@ def module_entries(name: str, module: Any, names: frozenset[str]) -> str:
 
 
 def entry(prefix: str, name: str, thing: Any, names: frozenset[str]) -> str:
-    """What a name stands for: how it is called and what its docstring says."""
+    """The object of a name: its call and its docstring."""
     target = f"({prefix}.{name})=\n" if name != "CATALOG" else ""
     head = f"{target}## {prefix}.{name}"
     if isinstance(thing, pl.Expr):
@@ -145,7 +145,7 @@ def entry(prefix: str, name: str, thing: Any, names: frozenset[str]) -> str:
 
 
 def constant(name: str, thing: Any) -> str:
-    """What a name holds that is neither function nor class."""
+    """The object of a name that is neither function nor class."""
     if name == "CATALOG":
         return "Every measure by its name: a dict of records. [`ir.catalog()`](#ir.catalog) is it as a frame."
     if name == "DIALECTS":
@@ -261,6 +261,6 @@ def setup(app: Any) -> dict[str, bool]:
 
 def _write_beside(app: Any) -> None:
     folder = Path(app.srcdir) / "reference"
-    # What an earlier build wrote may be gone from the package.
+    # The names of an earlier build may be gone from the package.
     shutil.rmtree(folder, ignore_errors=True)
     write(folder)

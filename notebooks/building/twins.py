@@ -1,4 +1,4 @@
-"""What machines read: a Markdown twin of each page, `llms.txt` with their list, `llms-full.txt` with their texts."""
+"""Pages for machines: a Markdown twin of each page, `llms.txt` with their list, `llms-full.txt` with their texts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 
 def _text(output: Mapping[str, Any]) -> str:
-    """What an output shows as text; of a chart nothing but that there is one."""
+    """An output as text; of a chart nothing but that there is one."""
     if output["output_type"] == "stream":
         return "".join(output["text"])
     if any(kind.startswith("image/") for kind in output["data"]):

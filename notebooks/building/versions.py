@@ -29,7 +29,7 @@ def versions(folder: Path) -> list[str]:
 
 
 def _age(version: str) -> tuple[list[int], bool, str]:
-    """What versions are sorted by: their numbers, and those before a final version below it."""
+    """The sort key of versions: their numbers, and those before a final version below it."""
     numbers, before = VERSION.fullmatch(version).groups()  # type: ignore[union-attr]  # `versions` takes no others
     return [int(number) for number in numbers.split(".")], before is None, before or ""
 

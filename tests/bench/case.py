@@ -17,7 +17,7 @@ from generate import Collection, Shape, collection, deep, robust, shallow, write
 from measure import Figures, anonymous_memory, say_ready, several
 from tools import MEASURES, TOOLS, Tool, parquet_frames
 
-#: Where a tool begins, and what its time includes.
+#: The start of a tool, and the parts of its time.
 STARTS = {
     "memory": "from Polars frames in memory",
     "parquet": "from Parquet",
@@ -32,7 +32,7 @@ TIED = 20
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured; `rows` are those of the run, of all systems together."""
+    """A measurement; `rows` are those of the run, of all systems together."""
 
     rows: int
     start: str = "memory"
@@ -69,7 +69,7 @@ class Case:
         return folder / f"{self.judgments}-{self.ties}-{self.order}-{self.systems}-{self.rows}"
 
     def prepared(self, folder: Path) -> bool:
-        """Whether the files that it needs are there and whole."""
+        """True if the files that it needs are there and whole."""
         return (self.files(folder) / self._done).exists()
 
     def prepare(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ class Case:
 
 
 def ready(case: Case, tool: Tool, folder: Path) -> Callable[[], Figures]:
-    """What is timed: from a tool's start to its figures."""
+    """The timed function: from a tool's start to its figures."""
     files, measures = case.files(folder), MEASURES[case.measures]
     if case.start != "memory":
         read = {"parquet": tool.parquet, "text": tool.text}[case.start]

@@ -1,4 +1,4 @@
-"""What parts of polars_ir cost: `python tests/bench/costs.py [part ...]`; `scale.py` compares the whole with its peers.
+"""Costs of parts of polars_ir: `python tests/bench/costs.py [part ...]`; `scale.py` compares the whole with peers.
 
 `start`: importing the package, against Polars, and the attribute `run.ir.ndcg`, against its call. `ndcg`: end to end,
 against the plain pipeline that a user would write. `call`: the steps of a call on a small run. `catalogue`: all

@@ -1,4 +1,4 @@
-"""How often verdicts are wrong, and intervals miss: the simulations behind notebooks/evidence.md.
+"""Rates of wrong verdicts, and of intervals that miss: the simulations behind notebooks/evidence.md.
 
     PYTHONPATH=. python tests/bench/evidence.py                       # every table, as Markdown
     PYTHONPATH=. python tests/bench/evidence.py gate --simulations 2000
@@ -95,7 +95,7 @@ def _passed(measure: str, rate: float, drop: float, n: int, kinds: list[str], si
 
 
 def _passes(gains: np.ndarray, drop: float, kind: str) -> bool:
-    """Whether a gate passes; as it was, the bound of differences that are all the same was their value."""
+    """True if a gate passes; as it was, the bound of differences that are all the same was their value."""
     if kind == "auto":
         p = p_above(gains, -drop, lowest=-1.0)
     elif kind == "bounded":

@@ -57,7 +57,7 @@ def report(line: str) -> None:
 
 
 def ways(runs: dict[str, pl.DataFrame]) -> dict[str, Callable[[], object]]:
-    """What is timed."""
+    """The timed function."""
     stacked = pl.concat(frame.with_columns(run=pl.lit(system)) for system, frame in runs.items())
     summed = stacked.lazy().group_by(KEYS).agg(pl.col("score").sum())
     calls: dict[str, Callable[[], object]] = {

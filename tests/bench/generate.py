@@ -27,7 +27,7 @@ CORPUS = 8_841_823
 #: Rows of a part of a large Parquet run, and of its row groups.
 PART_ROWS, GROUP_ROWS = 7_000_000, 250_000
 
-#: Where numbers begin, so that all have seven digits.
+#: The first number, so that all have seven digits.
 FIRST = 1_000_000
 
 SEED = 7
@@ -39,7 +39,7 @@ ROBUST = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 
 @dataclass(frozen=True)
 class Shape:
-    """How large and how deep a collection is; `depth`, `judged` and `found` per query."""
+    """The size and depth of a collection; `depth`, `judged` and `found` per query."""
 
     queries: int
     depth: int  # retrieved documents
@@ -54,7 +54,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Topics:
-    """What the run and the judgments of a collection share, an entry for each query."""
+    """The common part of the run and the judgments of a collection, an entry for each query."""
 
     ids: Integers
     judged: Integers
@@ -98,7 +98,7 @@ def collection(shape: Shape) -> Collection:
 
 
 def part(shape: Shape, system: int, first: int, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What a system returned for some queries of a collection, in rank order, and the judgments of these."""
+    """The documents of a system for some queries of a collection, in rank order, and the judgments of these."""
     topics = _topics(shape, first, queries)
     run = _ranking(shape, system, topics)
     if shape.systems > 1:

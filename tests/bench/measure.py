@@ -18,19 +18,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-#: What a contestant returns: the mean of every measure over the queries of all systems.
+#: The result of a contestant: the mean of every measure over the queries of all systems.
 Figures = Mapping[str, float]
 
 #: A contestant stops after this many runs, or once it has run for this long.
 RUNS, SECONDS = 7, 8.0
 
-#: How far the figures of two contestants may lie apart.
+#: The largest difference between the figures of two contestants.
 TOLERANCE = 1e-6
 
-#: How often memory is looked at, in seconds, and how much of it a process must leave to the machine, in bytes.
+#: The interval between looks at memory, in seconds, and the bytes that a process must leave to the machine.
 EVERY, RESERVE = 0.005, 1_500_000_000
 
-#: What a script prints, with the memory that it has, once it has loaded what it needs.
+#: The line of a script, with its memory, once it has loaded what it needs.
 READY = "ready"
 
 
@@ -60,7 +60,7 @@ def difference(figures: Figures, expected: Figures) -> str | None:
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """How long one run takes, without garbage collection, as `timeit` does it."""
+    """The seconds of one run, without garbage collection, as `timeit` measures them."""
     gc.collect()
     gc.disable()
     try:
@@ -92,7 +92,7 @@ def say_ready() -> None:
 
 
 def fresh(script: Path, *arguments: str, timeout: float = math.inf) -> dict[str, Any]:
-    """What a script prints as JSON in a process of its own, and `peak`: the bytes that it took after `say_ready`.
+    """The JSON that a script prints in a process of its own, and `peak`: the bytes that it took after `say_ready`.
 
     TimeoutError after `timeout` seconds, MemoryError when the machine has little left, RuntimeError if the script ends
     in an error; the first two end it.
@@ -157,7 +157,7 @@ def _kilobytes(file: str, name: str) -> int:
 
 
 def machine() -> str:
-    """What the figures are taken on."""
+    """The machine of the figures."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "processor")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9

@@ -1,4 +1,4 @@
-"""How often ranges of ranks miss: the simulation behind `ir.ranks`.
+"""The rate at which ranges of ranks miss: the simulation behind `ir.ranks`.
 
     PYTHONPATH=. python tests/bench/ranking.py --simulations 1000
 
@@ -26,7 +26,7 @@ VALUES = {
     "rare failures": lambda quality: (quality > -2.3) * 1.0,
 }
 
-#: How far the systems' true qualities are from each other.
+#: The distances between the systems' true qualities.
 EFFECTS = {
     "all equal": np.zeros(SYSTEMS),
     "eight near-copies and two others": np.zeros(SYSTEMS),
@@ -45,7 +45,7 @@ def drawn(measure: str, systems: str, n: int, source: np.random.Generator) -> np
 
 
 def shares(measure: str, systems: str, n: int, simulations: int) -> tuple[float, float]:
-    """How often any range misses, and how many ranks a range has on average."""
+    """The share of trials in which any range misses, and the mean number of ranks in a range."""
     source, effects = np.random.default_rng(n), EFFECTS[systems]
     true = (effects[:, None] > effects).sum(axis=0) + 1
     missed, ranks = 0, 0.0

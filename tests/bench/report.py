@@ -31,7 +31,7 @@ than it was given."""
 #: A panel of the chart, the room for the names at its right, and their height.
 WIDTH, HEIGHT, ROOM, LABEL = 270, 330, 95, 14
 
-#: Where a line of the chart may be ruled, in seconds.
+#: The places where a line of the chart may be ruled, in seconds.
 DECADES = [10.0**power for power in range(-5, 5)]
 
 COLOURS = {name: PALETTE[i] for i, name in enumerate(name for name in TOOLS if name != "bare join")} | {
@@ -97,7 +97,7 @@ def cases(results: Results) -> list[Case]:
 
 
 def unlike(case: Case) -> list[str]:
-    """What a case has in another way than most."""
+    """The properties of a case that most do not have."""
     return [
         known.name
         for known in fields(Case)
@@ -106,7 +106,7 @@ def unlike(case: Case) -> list[str]:
 
 
 def described(case: Case) -> str:
-    """What is particular to a case."""
+    """The particulars of a case."""
     words: dict[str, Callable[[Any], str]] = {
         "judgments": lambda kind: f"{kind} judgments" if kind != "robust" else "",
         "ties": lambda kind: f"{kind} ties",
@@ -119,12 +119,12 @@ def described(case: Case) -> str:
 
 
 def circumstances(results: Results) -> str:
-    """When, on what and with what."""
+    """The date, the machine and the versions."""
     return "; ".join(", ".join(said(results, key)) for key in ("machine", "date", "versions")) + "."
 
 
 def said(results: Results, key: str) -> list[str]:
-    """What the turns say of the day, the machine or the versions."""
+    """The days, machines or versions of the turns."""
     return sorted({turn[key] for turns in results.turns.values() for turn in turns.values()})
 
 
@@ -192,7 +192,7 @@ def _panel(points: pl.DataFrame, title: str, along: str, limits: tuple[float, fl
         early = points.filter(tool=tool)["size"].max() != sizes[-1]
         beside: dict[str, Any] = {"align": "right", "dx": -8, "dy": -8} if early else {"align": "left", "dx": 9}
         text = {**beside, "fontSize": 12, "fontWeight": "bold" if own else "normal"}
-        # What is white below keeps a name readable where it crosses a line.
+        # The white text below keeps a name readable where it crosses a line.
         names += [name.mark_text(**text, stroke="white", strokeWidth=4), name.mark_text(**text, color=COLOURS[tool])]
     panel = alt.LayerChart(layer=[*lines, *names])
     return panel.properties(width=WIDTH, height=HEIGHT, title=alt.Title(title, anchor="start"))

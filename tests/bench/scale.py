@@ -26,7 +26,7 @@ from tools import TOOLS, installed
 
 SIZES = (3_000, 30_000, 300_000, 3_000_000, 7_000_000, 30_000_000)
 
-#: What else is varied, one at a time, from frames in memory.
+#: The other variables, one at a time, from frames in memory.
 AXES: dict[str, tuple[Any, ...]] = {
     "judgments": ("deep", "robust"),
     "ties": ("heavy",),
@@ -79,7 +79,7 @@ class Results:
         self._know(turn)
 
     def has(self, case: Case, tool: str, number: int) -> bool:
-        """Whether a turn need not be taken: it was, or the tool has given up; what failed is tried again."""
+        """True if a turn need not be taken: it was, or the tool has given up; what failed is tried again."""
         turns = self.turns.get((case, tool), {})
         return "seconds" in turns.get(number, {}) or any("gave_up" in turn for turn in turns.values())
 
@@ -102,7 +102,7 @@ class Results:
         return next((figures for figures in found if figures), {})
 
     def why_not(self, case: Case, tool: str) -> str | None:
-        """Why a tool is left out of a case, if it is: what it took last, here or at the size below."""
+        """The reason why a tool is left out of a case, if it is: its last time or memory, here or at the size below."""
         turns = self.turns.get((case, tool), {}).values()
         if told := next((turn["gave_up"] for turn in turns if "gave_up" in turn), None):
             return str(told)
@@ -122,7 +122,7 @@ class Results:
         """The memory that a tool would need, if there is less."""
         needs = max((turn["peak"] + turn["held"] for turn in self._timed(below, tool)), default=0)
         grown = needs * case.rows / below.rows
-        # What Python, its libraries and their buffers take does not grow.
+        # The memory of Python, its libraries and their buffers does not grow.
         return f"~{grown / 1e9:.0f} GB" if needs > 500_000_000 and grown > free_memory() else None
 
     def _timed(self, case: Case, tool: str) -> list[Turn]:
@@ -236,7 +236,7 @@ def listed(kind: Callable[[str], Any], known: Sequence[Any] = ()) -> Callable[[s
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line says."""
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add, here = parser.add_argument, Path(tempfile.gettempdir()) / "polars_ir_bench"
     add("--sizes", type=listed(int), default=list(SIZES), help="numbers of rows, such as 3000,30000")

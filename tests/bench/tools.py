@@ -103,7 +103,7 @@ class PytrecEval(Dicts):
         return {measure: sums[name] / len(qrels) / len(runs) for name, measure in names.items() if name != "recip_rank"}
 
     def name(self, measure: str) -> str:
-        """What it calls a measure in its results."""
+        """Its name of a measure in its results."""
         family, _, k = measure.partition("@")
         if family == "RR":
             return "recip_rank"
@@ -171,7 +171,7 @@ TOOLS: dict[str, Tool] = {
 
 
 def installed(name: str) -> bool:
-    """Whether the module of a tool is there."""
+    """True if the module of a tool is there."""
     return importlib.util.find_spec(TOOLS[name].needs) is not None
 
 

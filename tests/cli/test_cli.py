@@ -563,7 +563,7 @@ def test_debug_shows_where_an_error_comes_from(evaluating, capsys):
 
 
 def ir_measures(*arguments):
-    """What the program prints that `polars-ir ir_measures` stands in for."""
+    """The output of the program that `polars-ir ir_measures` stands in for."""
     pytest.importorskip("ir_measures")
     command = [sys.executable, "-W", "ignore", "-m", "ir_measures", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603

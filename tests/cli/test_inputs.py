@@ -20,7 +20,7 @@ class Stderr(io.StringIO):
 
 
 def taken(monkeypatch: pytest.MonkeyPatch, things: list[str], *, terminal: bool) -> str:
-    """What is on stderr once the things were taken."""
+    """The text of stderr once the things were taken."""
     stderr = Stderr(terminal=terminal)
     monkeypatch.setattr(sys, "stderr", stderr)
     assert list(progress(things, "files")) == things

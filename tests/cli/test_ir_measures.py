@@ -24,7 +24,7 @@ def pydocs(tmp_path, monkeypatch) -> Path:
 
 
 def there(*arguments: str) -> list[str]:
-    """What ir_measures prints."""
+    """The output of ir_measures."""
     pytest.importorskip("ir_measures")
     command = [sys.executable, "-W", "ignore", "-m", "ir_measures", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()  # noqa: S603

@@ -1,4 +1,4 @@
-"""What a shell does to a program: streams that are closed, full, of another encoding; Ctrl-C; terminals."""
+"""Effects of a shell on a program: streams that are closed, full, of another encoding; Ctrl-C; terminals."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """What a shell makes of a command line; `polars-ir` is this package."""
+    """The process of a command line in a shell; `polars-ir` is this package."""
     # Output to a pipe waits in a buffer, and fails to be written at the end.
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     program = f'polars-ir() {{ "{sys.executable}" -m polars_ir "$@"; }}; {command}'
@@ -36,7 +36,7 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes
 
 
 def failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints that fails."""
+    """The output of a command that fails."""
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -95,7 +95,7 @@ class Scored(NamedTuple):
 
 
 class Source:
-    """What ir_datasets wants of a dataset: here judgments, queries and documents to rank."""
+    """A dataset in the form of ir_datasets: judgments, queries and documents to rank."""
 
     def queries_handler(self):
         return self

@@ -54,7 +54,7 @@ CONTINUATIONS = {
     "of_everything": (1 - ir.gained / 2) * ir.place / (ir.place + 1 + ir.cumulated),
 }
 
-#: What `differential.reference.own` has, and the text of grades.
+#: The measures of `differential.reference.own`, and the text of grades.
 OWN = {
     "relstring": lambda k: ir.relevance_string(k=k),
     "first_judged": lambda: (1 / ir.rank.filter(ir.relevance.is_not_null())).max().alias("first_judged"),
@@ -108,7 +108,7 @@ def expression(asked: Asked) -> pl.Expr:
 
 
 def has_words(asked: Asked) -> bool:
-    """Whether some argument stands for an expression, which no name can tell."""
+    """True if some argument stands for an expression, which no name can hold."""
     return (
         asked.name in ("first_judged", "price")
         or asked.arguments.get("gains") == TRUSTED

@@ -28,7 +28,7 @@ READINGS: tuple[Callable[[pl.LazyFrame], pl.DataFrame], ...] = (
     lambda plan: plan.select(pl.last()).collect(engine="streaming"),
 )
 
-#: What plans say, by the table and whether its rows repeat ids.
+#: The messages of plans, by the table and whether its rows repeat ids.
 OF_PLANS = {
     ("run", False): "the run has ids or scores that are null, or scores that are NaN",
     ("run", True): "the run gives a judged document of a query more than once",
@@ -38,7 +38,7 @@ OF_PLANS = {
 
 
 def differences(case: Case) -> list[str]:
-    """What the package says otherwise than the reference; nothing where they agree."""
+    """The differences of the package from the reference."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Collections without an id in common are among those made up.
@@ -55,7 +55,7 @@ def differences(case: Case) -> list[str]:
 
 
 class RaisedError(Exception):
-    """What the package raised for valid input."""
+    """The errors of the package for valid input."""
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def valid_input() -> Iterator[None]:
 
 
 def of_figures(case: Case, run: Any, qrels: Any) -> Iterator[str]:
-    """What `evaluate` gives otherwise."""
+    """The differences of `evaluate`."""
     named = [(asking.expression(asked).meta.output_name(), asked) for asked in case.measures]
     wanted = evaluation.evaluate(case.collection, named, case.options)
     first, *others = evaluated(case, run, qrels)
@@ -91,7 +91,7 @@ def of_figures(case: Case, run: Any, qrels: Any) -> Iterator[str]:
 
 
 def of_errors(case: Case, run: Any, qrels: Any, wrong: Wrong) -> Iterator[str]:
-    """What is said otherwise of wrong rows: every way to a figure is to end in an error that tells of them."""
+    """The differences for wrong rows: every way to a figure is to end in an error that tells of them."""
     if not (wrong.is_read or tables.is_searched(case.collection, case.tables, case.thresholds)):
         return
     # Of a dict of systems the first that is wrong is told.
@@ -152,7 +152,7 @@ def evaluated(case: Case, run: Any, qrels: Any) -> list[pl.DataFrame]:
 
 
 def result_of(case: Case, run: Any, qrels: Any) -> Any:
-    """What `evaluate` gives for a case."""
+    """The result of `evaluate` for a case."""
     measures = [
         asking.expression(asked).meta.output_name()
         if case.by_name and not asking.has_words(asked)
@@ -164,7 +164,7 @@ def result_of(case: Case, run: Any, qrels: Any) -> Any:
 
 
 def relation_of(case: Case, run: Any, qrels: Any) -> Any:
-    """What `judge` gives for a case; None for what it does not take."""
+    """The result of `judge` for a case; None for a case it does not take."""
     plain = case.collection.kind == "documents" and case.collection.with_ids and not case.options.judges
     if not plain or case.options.ties == "expected":
         return None
@@ -177,7 +177,7 @@ def query_column(case: Case) -> str:
 
 
 def same(value: Any, wanted: Any, ties: str) -> bool:
-    """Whether two values are one, and of one type; counts are exact, unless they are expected."""
+    """True if two values are equal, and of one type; counts are exact, unless they are expected."""
     numbers = isinstance(value, (int, float)) and isinstance(wanted, (int, float))
     if numbers and (ties == "expected" or type(value) is type(wanted) is float):
         return math.isclose(value, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
@@ -201,7 +201,7 @@ def digest(cases: Iterable[Case]) -> str:
 
 
 def of_relation(case: Case, run: Any, qrels: Any) -> Iterator[str]:
-    """What `judge` gives otherwise: ranks and counts, exactly."""
+    """The differences of `judge`: ranks and counts, exactly."""
     with thresholds.set_to(case.thresholds), valid_input():
         relation = relation_of(case, run, qrels)
         frame = relation.collect() if isinstance(relation, pl.LazyFrame) else relation
@@ -213,7 +213,7 @@ def of_relation(case: Case, run: Any, qrels: Any) -> Iterator[str]:
     query = query_column(case)
     found = [(key_of(row, query), row) for row in frame.iter_rows(named=True)]
     wanted = evaluation.relation(case.collection, case.options)
-    # That nothing was judged for a query may be said more than once.
+    # A query without judgments may be reported more than once.
     of_documents = [sum(key[-1] is not None for key in keys) for keys in (dict(found), [key for key, _ in found])]
     if dict(found).keys() != wanted.keys() or len(set(of_documents)) > 1:
         yield f"judge gives rows of {unlike([key for key, _ in found], wanted)}"

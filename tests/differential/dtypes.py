@@ -11,7 +11,7 @@ TEXTS = ("String", "Categorical", "Enum")
 WHOLE = ("Int64", "Int32", "Int16", "Int8", "UInt64", "UInt32", "UInt8", "Int128")
 FLOATS = ("Float64", "Float32", "Decimal")
 
-#: What a library does not have; a pandas frame of no rows says nothing of decimals, and Polars 1 writes Int128 to
+#: The dtypes that a library lacks; a pandas frame of no rows says nothing of decimals, and Polars 1 writes Int128 to
 #: Parquet, but does not read it.
 UNFIT = {"pandas": {"Int128", "Decimal"}, "arrow": {"Int128"}, "scan": {"Int128"}}
 
@@ -53,7 +53,7 @@ def possible(role: str, values: Sequence[Any]) -> list[str]:
 
 
 def holds(name: str, values: Sequence[Any]) -> bool:
-    """Whether a dtype holds some values exactly."""
+    """True if a dtype holds some values exactly."""
     try:
         held = series(values, name).to_list()
     except (pl.exceptions.PolarsError, OverflowError, TypeError):

@@ -78,7 +78,7 @@ def by_system(frame: pl.DataFrame) -> Any:
 
 
 def of_pandas(frame: pl.DataFrame) -> bool:
-    """Whether pandas has the dtypes of a frame."""
+    """True if pandas has the dtypes of a frame."""
     return not any(dtype.is_decimal() or dtype in (pl.Int128, *TEXTS[1:]) for dtype in frame.dtypes)
 
 

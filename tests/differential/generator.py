@@ -174,7 +174,7 @@ def by_groups(chance: random.Random, query: Id, documents: Sequence[Id], _: Sequ
     """Levels by one to three judges, who do not contradict themselves, in one to three groups of documents."""
     rows = []
     for judge in chance.sample(("j0", "j1", "j2"), chance.randint(1, 3)):
-        # What a document is worth to a judge keeps the groups from contradicting each other.
+        # The document's worth to a judge keeps the groups from contradicting each other.
         worth = {document: chance.choice((0, 0, 1, 2, 3)) for document in documents}
         for group in range(chance.choice((1, 1, 2, 3))):
             scale = chance.choice((0.5, 1, 3))
@@ -239,12 +239,12 @@ def with_few_orders(run: Sequence[Retrieved], most: int = 120) -> tuple[Retrieve
 
 
 def has_ties(collection: Collection) -> bool:
-    """Whether some documents of a ranking have the same score."""
+    """True if some documents of a ranking have the same score."""
     return len({(row.system, row.query, row.score) for row in collection.run}) < len(collection.run)
 
 
 def in_one_plan(name: str, given: Mapping[str, object]) -> bool:
-    """Whether a plan can hold the greedy ideal ranking that a measure needs, and takes no minute to make."""
+    """True if a plan can hold the greedy ideal ranking that a measure needs, and takes no minute to make."""
     return name != "nNRBP" and (name not in ("alpha_nDCG", "nERR_IA") or given.get("k") in (1, 2, 3, 5))
 
 

@@ -35,7 +35,7 @@ def poisoned(case: Case) -> bool:
 
 
 def repeated(table: str) -> Callable[[Case], bool]:
-    """Whether a plan is to find rows of a table that repeat ids."""
+    """Cases whose plan is to find rows of a table that repeat ids."""
 
     def concerns(case: Case) -> bool:
         wrong = wrong_rows(case.collection, case.options)
@@ -45,12 +45,12 @@ def repeated(table: str) -> Callable[[Case], bool]:
 
 
 def asks_for(*measures: str) -> Callable[[Case], bool]:
-    """Whether some measures are asked for."""
+    """Cases with one of some measures."""
     return lambda case: any(asked.name in measures for asked in case.measures)
 
 
 def by_hashes(case: Case) -> bool:
-    """Whether rows may be left out by hashes that all entries share."""
+    """True if rows may be left out by hashes that all entries share."""
     return case.thresholds == {**thresholds.OF_LARGE_RUNS, "slots": 0}
 
 
@@ -63,12 +63,12 @@ def under_ties(case: Case) -> bool:
 
 
 def of_kind(kind: str) -> Callable[[Case], bool]:
-    """Whether judgments are of a kind."""
+    """Cases with judgments of a kind."""
     return lambda case: case.collection.kind == kind
 
 
 class Bug(NamedTuple):
-    """What stands in the place of a piece of a function, and which cases can find it."""
+    """A replacement of a piece of a function, and the cases that can find it."""
 
     about: str
     function: str

@@ -44,7 +44,7 @@ def poisoned(seed: int, number: int) -> Case | None:
 
 
 def is_possible(case: Case, poison: Poison) -> bool:
-    """Whether tables have a place for the poison: names of a dict are never null, nor are ids that nobody sees."""
+    """True if tables have a place for the poison: names of a dict are never null, nor are ids that nobody sees."""
     return not (poison.role == "system" and case.tables.by_system) and (
         poison.role not in ("document", None) or case.collection.with_ids
     )

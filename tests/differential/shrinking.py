@@ -18,7 +18,7 @@ TRIES = 600
 
 
 def report(seed: int, number: int) -> str | None:
-    """What the case of a number fails of, as it is or poisoned, and how to see it again; None if it does not."""
+    """The failure of the case of a number, as it is or poisoned, and the code that repeats it; None if it passes."""
     case = next((case for case in both(seed, number) if differences(case)), None)
     if case is None:
         return None

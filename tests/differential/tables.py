@@ -32,7 +32,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Tables:
-    """How rows become tables; without anything said, Polars frames with canonical columns.
+    """The form of tables; by default Polars frames with canonical columns.
 
     `run` and `qrels` are kinds of tables, and the kinds of a dict of systems, `by_system`, may be `mixed`; `by_rank` is
     whether a rank stands in the place of scores; `types` and `names` are dtypes and columns by role; `pieces` is in how
@@ -77,19 +77,19 @@ def chosen(chance: random.Random, collection: Collection, *, judges: bool) -> Ta
 
 
 def every_system_answers(collection: Collection) -> bool:
-    """Whether all systems have rows, as those of a column have."""
+    """True if all systems have rows, as those of a column have."""
     return {row.system for row in collection.run} >= set(collection.systems)
 
 
 def are_ranks(collection: Collection) -> bool:
-    """Whether ranks can stand in the place of scores."""
+    """True if ranks can stand in the place of scores."""
     return not collection.labelled and all(
         isinstance(row.score, int) and abs(row.score) < 2**31 for row in collection.run
     )
 
 
 def fits_run(kind: str, collection: Collection) -> bool:
-    """Whether a run can be dicts, lists, or tuples."""
+    """True if a run can be dicts, lists, or tuples."""
     if collection.labelled or any(isinstance(i, int) and i >= 2**63 for row in collection.run for i in row[1:3]):
         return False
     # Ids of no row are taken for strings, which those of another system may not be.
@@ -111,7 +111,7 @@ def neighbours(collection: Collection) -> Iterable[tuple[Any, Any]]:
 
 
 def fits_qrels(kind: str, collection: Collection) -> bool:
-    """Whether judgments can be dicts, lists, or tuples."""
+    """True if judgments can be dicts, lists, or tuples."""
     if any(isinstance(i, int) and i >= 2**63 for judgment in collection.judgments for i in judgment[:2]):
         return False
     if kind == "tuples" and not collection.judgments:
@@ -133,24 +133,24 @@ def names(chance: random.Random, roles: Sequence[str]) -> dict[str, str]:
 
 
 def holds(tables: Tables, collection: Collection, column: str) -> bool:
-    """Whether the tables have a column of the user's own, which a measure can read."""
+    """True if the tables have a column of the user's own, which a measure can read."""
     if column in ("trust", "importance"):
         return (tables.run if collection.labelled else tables.qrels) in (*FRAMES, PREPARED)
     return column != "price" or tables.run in FRAMES
 
 
 def eager(tables: Tables) -> bool:
-    """Whether all rows are in memory, or the judgments will be since the run is."""
+    """True if all rows are in memory, or the judgments will be since the run is."""
     return not is_planned(tables) or tables.qrels not in ("lazy", "scan")
 
 
 def is_planned(tables: Tables) -> bool:
-    """Whether the run, or one of its systems, is a LazyFrame."""
+    """True if the run, or one of its systems, is a LazyFrame."""
     return tables.mixed or tables.run in ("lazy", "scan")
 
 
 def is_searched(collection: Collection, tables: Tables, thresholds: Mapping[str, int]) -> bool:
-    """Whether a run is searched for duplicates whole."""
+    """True if a run is searched for duplicates whole."""
     return not is_planned(tables) and (
         collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6)
     )

@@ -210,7 +210,7 @@ def test_unjudged_documents_and_negative_gains_are_worth_nothing():
         ("nDCG(gains={0:1})@3", "nDCG(gains={0:1,1:1,2:2})@3"),
         ("DCG(gains={1:3,3:1})", "DCG(gains={1:3,2:2})"),
         ("ERR(gains={1:2})", "ERR(gains={1:2,2:2})"),
-        # What a relevant document is worth to RBP by itself is 1.
+        # A relevant document by itself is worth 1 to RBP.
         ("RBP(gains={1:0.5})", "RBP(gains={1:0.5,2:1})"),
     ],
 )

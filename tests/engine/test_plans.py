@@ -10,7 +10,7 @@ from tuned import tune
 
 import polars_ir as ir
 
-#: What the plan of a Python function looks like, in its text and in its serialised form.
+#: Signs of a Python function in a plan, in its text and in its serialised form.
 CALLBACKS = ("python", "map_batches", "map_elements", "PYTHON SCAN", "anonymous")
 
 MEASURES = ["nDCG@5", "AP", "RR", "P(rel=2)@3", "NumRel"]

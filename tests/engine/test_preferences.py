@@ -1,4 +1,4 @@
-"""What judges prefer to what, from levels and from pairs, and where a run puts the two."""
+"""Preferences of judges, from levels and from pairs, and the ranks of both documents in a run."""
 
 import polars as pl
 import pytest
@@ -122,7 +122,7 @@ def test_judgments_are_not_changed():
     assert_frame_equal(judgments, kept)
 
 
-# What is wrong with judgments.
+# Wrong judgments.
 
 
 def test_preferences_of_a_judge_that_go_round_in_a_circle_are_an_error():

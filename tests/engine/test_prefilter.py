@@ -1,4 +1,4 @@
-"""What is left out before a join: never a row that the join would keep."""
+"""The prefilter of a join never drops a row that the join would keep."""
 
 import polars as pl
 import pytest

@@ -50,7 +50,7 @@ def bits(frame: pl.DataFrame) -> list[tuple[object, ...]]:
 
 @cache
 def evaluated() -> pl.DataFrame:
-    """What every comparison is with: all measures of the large run, in memory and at once."""
+    """The reference of every comparison: all measures of the large run, in memory and at once."""
     return ir.evaluate(*large(), every_measure())
 
 
@@ -151,7 +151,7 @@ def test_a_query_alone_has_the_bits_it_has_among_others(query):
     run, qrels = large()
     alone = ir.evaluate(run, qrels.filter(pl.col("query_id") == query), every_measure())
     among_others = evaluated().filter(pl.col("query_id") == query)
-    # What was judged for other queries is what these ask.
+    # The queries ask for documents judged for other queries.
     asks_of_others = cs.starts_with("Hole")
     assert bits(alone.drop(asks_of_others)) == bits(among_others.drop(asks_of_others))
 

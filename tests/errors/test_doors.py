@@ -247,7 +247,7 @@ def test_the_shell_has_its_own_words(name, tmp_path, capsys):
     assert any(file in message for file in files.values())
 
 
-#: What is wrong with options and measures, as it is typed in a shell; and the advice that is taken.
+#: Wrong options and measures, as typed in a shell, and the advice that is taken.
 TYPED = {
     "an option of the ranking": ("-m nDCG(judged_only=True)@10", "--judged-only", "-m nDCG@10 --judged-only"),
     "a measure there is not": ("-m nDGC@10", "`polars-ir measures`", "-m nDCG@10"),
@@ -303,7 +303,7 @@ def test_what_comes_by_standard_input_is_called_so(tmp_path, monkeypatch, capsys
 #: A method of a frame, called.
 OF_A_FRAME = re.compile(r"\.(filter|with_columns|rename|drop|unique|cast|collect|drop_duplicates|astype|assign)\(")
 
-#: What holds code for several doors.
+#: The makers of code for several doors.
 DATA = {"Code", "keeping", "casting", "dropping", "renaming", "only", "without_nulls", "deduplicating", "replacing"}
 
 
@@ -324,7 +324,7 @@ def texts(node: ast.AST) -> list[str]:
 
 
 def is_said(node: ast.AST) -> bool:
-    """Whether a node raises something or makes an error, a warning or an advice."""
+    """True if a node raises something or makes an error, a warning or an advice."""
     return isinstance(node, ast.Raise) or called(node) in ("warn", "IRWarning", "Fix") or called(node).endswith("Error")
 
 
@@ -335,7 +335,7 @@ def test_no_message_holds_code_of_a_frame():
 
 
 def test_no_message_is_edited():
-    """What an error says is put together once, by its door: nothing else takes `str(error)` of ours apart."""
+    """A message is put together once, by its door: nothing else takes `str(error)` of ours apart."""
     for path, tree in trees().items():
         for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.type):
             caught = ast.unparse(handler.type)

@@ -122,7 +122,7 @@ READ = {"run": (ir.read_run, scan_run), "qrels": (ir.read_qrels, scan_qrels)}
 
 
 def converted(path: Path, role: str, format: str | None) -> int:
-    """What the shell says to a file."""
+    """The error of the shell for a file."""
     options = [*(["--qrels"] if role == "qrels" else []), *(["--format", format] if format else [])]
     return main(["convert", *options, str(path), str(path.parent / "written.parquet")])
 
@@ -191,7 +191,7 @@ def test_a_run_of_ranx_is_saved_as_advised(tmp_path):
     assert ir.read_run(tmp_path / "a.json").rows() == [("q1", "d1", 0.5)]
 
 
-#: What names no file that can be read: as it is typed in Python and in the shell, in a folder with a run `a.run`.
+#: Names of no readable file, as typed in Python and in the shell, in a folder with a run `a.run`.
 NAMES = {
     "a name like another": "b.run",
     "no match": "x*.run",
@@ -244,7 +244,7 @@ def test_a_url_is_refused_in_the_words_of_the_door(tmp_path, capsys):
     check_words(message)
 
 
-#: What servers say of the length of a run, and what is wrong with it.
+#: Lengths of a run in the headers of servers, and their faults.
 LENGTHS = {
     "/no.run": "Content-Length",
     "/1000.run": f"the server sent {len(RUN)} of 1000",

@@ -55,7 +55,7 @@ def trained(tables: Tables, method: Any = "posfuse", **options: Any) -> Any:
 
 
 def contributed(tables: Tables, method: str = "rrf", **options: Any) -> Any:
-    """What each run adds to the fusion."""
+    """The contribution of each run to the fusion."""
     return ir.contribution(runs(tables), tables["qrels"], method, "RR", **options)
 
 
@@ -123,7 +123,7 @@ FUSIONS = {
 
 LIBRARIES = {"polars": pl.DataFrame, "lazy": pl.LazyFrame, "pandas": pd.DataFrame}
 
-#: What a user imports, and the tables of `TABLES`.
+#: The imports of a user, and the tables of `TABLES`.
 IMPORTED = {"pl": pl, "pd": pd, "ir": ir}
 
 
@@ -140,7 +140,7 @@ def check_said(error: ir.IRError, library: str) -> None:
         assert not re.search(r"with_columns|pl\.|\.collect\(|\.rename\(\{", str(error))
 
 
-#: What is provoked, and with which frames: a plan does not know what its rows are before it is collected.
+#: The provoked errors and their frames: a plan does not know its rows before it is collected.
 PASSED = [(name, library) for name in FUSIONS for library in LIBRARIES if library != "lazy" or FUSIONS[name].lazily]
 
 

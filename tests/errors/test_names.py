@@ -1,4 +1,4 @@
-"""What messages show: no secrets, nothing that can not be printed, no megabytes."""
+"""Messages show no secrets, nothing that can not be printed, no megabytes."""
 
 import pickle
 

@@ -37,16 +37,16 @@ PACKAGE = str(Path(files.__file__).parent)
 CORPUS = Path(__file__).with_name("corpus")
 FOUND = CORPUS / "found"
 
-#: What failures of a scan that is collected may be; Polars panics over some damaged Arrow files.
+#: The allowed failures of a scan that is collected; Polars panics over some damaged Arrow files.
 FAILURES = (FileError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
-#: What of a message is its own: values, and the text of a line.
+#: The variable parts of a message: values, and the text of a line.
 _OWN = re.compile(r"'[^']*'|\"[^\"]*\"|[\d.]+|\[.*|\n.*")
 
 #: A message holds no more.
 LONGEST_MESSAGE = 4200
 
-#: What means something to some reader.
+#: Bytes with a meaning to some reader.
 TOKENS = [
     b"", b" ", b"\t", b"\n", b"\r", b"\r\n", b"\n\n", b"\0", b"#", b'"', b'""', b"'", b",", b"{", b"}", b"[", b"]",
     b":", b"\\", b"\\ud800", b"\xef\xbb\xbf", b"\xff\xfe", b"\xe9", b"\xc2\xa0", b"\xe2\x80\xa8", b"\x0b",
@@ -78,7 +78,7 @@ def named(path: Path) -> Input:
 
 
 def beginnings() -> list[Input]:
-    """What the first changes are made to."""
+    """The files that the first changes are made to."""
     kept = [named(path) for path in sorted(FOUND.glob("*-*"))]
     broken = [path for path in sorted(CORPUS.iterdir()) if path.is_file() and path.suffix != ".json"]
     corpus = [Input(path.read_bytes(), path.suffix, role) for path in broken for role in READERS]
@@ -93,7 +93,7 @@ def beginnings() -> list[Input]:
 
 
 def _responses() -> Iterator[Input]:
-    """What search engines answer, and MTEB's predictions."""
+    """Answers of search engines, and MTEB's predictions."""
     hits = {"hits": {"hits": [{"_id": "d1", "_score": 1.5}, {"_id": "d2", "_score": 1}]}}
     rated = {"hits": [{"hit": {"_id": "d1", "_score": 1.5}, "rating": 2}], "unrated_docs": []}
     request = {"requests": [{"id": "q1", "ratings": [{"_id": "d1", "rating": 2}]}]}
@@ -193,7 +193,7 @@ class Coverage:
 
 
 def outcome(path: Path, role: str, format: Any) -> tuple[str, str | None]:
-    """What became of a file, as a message without what is its own, and what is wrong with that."""
+    """The outcome of a file, as a message without its variable parts, and its fault."""
     read, scan = READERS[role]
     try:
         frame = read(path, format=format)

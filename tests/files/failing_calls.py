@@ -35,7 +35,7 @@ PATIENCE = 60  # seconds
 #: So many allocations in a row are never such that a writer does without what it could not keep: it has made all.
 SPARED = 1000
 
-#: What a writer asks of the system for its part and the folder, and how it fails.
+#: The system calls of a writer for its part and the folder, and their failures.
 ERRORS = {
     "write": "ENOSPC",
     "fsync": "EIO",
@@ -53,7 +53,7 @@ ERRORS = {
 #: With this the part has the one name that can be told to strace.
 TOKEN = "0" * 16
 
-#: How a writer ends that succeeded, or that raised what is promised; all else is none of its ways.
+#: The promised ends of a writer: success, or a promised error.
 DONE, REFUSED = 0, 10
 
 #: Where there is no memory, Python itself and Polars also raise a SystemError, a TypeError or a panic.
@@ -131,7 +131,7 @@ class Writing:
 
 
 def forked(act: Callable[[], int]) -> int:
-    """How a process ends that acts; Polars starts its threads there, where it is first used."""
+    """The end of a process that acts; Polars starts its threads there, where it is first used."""
     pid = os.fork()
     if pid == 0:
         signal.alarm(PATIENCE)
@@ -145,7 +145,7 @@ def forked(act: Callable[[], int]) -> int:
 
 
 def traced(path: Path, *options: str) -> tuple[int, str]:
-    """How a writer ends whose calls for its part and folder are traced, and the trace."""
+    """The end of a writer whose calls for its part and folder are traced, and the trace."""
     trace = path.parent.with_name("trace")
     files = (path.parent, path.parent / f".polars_ir-{TOKEN}.part")
     command = ["strace", "-f", "-qq", "-o", trace, *(word for file in files for word in ("-P", file)), *options]

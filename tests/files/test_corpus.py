@@ -61,7 +61,7 @@ def test_a_file_is_scanned_as_it_is_read(path: Path) -> None:
 
 
 def is_same(text: str | None, other: str | None) -> bool:
-    """Whether two parsers read the same from a field; numbers may be written otherwise, and nothing be null."""
+    """True if two parsers read the same from a field; numbers may be written otherwise, and nothing be null."""
     if (text or "") == (other or ""):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What a search for files that lead to new lines of the readers has found, and the search itself, for some seconds."""
+"""Files that lead to new lines of the readers, and a search for more of them, for some seconds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_search_of_some_seconds_finds_nothing_wrong(tmp_path: Path) -> None:
 
 
 def wrong_of(read: Callable[..., Any], scan: Callable[..., Any], path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is wrong with a file by other readers."""
+    """The fault of a file by other readers."""
     path.write_text(RUN)
     monkeypatch.setitem(READERS, "run", (read, scan))
     return outcome(path, "run", "trec")[1]

@@ -14,13 +14,13 @@ SCRIPT = Path(__file__).with_name("failing_calls.py")
 
 
 def strace_works() -> bool:
-    """Whether there is strace, and may trace."""
+    """True if strace is installed, and may trace."""
     strace = shutil.which("strace")
     return strace is not None and subprocess.run([strace, "-o", "/dev/null", "true"], check=False).returncode == 0  # noqa: S603
 
 
 def failing(folder: Path, *arguments: str) -> str:
-    """What the script prints."""
+    """The output of the script."""
     command = [sys.executable, "-W", "ignore", SCRIPT, folder, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr

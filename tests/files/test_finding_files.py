@@ -1,4 +1,4 @@
-"""Which files a source means, and which format they have."""
+"""The files of a source, and their formats."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
 FUZZ = examples(60, suppress_health_check=list(HealthCheck))
 
-#: How many lines a lazy reader looks at before it returns.
+#: The number of lines that a lazy reader looks at before it returns.
 FIRST_LINES = 1000
 
 Row = tuple[Any, ...]
@@ -162,7 +162,7 @@ def table_rows(content: bytes, separator: str) -> list[list[str | None]]:
     return [[field or None for field in row] + [None] * (len(header) - len(row)) for row in rows]
 
 
-# What any file may be like.
+# Files of any content.
 
 BLANKS = st.sampled_from([" "] * 12 + ["\t"] * 4 + ["  ", " \t", "\u00a0", "\u2028", "\x0b", "\x0c", "\x85", "\x1c"])
 ENDS = st.sampled_from(["\n"] * 12 + ["\r\n"] * 4 + [" \n", "\t\r\n", "\n\n", "\r", "\r\r\n", "\u2028", "\0\n", ""])
@@ -430,7 +430,7 @@ def test_damaged_ndjson_is_refused_or_read(rows: list[Row], end: str, data: st.D
         refuses_or_agrees(content, Path(folder, "file.jsonl"), expected, read_run, scan_run)
 
 
-# What was found so far, and what is too large to be found.
+# Faults found so far, and files too large to be generated.
 
 
 @pytest.mark.parametrize("line", [b"x" * 10_000_000, b"q " * 1_000_000, b"q Q0 d 1 " + b"1" * 10_000_000 + b"x t"])

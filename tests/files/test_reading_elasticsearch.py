@@ -60,7 +60,7 @@ def save(write: Write) -> Callable[..., Path]:
 
 
 def message(reader: Reader, path: Path) -> str:
-    """What a reader says of a file, without the folder it lies in."""
+    """The error of a reader of a file, without the folder's path."""
     with pytest.raises(FileError) as caught:
         reader(path)
     return str(caught.value).replace(f"{path.parent}/", "")

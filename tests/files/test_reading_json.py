@@ -33,7 +33,7 @@ scores = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9)
 
 
 def message(reader: Reader, path: Path, **options: Any) -> str:
-    """What a reader says of a file, without the folder it lies in."""
+    """The error of a reader of a file, without the folder's path."""
     with pytest.raises(FileError) as caught:
         reader(path, **options)
     return str(caught.value).replace(f"{path.parent}/", "")
@@ -239,7 +239,7 @@ def test_pytrec_eval_gives_the_same_figures_for_the_same_file(write: Write) -> N
     assert dict(ours) == pytest.approx({query: figures["ndcg"] for query, figures in theirs.items()})
 
 
-# What ranx 0.3.21 writes; to import it takes longer than all of these tests.
+# A file of ranx 0.3.21, whose import takes longer than all of these tests.
 RANX: dict[str, dict[str, str]] = {
     "json": {
         "run": '{\n  "q1": {\n    "d2": 2.0,\n    "d1": 0.5\n  },\n  "q2": {\n    "d3": -1.0\n  }\n}',

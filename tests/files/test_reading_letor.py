@@ -29,7 +29,7 @@ MSLR = "2 qid:1 1:3 2:0 136:0 \n1 qid:1 1:3 2:2 136:0 \n0 qid:2 1:3 2:0 136:0 \n
 
 
 def message(reader: Reader, path: Path, **options: Any) -> str:
-    """What a reader says of a file, without the folder it lies in."""
+    """The error of a reader of a file, without the folder's path."""
     with pytest.raises(FileError) as caught:
         reader(path, **options)
     return str(caught.value).replace(f"{path.parent}/", "")

@@ -26,7 +26,7 @@ qrels_readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
 
 
 def message(reader: Reader, path: Path, **options: Any) -> str:
-    """What a reader says of a file, without the folder it lies in."""
+    """The error of a reader of a file, without the folder's path."""
     with pytest.raises(FileError) as caught:
         reader(path, **options)
     return str(caught.value).replace(f"{path.parent}/", "")

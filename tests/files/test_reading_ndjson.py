@@ -25,7 +25,7 @@ run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
 
 
 def message(reader: Reader, path: Path) -> str:
-    """What a reader says of a file, without the folder it lies in."""
+    """The error of a reader of a file, without the folder's path."""
     with pytest.raises(FileError) as caught:
         reader(path)
     return str(caught.value).replace(f"{path.parent}/", "")
@@ -37,7 +37,7 @@ def test_blank_lines_between_objects_are_skipped(write: Write, reader: Reader, b
     assert reader(write(LINE + blank + LINE, "a.ndjson")).lazy().collect().rows() == [("q", "d", 1)] * 2
 
 
-# What Polars meets when it looks at the columns, and what only when it reads them.
+# Errors that Polars meets when it looks at the columns, and those when it reads them.
 WRONG = {
     '{"query_id": "q", "docno": "d", "score": x}': "this is no JSON at column 42: Expecting value.",
     '{"query_id": "q"': "this is no JSON at column 17: Expecting ',' delimiter.",

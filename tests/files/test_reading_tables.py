@@ -348,7 +348,7 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
 
 
 def test_two_columns_of_ids_are_read_as_they_are(tmp_path: Path) -> None:
-    """Which of them is meant is asked where the run is used."""
+    """The error that asks for one of them comes where the run is used."""
     frame = FRAME.with_columns(doc_id="docno")
     for name in "ab":
         frame.write_parquet(tmp_path / f"{name}.parquet")

@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 
 
 def both(read: Callable[..., pl.DataFrame], scan: Callable[..., pl.LazyFrame], source: Any) -> pl.DataFrame:
-    """What the eager reader gives, after a look that the lazy one gives the same in either engine."""
+    """The frame of the eager reader, after a check that the lazy one gives the same in either engine."""
     frame = read(source)
     assert_frame_equal(frame, scan(source).collect(engine="streaming"))
     assert_frame_equal(frame, scan(source).collect(engine="in-memory"))

@@ -1,4 +1,4 @@
-"""What is written takes the place of the old file whole, or not at all: whatever fails, whoever is killed or faster."""
+"""A written file replaces the old one whole, or not at all: whatever fails, whoever is killed or faster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OLD = b"what was there"
 ENDINGS = [*(format.extensions[0] for format in FORMATS if "run" in format.writer.frames and format.extensions)]
 ENDINGS += [".run.gz", ".run.zst"]
 
-#: What a write asks of the system, in any order.
+#: The system calls of a write, in any order.
 CALLS = ["open", "fchmod", "fchown", "fsync", "replace", "scandir", "close"]
 
 

@@ -40,7 +40,7 @@ def in_members(content: bytes) -> bytes:
     return b"".join(gzip.compress(content[start : start + step]) for start in range(0, len(content), step))
 
 
-#: How files are packed; the large contents only once.
+#: The ways of packing files; the large contents only once.
 PACKS: dict[str, Pack] = {
     "a.run.gz": cache(gzip.compress),
     "b.run.gz": cache(in_members),

@@ -1,4 +1,4 @@
-"""What is written reads back equal, and a write that fails changes nothing."""
+"""Written files read back equal, and a write that fails changes nothing."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What is advised where no column plays a role: nothing that would rank a run the wrong way round."""
+"""Advice where no column plays a role: nothing that would rank a run the wrong way round."""
 
 import pandas as pd
 import polars as pl

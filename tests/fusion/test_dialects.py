@@ -1,4 +1,4 @@
-"""What each product means by a name, worked by hand from its source on two short lists."""
+"""The meaning of a name in each product, worked by hand from its source on two short lists."""
 
 import json
 import math
@@ -84,7 +84,7 @@ def test_llamaindex_adds_by_weight_and_the_deviation_of_the_population():
     assert _scores("dbsf", dialect="llamaindex", weights=[2, 1])["x"] == pytest.approx(x, rel=1e-12)
 
 
-#: What becomes of equal scores of 3, of -3, and of one document alone, which has 4.
+#: The normalized values of equal scores of 3, of -3, and of the score 4 of a single document.
 CONSTANT = {
     (None, "min-max"): (1, 1, 1),
     ("weaviate", "min-max"): (1, 1, 1),

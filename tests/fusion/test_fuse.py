@@ -473,7 +473,7 @@ def test_a_plan_holds_no_python_function():
     assert "python" not in plan.lower()
 
 
-# What can not be fused.
+# Runs that can not be fused.
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def explained(kind: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def answers(fresh: ProcessPoolExecutor) -> dict[str, elsewhere.Known]:
-    """What a fresh process knows of all of them, sent at once."""
+    """The facts of a fresh process about all of them, sent at once."""
     asked = {kind: (made(kind), [m.meta.serialize() for m in made(kind)], explained(kind)) for kind in KINDS}
     return fresh.submit(known_elsewhere, asked).result()
 

@@ -1,4 +1,4 @@
-"""What options can be."""
+"""The values of options."""
 
 from fractions import Fraction
 

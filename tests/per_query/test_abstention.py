@@ -1,4 +1,4 @@
-"""How sure a run is of its queries, and what leaving out the unsure ones brings."""
+"""Confidence of a run in its queries, and the gain of leaving out the unsure ones."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""How many queries a difference needs, and what a number of them shows."""
+"""The number of queries that a difference needs, and the difference that a number of them detects."""
 
 import numpy as np
 import polars as pl

@@ -12,7 +12,7 @@ import polars_ir as ir
 from polars_ir.language.names import taken_apart
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
-#: How often a query is asked is no measure, as a warning says where it is not named as a weight.
+#: The frequency of a query is no measure, as a warning says where it is not named as a weight.
 pytestmark = pytest.mark.filterwarnings("ignore:per_query has numbers beyond 0 to 1 .* 'asked'")
 
 PER_QUERY = pl.DataFrame(

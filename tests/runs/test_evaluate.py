@@ -257,7 +257,7 @@ def test_a_frame_without_measures_has_no_mean(function):
         function(PER_QUERY.select("query_id", "text"))
 
 
-# What a review found.
+# Faults found in a review.
 
 
 def test_a_system_without_a_judged_document_stays_in_condensed_lists():

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 
 
 def contributions(measure: str | pl.Expr, run: object = RUN, qrels: object = QRELS, **options: object) -> list[float]:
-    """What the documents of the query q contribute."""
+    """The contributions of the documents of the query q."""
     return explain(run, qrels, measure, query_id="q", **options)["contribution"].to_list()
 
 

@@ -1,4 +1,4 @@
-"""How systems fare without the judgments that they alone brought."""
+"""Values of systems without the judgments that they alone contributed."""
 
 import polars as pl
 import pytest

@@ -14,7 +14,7 @@ from on_spark import MASTER, REMOTE
 
 from polars_ir.spark import tables
 
-#: What PySpark itself does in every test; a session leaves sockets to its JVM, which ends with the process.
+#: Warnings of PySpark itself in every test; a session leaves sockets to its JVM, which ends with the process.
 WARNINGS = ("ignore:PySpark does not yet fully support pandas:FutureWarning", "ignore::ResourceWarning")
 
 

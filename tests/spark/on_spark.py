@@ -8,7 +8,7 @@ import polars_ir as ir
 from polars_ir import spark as irs
 from polars_ir.spark import tables
 
-#: Where the tests run; see `conftest.py`.
+#: The Spark that the tests run on; see `conftest.py`.
 REMOTE = "SPARK_REMOTE" in os.environ
 MASTER = os.environ.get("SPARK_MASTER", "local[2,3]")
 

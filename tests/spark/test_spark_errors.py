@@ -1,4 +1,4 @@
-"""What is wrong is told before a job where that can be, and never leaves a part of the figures out without a word."""
+"""Faults are reported before a job where that can be, and never drop a part of the figures without a word."""
 
 import os
 import re
@@ -306,7 +306,7 @@ def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypat
     from pyspark.errors import PythonException
 
     class Task:
-        """What only the driver can import."""
+        """A module that only the driver can import."""
 
         schema = tables.arrow_schema(RUN)
 

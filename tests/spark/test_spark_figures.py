@@ -14,7 +14,7 @@ from on_spark import MASTER, REMOTE, SYSTEMS, assert_same, collected, comparable
 import polars_ir as ir
 from polars_ir import spark as irs
 
-#: What is odd about small collections is told by the local evaluations that these tests compare with.
+#: The local evaluations that these tests compare with warn of oddities of small collections.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_ir.IRWarning"),
     pytest.mark.whole("a session of Spark"),
@@ -268,7 +268,7 @@ def test_a_task_that_fails_once_changes_nothing(to_spark):
 
 
 def failing_once():
-    """What ends the first attempt at each task, after it has done its work."""
+    """The end of the first attempt at each task, after it has done its work."""
 
     def fail(batches: Iterator) -> Iterator:
         from pyspark import TaskContext
@@ -303,7 +303,7 @@ def test_a_lost_executor_in_the_midst_of_a_write_changes_nothing(to_spark, tmp_p
 
 
 def ending_its_executor(ended):
-    """What ends, once, the process that the Python workers of an executor belong to, with all that it has shuffled."""
+    """The end, once, of the process of an executor's Python workers, with all that it has shuffled."""
 
     def end(batches: Iterator) -> Iterator:
         from pyspark import TaskContext

@@ -1,4 +1,4 @@
-"""Which of many systems are better than which, against enumeration and by simulation."""
+"""Sets of ranks of many systems, against enumeration and by simulation."""
 
 from itertools import product
 

@@ -27,7 +27,7 @@ from polars_ir.statistics.significance import (
 
 
 def outcomes(test, differences, *, tolerance, resamples, seed):
-    """What a test tells of each column of differences."""
+    """The result of a test for each column of differences."""
     draws = Draws(resamples, seed)
     return PAIRED_TESTS[test].outcomes(Paired([], differences, 0.05, tolerance, draws))
 

@@ -1,4 +1,4 @@
-"""What tests of messages share: what a shell may be told, and which lines of the package were seen to raise."""
+"""Helpers for tests of messages: the words allowed in a shell, and the lines of the package seen to raise."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from polars_ir import errors
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.parser import parser
 
-#: What is Python: a call, an argument with its value, a module, a function of ours.
+#: Signs of Python: a call, an argument with its value, a module, a function of ours.
 PYTHON = re.compile(r"\w\.\w+\(|\b\w+='|=True|=False|\b(?:pl|pd|ir)\.|\b(?:read|scan|write|sink)_(?:run|qrels)\b|`")
 
-#: What makes an error or a warning: an exception of ours, or one of its makers.
+#: The makers of an error or a warning: an exception of ours, or one of its makers.
 MAKERS = {name for name in errors.__all__ if name.endswith("Error")} | {"IRWarning", "warn"}
 
 
@@ -37,7 +37,7 @@ def check_words(message: str) -> None:
 
 
 def places(folder: str) -> set[tuple[str, int, int]]:
-    """Where the modules of a folder make an error or a warning: the file, and the lines from and to."""
+    """The places where modules of a folder make an error or a warning: the file, and its first and last line."""
     found = set()
     for path, tree in trees().items():
         if not path.is_relative_to(PACKAGE / folder):

@@ -1,4 +1,4 @@
-"""What is known of measures, to be asked in another process."""
+"""Facts about measures, to be compared with those of another process."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def known_of(measures: list[pl.Expr], kind: str, explained: list[str]) -> Known:
 
 
 def n_given(measure: pl.Expr) -> int:
-    """How many arguments of a measure are not the defaults."""
+    """The number of arguments of a measure that are not the defaults."""
     call = call_of(measure)
     assert call is not None
     return sum(value != spec_of(call).parameters[name] for name, value in call.arguments.items())
 
 
 def known_elsewhere(asked: dict[str, tuple[list[pl.Expr], list[bytes], list[str]]]) -> dict[str, Known]:
-    """What this process knows of measures that were pickled to it and, every other one, as Polars writes them."""
+    """The facts in this process about measures pickled to it and, every other one, serialised by Polars."""
     known = {}
     for kind, (pickled, written, explained) in asked.items():
         read = [pl.Expr.deserialize(io.BytesIO(measure)) for measure in written]

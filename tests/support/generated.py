@@ -187,7 +187,7 @@ def preference_collection(seed: int = 0, *, queries: int = 21, depth: int = 16) 
             ranked = chance.sample(documents, chance.randint(1, depth))
             run[query] = {document: float(chance.randint(0, depth)) for document in ranked}
         for judge in range(1 + number % 3 if number % 7 != 2 else 0):
-            # What a document is worth to a judge keeps the groups from contradicting each other.
+            # The document's worth to a judge keeps the groups from contradicting each other.
             nothing = number % 7 == 3 or (number % 7 == 4 and judge == 0)
             allowed = [0] if nothing else [0, 0, 0, 1, 2, 3, 4]
             worth = {document: chance.choice(allowed) for document in documents}

@@ -59,7 +59,7 @@ def results(page: Path) -> Iterator[tuple[Block, str]]:
 
 
 def run(block: Block, scope: dict[str, object]) -> str:
-    """What a block prints, and the value of its last line, as an interpreter shows it."""
+    """The output of a block, and the value of its last line, as an interpreter shows it."""
     tree = ast.parse(block.code)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()

@@ -1,4 +1,4 @@
-"""What judges prefer and the preference measures of trec_eval, in plain Python with exact fractions."""
+"""Preferences of judges and the preference measures of trec_eval, in plain Python with exact fractions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def preferred(groups: Mapping[str, Mapping[str, float]]) -> set[Pair]:
 
 
 def relevant(groups: Mapping[str, Mapping[str, float]]) -> dict[str, bool]:
-    """Whether the judge finds each document relevant."""
+    """The relevance of each document to the judge."""
     found: dict[str, bool] = {}
     for levels in groups.values():
         for document, level in levels.items():
@@ -75,7 +75,7 @@ def measures(ranking: Sequence[str], levels: Levels) -> dict[str, Fraction | int
     place = {document: i for i, document in enumerate(order)}
 
     def counts(pairs: set[Pair], kind: str) -> tuple[int, int]:
-        """How many are fulfilled, and how many count."""
+        """The numbers of preferences that are fulfilled and that count."""
         places = [(place[a], place[b]) for a, b in pairs]
         if kind == "_ret":
             places = [(a, b) for a, b in places if a < retrieved and b < retrieved]

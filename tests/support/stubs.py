@@ -159,7 +159,7 @@ def _import(file: str, names: list[str]) -> str:
 
 
 def _given_back(function: Callable[..., Any]) -> str:
-    """What a function gives back, as its source says it."""
+    """The return annotation of a function, as in its source."""
     return str(inspect.unwrap(function).__annotations__["return"])
 
 
@@ -208,7 +208,7 @@ def _parameters(function: Callable[..., Any], *, first: int = 0, several: str = 
 
 
 def _type(hint: Any) -> str:
-    """How a stub writes a type."""
+    """A type as a stub spells it."""
     if hint == Measures:
         return "Measures"
     arguments, origin = get_args(hint), get_origin(hint)
@@ -261,7 +261,7 @@ def formats() -> str:
 #: The packages whose names are imported when they are first read.
 LAZY = [module for _, module in sorted(sys.modules.items()) if isinstance(module, LazyPackage)]
 
-#: What each stub must hold, by its path.
+#: The text of each stub, by its path.
 STUBS: dict[Path, Callable[[], str]] = {
     PACKAGE / "language" / "measures" / "__init__.pyi": measures,
     PACKAGE / "namespace.pyi": door,

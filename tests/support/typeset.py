@@ -26,7 +26,7 @@ CHARACTERS = {
 
 
 def columns_of(text: str) -> list[str]:
-    """How each column is aligned; one on the point is two of LaTeX."""
+    """The alignment of each column; one on the point is two of LaTeX."""
     (columns,) = re.findall(r"\\begin\{tabular\}\{(.+)\}", text)
     return re.findall(r"r@\{\.?\}l|l|r", columns)
 

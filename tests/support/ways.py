@@ -136,7 +136,7 @@ def entered(call: Callable[[Data], object], given: Data) -> list[Entry]:
 
 
 def changes(places: list[str]) -> int:
-    """How often one place is not the one before."""
+    """The number of changes from one place to the next."""
     return sum(before != after for before, after in itertools.pairwise(places))
 
 

@@ -18,7 +18,7 @@ from polars_ir.tables.table import table
 great_tables = pytest.importorskip("great_tables")
 
 FORMATS = ["html", "latex", "markdown"]
-#: What typesets LaTeX, where it is there.
+#: The program that typesets LaTeX, if installed.
 ENGINE = next(filter(None, map(shutil.which, ("pdflatex", "lualatex", "xelatex", "tectonic"))), None)
 ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~&#$%{}])")
 

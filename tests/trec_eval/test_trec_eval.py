@@ -28,7 +28,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def printed(capsys, files):
-    """What trec_eval prints for options, with its fields apart."""
+    """The output of trec_eval for options, split into fields."""
 
     def run(*options, status=0):
         assert main([*options, *files]) == status
@@ -63,7 +63,7 @@ def line(measure, topic, value):
 
 
 def same(found, wanted, value):
-    """Whether a line is the wanted one; half a unit of the last place may have been rounded either way."""
+    """True if a line is the wanted one; half a unit of the last place may have been rounded either way."""
     if found == wanted:
         return True
     half = abs(abs(float(value) * 1e4 % 1) - 0.5) < 1e-7

@@ -1,4 +1,4 @@
-"""What trec_eval prints comes back as a per-query frame, and a per-query frame is written as trec_eval prints it."""
+"""The output of trec_eval is read as a per-query frame, and a per-query frame is written as that output."""
 
 import gzip
 from pathlib import Path

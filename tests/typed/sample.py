@@ -1,4 +1,4 @@
-"""What type checkers make of the package: `assert_type` says what is right, `type: ignore` what is wrong."""
+"""Types that checkers infer from the package: `assert_type` says what is right, `type: ignore` what is wrong."""
 
 from typing import assert_type
 
@@ -57,7 +57,7 @@ assert_type(ir.of({"a": run, "b": run}).fuse("rrf"), pl.DataFrame)
 assert_type(ir.of({"a": run.lazy(), "b": run.lazy()}).fuse("rrf"), pl.LazyFrame)
 assert_type(ir.of({"q": {"d": 1.0}}).evaluate({"q": {"d": 1}}, "AP"), pl.DataFrame)
 
-# What is misspelled is found.
+# Misspelled names are found.
 ir.of(run).ndgc(qrels)  # type: ignore[attr-defined]
 ir.of(run).ndcg(qrels, tise="doc_id")  # type: ignore[call-arg]
 ir.of(run).plot.forrest()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What mypy makes of `.ir` with the plugin."""
+"""The types of `.ir` in mypy with the plugin."""
 
 from typing import assert_type
 

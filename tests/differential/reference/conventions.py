@@ -2,5 +2,5 @@
 
 
 def id_order(document: str | int) -> str:
-    """What documents of equal scores are ordered by, falling: their ids as text, bytewise."""
+    """The key that orders documents of equal scores, falling: their ids as text, bytewise."""
     return str(document)

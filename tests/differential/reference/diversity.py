@@ -9,7 +9,7 @@ from .ranking import Document, Ranking
 from .rows import Id
 from .words import Gains, discount, ratio
 
-#: What divides the novelty of the document at a place.
+#: The divisor of the novelty of the document at a rank.
 Discount = Callable[[int], float]
 
 
@@ -32,7 +32,7 @@ def exact(number: float) -> Fraction:
 
 
 def novelty(document: Document, above: Sequence[Document], weights: Mapping[Id, float], cover: dict[str, Any]) -> Any:
-    """What a document adds to those above it."""
+    """The novelty that a document adds to those above it."""
     rel, gains, alpha = cover["rel"], cover["gains"], exact(cover["alpha"])
     added = Fraction(0)
     for subtopic, share in met(document, rel, gains).items():

@@ -1,4 +1,4 @@
-"""What `evaluate` and `judge` return for rows and options, from the definitions."""
+"""The results of `evaluate` and `judge` for rows and options, from the definitions."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def labelled(collection: Collection) -> Collection:
 
 
 def ties_of(collection: Collection, ties: str) -> str:
-    """What orders equal scores: without ids nothing does, unless another rule is named."""
+    """The rule that orders equal scores: none without ids, unless another rule is named."""
     return ties if collection.with_ids or ties != "doc_id" else "expected"
 
 
@@ -122,7 +122,7 @@ class Query:
     def rankings(
         self, judgments: Sequence[Judgment], ties: str, *, judged_only: bool, judging: Judging | None = None
     ) -> Iterator[Ranking]:
-        """What was retrieved, in every order that the rule for ties allows, with the judged documents that were not."""
+        """The retrieved documents in every order that the rule for ties allows, then the judged ones not retrieved."""
         documents = judged(judgments)
         listed = [
             documents.get(row.document, Document(row.document, None))._replace(
@@ -142,7 +142,7 @@ class Query:
         yield from (Ranking(order, missed, weights) for order in orders(listed, ties))
 
     def preferred(self, options: Options) -> Preferred:
-        """Where the retrieved documents stand, and the levels of the judges by group."""
+        """The ranks of the retrieved documents, and the levels of the judges by group."""
         order = in_order(self.rows, by_rows=options.ties == "input")
         judges: dict[Id | None, dict[Id | None, dict[Id, float]]] = {}
         for judgment in self.judgments:

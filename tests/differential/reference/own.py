@@ -10,5 +10,5 @@ def first_judged(ranking: Ranking) -> float | None:
 
 
 def price(ranking: Ranking, *, k: int) -> int:
-    """What the first k documents cost, judged or not."""
+    """The cost of the first k documents, judged or not."""
     return sum(document.price for document in ranking.top(k))

@@ -16,17 +16,17 @@ Groups = Mapping[Id | None, Mapping[Id, float]]
 
 
 class Preferred(NamedTuple):
-    """What measures of preferences see of one query: where each retrieved document stands, and the judges' levels."""
+    """One query for measures of preferences: the rank of each retrieved document, and the judges' levels."""
 
     rank: Mapping[Id, int]
     judges: Mapping[Id | None, Groups]
 
     def counts(self, pair: Pair, counting: str) -> bool:
-        """Whether a preference counts: always, or where one of its documents is retrieved, or both."""
+        """True if a preference counts: always, or where one of its documents is retrieved, or both."""
         return {"all": 0, "implied": 1, "retrieved": 2}[counting] <= sum(document in self.rank for document in pair)
 
     def fulfils(self, pair: Pair) -> bool:
-        """Whether the preferred document is retrieved, and the other one below it or nowhere."""
+        """True if the preferred document is retrieved, and the other one below it or nowhere."""
         preferred, other = pair
         return preferred in self.rank and (other not in self.rank or self.rank[preferred] < self.rank[other])
 
@@ -81,7 +81,7 @@ def preferences_fulfilled_by_judge(query: Preferred, *, counting: str = "all") -
 
 
 def found_relevant(groups: Groups) -> dict[Id, bool]:
-    """Whether a judge finds each document relevant: its level is above 0."""
+    """The relevance of each document to a judge: its level is above 0."""
     return {document: level > 0 for levels in groups.values() for document, level in levels.items()}
 
 

@@ -25,7 +25,7 @@ class Document(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """What was retrieved for a query, best first, and the judged documents that were not."""
+    """The documents retrieved for a query, best first, and the judged documents that were not."""
 
     retrieved: Sequence[Document]
     missed: Sequence[Document]
@@ -41,7 +41,7 @@ class Ranking(NamedTuple):
         return self.retrieved if k is None else self.retrieved[:k]
 
 
-#: What judging the unjudged documents leaves: the grade of a document at a rank.
+#: The result of judging the unjudged documents: the grade of a document at a rank.
 Judging = Callable[[Document, int], float | None]
 
 
@@ -78,7 +78,7 @@ def by_worth(documents: Sequence[Document], *, best: bool) -> list[Document]:
 
 
 def worth(grade: float | None) -> tuple[int, float]:
-    """Where a grade stands among those of equal scores."""
+    """The place of a grade among those of equal scores."""
     if grade is None:
         return 0, 0.0
     return (1, grade) if grade > 0 else (-1, grade)

@@ -1,4 +1,4 @@
-"""What makes rows unfit to be evaluated, from the definitions: the error that is wanted in the place of figures."""
+"""Rows unfit to be evaluated, from the definitions: the error wanted in the place of figures."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from .rows import Collection, Judgment, Options, Retrieved
 
 
 class Wrong(NamedTuple):
-    """How many rows of a table are wrong, in the value of a role or, without one, since they repeat ids.
+    """The number of wrong rows of a table, in the value of a role or, without one, since they repeat ids.
 
     `is_read` is whether every evaluation meets them: a plan, and a run too large to be searched whole, may not meet
     rows that repeat a document which nobody judged relevant.
@@ -22,7 +22,7 @@ class Wrong(NamedTuple):
 
 
 def wrong_rows(collection: Collection, options: Options) -> Wrong | None:
-    """What is wrong with a collection; None for one that can be evaluated."""
+    """The fault of a collection; None for one that can be evaluated."""
     return next((wrong for wrong in all_wrong(collection, options) if wrong.count), None)
 
 
@@ -45,7 +45,7 @@ def all_wrong(collection: Collection, options: Options) -> Iterator[Wrong]:
 
 
 def of_judgments(collection: Collection, judged: Sequence[Judgment], options: Options) -> Iterator[Wrong]:
-    """What could be wrong with judgments; those of no document need a query and, of preferences, a judge only."""
+    """The possible faults of judgments; those of no document need a query and, of preferences, a judge only."""
     kind = collection.kind
     of_kind = {"documents": ["judge"] if options.judges else [], "subtopics": ["subtopic"]}
     apart = of_kind.get(kind, ["judge", "group"])
@@ -60,7 +60,7 @@ def of_judgments(collection: Collection, judged: Sequence[Judgment], options: Op
 
 
 def says_nothing(judgment: Judgment) -> bool:
-    """Whether a row says that a query was judged, and nothing found."""
+    """True if a row says that a query was judged, and nothing found."""
     return judgment.document is None and judgment.grade is None
 
 

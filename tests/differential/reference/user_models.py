@@ -45,7 +45,7 @@ def expected_gain(
     max_rel: float = 1,
     dcg: str = "log2",
 ) -> float | None:
-    """What readers gain, each weighed by how many get to a position, out of all positions that they read."""
+    """The expected gain of readers, weighted by those who reach a position, per position read."""
     gains = shares(ranking, min_rel, max_rel, dcg, DEPTH if k is None else k)
     if gains is None:
         return None
@@ -54,7 +54,7 @@ def expected_gain(
 
 
 def gained_and_read(gains: list[float], goes_on: Continuation) -> tuple[float, float]:
-    """What readers gain in all, and how many positions they read."""
+    """The total gain of readers, and the number of positions they read."""
     arrives, cumulated, read, gained_by_all = 1.0, 0.0, 0.0, 0.0
     for place, gained in enumerate(gains, 1):
         cumulated += gained
@@ -71,7 +71,7 @@ def user_model(ranking: Ranking, *, continuation: str | None = None, **parameter
 def of_all(
     ranking: Ranking, continuation: str | None = None, k: int | None = None, min_rel: float = 0, max_rel: float = 1
 ) -> tuple[float | None, float | None]:
-    """What readers gain and read in all; None where no document has a gain."""
+    """The total gain and reading of readers; None where no document has a gain."""
     gains = shares(ranking, min_rel, max_rel, "log2", DEPTH if k is None else k)
     return (None, None) if gains is None else gained_and_read(gains, CONTINUATIONS[continuation])
 

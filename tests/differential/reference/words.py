@@ -1,4 +1,4 @@
-"""What the formulas of measures are written with. A measure is None where it is undefined."""
+"""The terms that formulas of measures are written in. A measure is None where it is undefined."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 def gain(document: Document, gains: Gains = None, dcg: str = "log2", rel: float | None = None) -> float:
-    """What a document is worth: its grade, or what `gains` gives for it; never below 0."""
+    """The gain of a document: its grade, or the value of `gains` for it; never below 0."""
     if document.grade is None or (rel is not None and document.grade < rel):
         return 0.0
     if gains is None:

@@ -19,7 +19,7 @@ A = {"q1": ["r", "x", "y"], "q2": ["x", "y", "r", "z"]}
 B = {"q1": ["x", "r"], "q2": ["x", "y"]}
 QRELS = {"q1": {"r": 1, "x": 0}, "q2": {"r": 2}}
 
-#: What is fused: `n` at rank 1 of `a`, `m` at ranks 2 and 1, `o` at rank 3 of `a`.
+#: The fused runs: `n` at rank 1 of `a`, `m` at ranks 2 and 1, `o` at rank 3 of `a`.
 FUSED = {"a": {"q": ["n", "m", "o"]}, "b": {"q": ["m"]}}
 
 

@@ -165,7 +165,7 @@ def test_on_robust_equal_weights_lose_and_tuning_is_not_significant():
     assert "Equal weights lose" in found.report
 
 
-# What there is to win.
+# The possible gain.
 
 
 def test_complementarity_by_hand():

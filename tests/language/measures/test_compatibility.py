@@ -27,7 +27,7 @@ def rank_biased_overlap(ranking: list[str], ideal: list[str], p: float) -> float
 
 
 def by_formula(run: dict[str, float], judged: dict[str, float], p: float = 0.95, normalize: bool = True) -> float:
-    """What the definition gives; the order of the run is scores falling, then ids falling."""
+    """The value by the definition; the order of the run is scores falling, then ids falling."""
     ranking = sorted(run, key=lambda document: (run[document], document), reverse=True)
     place = {document: place for place, document in enumerate(ranking)}
     graded = [document for document in judged if judged[document] > 0]

@@ -251,7 +251,7 @@ def assert_ndeval_agrees(run: pl.DataFrame, qrels: pl.DataFrame, *, alpha=0.5, b
     ndeval = pytest.importorskip("pyndeval")
     names = {f"{theirs}@{k}": (ours, {"k": k}) for k in ks for theirs, ours in CUT.items()}
     names |= {theirs: (ours, {}) for theirs, ours in UNCUT.items()}
-    # What ndeval does not divide at the cutoff 1, see below.
+    # The measures that ndeval does not divide at the cutoff 1, see below.
     names = {theirs: wanted for theirs, wanted in names.items() if theirs not in ("ERR-IA@1", "alpha-DCG@1")}
     shared = {"alpha": alpha, "beta": beta, "rel": rel}
     measures = []

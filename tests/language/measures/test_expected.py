@@ -82,7 +82,7 @@ def of_one_place(*, rel: float = 1) -> pl.Expr:
 
 
 def first_is_relevant(*, rel: float = 1) -> pl.Expr:
-    """Whether the first document is relevant."""
+    """True if the first document is relevant."""
     return ((ir.rank == 1) & ir.relevant(rel)).sum().cast(pl.Float64)
 
 
@@ -203,7 +203,7 @@ def orders(run: dict[str, float]) -> list[list[str]]:
     return [list(chain(*order)) for order in product(*(permutations(documents) for documents in tied))]
 
 
-#: What is averaged over all orders: each expectation at its cutoffs, from another grade on, and by each of its words.
+#: The measures averaged over all orders: each expectation at its cutoffs, from another grade on, by each of its words.
 AVERAGED = [
     both(name, **arguments)
     for name in sorted(EXPECTED.keys() - ORDERLESS)

@@ -1,4 +1,4 @@
-"""What holds for every measure of the catalogue, and what the judged relation promises.
+"""Invariants of every measure of the catalogue, and promises of the judged relation.
 
 A measure enters these tests by being in the catalogue; where it is left out of one, its name and the reason stand here.
 """
@@ -35,7 +35,7 @@ ROUNDING = 1e-12
 
 COUNTS = {"NumRet", "NumRel", "NumRelRet"}
 
-#: What judgments measures are of, by name; the figures of one kind can not be had in a call with those of another.
+#: The kind of judgments of each measure; figures of two kinds can not be had in one call.
 KIND = {name: spec.kind for name, spec in ir.CATALOG.items()}
 
 #: Measures that have a value also where no document is relevant.
@@ -100,7 +100,7 @@ OUT_OF_REACH_AT_K = {
 
 of_every_kind = pytest.mark.parametrize("kind", dict.fromkeys(KIND.values()))
 
-#: Where it is asked which document is relevant: of preferences a judge may contradict another's.
+#: The kinds whose documents are relevant or not: preferences of one judge may contradict another's.
 of_grades = pytest.mark.parametrize("kind", ["documents", "subtopics"])
 with_grades = pytest.mark.parametrize(
     "grades", ["whole", pytest.param("fractional", marks=pytest.mark.whole("as many seconds again"))]
@@ -217,7 +217,7 @@ def test_no_ranking_is_better_than_the_perfect_one():
     best, other = (ir.evaluate(ranking, qrels, every_measure()) for ranking in (perfect(qrels), run))
     for spec in specs("documents"):
         low, high = (other, best) if spec.best != spec.bounds[0] else (best, other)
-        # What is perfect for these parameters is another ranking.
+        # The perfect ranking for these parameters is another one.
         of_grades = [arguments for arguments in samples(spec) if not arguments.keys() & {"rel", "gains"}]
         columns = [spec.function(**arguments).meta.output_name() for arguments in of_grades]
         never_worse = all((high[column] >= low[column] - ROUNDING).all() for column in columns)

@@ -66,7 +66,7 @@ TREC_EVAL_REQUEST = FAMILIES | {name for name in TREC_EVAL if not name[-1].isdig
 
 
 def trec_eval_measures(rel: int) -> list[pl.Expr]:
-    """What pytrec_eval and the catalogue share, under trec_eval's names."""
+    """The measures that pytrec_eval and the catalogue share, under trec_eval's names."""
     return [ir.parse(ours.format(rel=rel)).alias(name) for name, ours in TREC_EVAL.items()]
 
 
@@ -108,8 +108,8 @@ def test_scores_that_float32_confuses_are_ordered_as_given():
 
 # ir_measures and its providers.
 
-#: What both spell alike. Not with `gains=`: pytrec_eval, which ir_measures passes them to, now and then gives 0 for a
-#: perfect ranking, depending on what the process did before; the formulas below check them.
+#: The names that both spell alike. Not with `gains=`: pytrec_eval, which ir_measures passes them to, now and then gives
+#: 0 for a perfect ranking, depending on what the process did before; the formulas below check them.
 # fmt: off
 ALIKE = [
     "P@1", "P@5", "P(rel=2)@5", "P@20", "R@1", "R@5", "R(rel=2)@5", "SetP",
@@ -131,7 +131,7 @@ IR_MEASURES = {
 
 
 def by_ir_measures(run: Run, qrels: Qrels, names: list[str]) -> dict[str, dict[str, float]]:
-    """What ir_measures computes, by query and the name as it was given."""
+    """The values of ir_measures, by query and name."""
     parsed = {ir_measures.parse_measure(name): name for name in names}
     figures: dict[str, dict[str, float]] = {}
     for metric in ir_measures.iter_calc(list(parsed), qrels, run):
@@ -206,7 +206,7 @@ WRITTEN_MAP = str(MAP).replace(" ", "")
 
 
 def by_formula(ranked: list[float | None], judged: list[float], k: int) -> dict[str, float]:
-    """What the formulas give for the grades of a ranking (None: unjudged) and those of all judged documents."""
+    """The values of the formulas for the grades of a ranking (None: unjudged) and those of all judged documents."""
     grades = [max(grade or 0, 0) for grade in ranked[:k]]
     ideal = sorted((max(grade, 0) for grade in judged), reverse=True)
     hits, n_relevant = sum(grade >= 1 for grade in grades), sum(grade >= 1 for grade in judged)

@@ -53,7 +53,7 @@ RELEVANT = [2, 3, 700, 15_000]
 
 
 def by_formula(gains: list[float], chance, depth: int) -> float:
-    """What readers who go on by a chance of position, gain and gains so far expect to gain, position by position."""
+    """The expected gain of readers who go on by a chance of position, gain and gains so far, position by position."""
     gains = (gains + depth * [0.0])[:depth]
     places = zip(range(1, depth + 1), gains, accumulate(gains), strict=True)
     reached = [*accumulate((chance(*at) for at in places), lambda so_far, c: so_far * c, initial=1.0)][:depth]

@@ -354,7 +354,7 @@ def test_values_of_small_judgments_are_those_of_plain_python(levels, ranking):
     }
 
 
-# What holds for every measure.
+# Invariants of every measure.
 
 
 def test_values_are_within_the_bounds():

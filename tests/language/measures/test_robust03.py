@@ -20,13 +20,13 @@ TOLERANCE = 1e-9
 #: Counts, which trec_eval adds up over the queries.
 COUNTS = {"num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 
-#: What trec_eval computes under a name that does not say it all.
+#: The measures of trec_eval's ambiguous names.
 BY_ARGUMENTS = {
     # Grades as gains, out of the highest of the query: what scaling them by values that are never set came to here.
     "rbp": ir.rank_biased_precision(p=0.9, gains=(ir.relevance / pl.col("highest")).alias("share")),
 }
 
-#: What trec_eval prints for each topic and is no figure of it, or is wrong, with the reason.
+#: Lines of trec_eval for each topic that are no figure of it, or are wrong, with the reason.
 NOT_COMPARED = {
     "runid": "the name of the run",
     "relstring": "a string; it has a test of its own",
@@ -137,9 +137,9 @@ def test_sorting_and_counting_give_the_same_figures(name, runs, qrels, monkeypat
     assert_frame_equal(*figures, check_exact=True)
 
 
-#: What pytrec_eval, which is trec_eval 9, has not of them: these came with trec_eval 10.
+#: The names that pytrec_eval, which is trec_eval 9, lacks: these came with trec_eval 10.
 PYTREC_EVAL_LACKS = {"unj_5", "unj_10", "unj_20", "rbp"}
-#: What it computes otherwise: recall * R documents are rounded up, and geometric means are left as logarithms.
+#: The names that it computes otherwise: recall * R documents are rounded up, geometric means left as logarithms.
 AS_IN_9 = {
     "11pt_avg": ir.eleven_point_average(rounding="up"),
     **{f"iprec_at_recall_{i / 10:.2f}": ir.interpolated_precision(recall=i / 10, rounding="up") for i in range(11)},

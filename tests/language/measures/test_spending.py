@@ -1,4 +1,4 @@
-"""What readers gain and spend in all: by hand, by the definition of C/W/L, and by cwl_eval."""
+"""The total gain and cost of readers: by hand, by the definition of C/W/L, and by cwl_eval."""
 
 import polars as pl
 import pytest

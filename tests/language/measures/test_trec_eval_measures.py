@@ -118,7 +118,7 @@ def test_a_name_of_trec_eval_stands_for_a_measure(spelling, canonical):
     assert ir.parse(spelling).meta.output_name() == canonical
 
 
-# What the table does not show.
+# Not in the table.
 
 
 def test_interpolated_precision_is_the_highest_from_there_on():
@@ -383,7 +383,7 @@ def discounted(gains: list[float]) -> float:
 
 
 def by_formula(ranking: list[float | None], judged: list[float], p: float = 0.7) -> dict[str, float]:
-    """What the formulas give for the grades of a ranking (None: unjudged) and those of all judged documents."""
+    """The values of the formulas for the grades of a ranking (None: unjudged) and those of all judged documents."""
     gains = [GAINS.get(grade, 0) for grade in ranking]
     ideal = sorted((GAINS[grade] for grade in judged if grade in GAINS), reverse=True)
     levels = [i for i in range(1, len(ideal) + 1) if ideal[i - 1 : i] != ideal[i : i + 1]]
