@@ -104,7 +104,7 @@ def _plan_of_plans(qrels: Table, ranked_whole: str | None) -> Plan:
         queries = qrels.select("query_id").select(pl.col("query_id").n_unique()).collect(engine="in-memory")
         way, reason = _by_judgments(qrels.rows, int(queries.item()))
         return Plan(way, f"the run is not in memory, and {reason}")
-    # With the deep plans of a greedy ranking beside it, Polars 1.44 fails on a parted plan.
+    # A parted plan would make a greedy ranking once for each part.
     if qrels.per:
         return Plan("by counting", f"the judgments are a plan, with several of a document by {qrels.per[0]!r}")
     return Plan("by depth", "the judgments are a plan, and those of a query are not counted before it runs")

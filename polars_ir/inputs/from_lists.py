@@ -20,9 +20,6 @@ from polars_ir.language.options import takes
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
 
-#: The column of the lengths of lists.
-LENGTH = "polars_ir: length"
-
 
 class Scores(NamedTuple):
     """The lists of scores: their column, and flags for distances, and for scores that make the ranking."""
@@ -118,24 +115,15 @@ def from_lists(
     if values is not None:
         rules.append(_order(own, query, retrieved, values))
     rows = checked(table.lazy(), *rules, eager=eager, about="frame", keys=[query], names={})
-    rows = rows.with_columns(length_of(retrieved).alias(LENGTH))
-    score = pl.int_ranges(pl.col(LENGTH).cast(pl.Int64), 0, -1)
+    score = pl.int_ranges(length_of(retrieved).cast(pl.Int64), 0, -1)
     if values and values.ranking:
         score = pl.col(values.column)
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
-    run = _exploded(rows.filter(pl.col(LENGTH) > 0), query, doc_id=pl.col(retrieved), score=score)
-    judged = rows.filter(length_of(relevant) > 0)
-    if grades is None:
-        qrels = _exploded(judged, query, doc_id=pl.col(relevant)).with_columns(relevance=1)
-    else:
-        qrels = _exploded(judged, query, doc_id=pl.col(relevant), relevance=pl.col(grades))
+    run = rows.select(query_id=query, doc_id=retrieved, score=score).explode("doc_id", "score", keep_nulls=False)
+    qrels = rows.select(query_id=query, doc_id=relevant, relevance=1 if grades is None else grades)
+    qrels = qrels.explode("doc_id", *(["relevance"] if grades else []), keep_nulls=False)
     nothing = rows.filter(pl.col(relevant).list.len() == 0).select(query_id=query, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
-
-
-def _exploded(rows: pl.LazyFrame, query: str, **lists: pl.Expr) -> pl.LazyFrame:
-    """A row per element of the lists, none of which may be empty: Polars 1 and 2 differ in what becomes of these."""
-    return rows.select(pl.col(query).alias("query_id"), **lists).explode(*lists, empty_as_null=False)
 
 
 def _negated(dtype: pl.DataType) -> pl.Expr:

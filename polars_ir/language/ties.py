@@ -48,8 +48,7 @@ def places(k: int | pl.Expr | None) -> pl.Expr:
     >>> pl.DataFrame({"n_higher": [0, 2], "n_tied": [2, 9]}).select(places(5)).to_series().to_list()
     [2, 3]
     """
-    # Not `min_horizontal`, which Polars 1.44 takes for one value where all are null.
-    return tied if k is None else pl.when(tied <= k - higher).then(tied).otherwise(k - higher)
+    return tied if k is None else pl.min_horizontal(tied, k - higher)
 
 
 def certain(k: int | pl.Expr | None) -> pl.Expr:

@@ -46,18 +46,6 @@ def of_grade(value: pl.Expr, dcg: Discounted) -> pl.Expr:
             return value.sign()
 
 
-def aligned(expression: pl.Expr, gains: Gains | None) -> pl.Expr:
-    """An expression of gains that goes with other columns also where the gains are aggregated themselves.
-
-    Polars 1.44 takes the wrong rows where a condition on `relevance / relevance.max()` selects from a plain column;
-    shifted by nothing, it does not. That takes time, so only for gains by an expression of the user's own.
-
-    >>> pl.DataFrame({"relevance": [2, 1]}).select(aligned(pl.col("relevance") > 1, None)).to_series().to_list()
-    [True, False]
-    """
-    return expression.shift(0) if isinstance(gains, pl.Expr) else expression
-
-
 def discounted(place: pl.Expr, discount: Discount = "log2") -> pl.Expr:
     """The divisor of the gain at a place of a ranking.
 
@@ -223,7 +211,6 @@ def gain(dcg: Discounted = "log2", gains: Gains | None = None, rel: float | None
         grade = grade.replace(_by_grade(gains))
     # A NaN stays one, so that it shows.
     value = pl.when(counts).then(grade).clip(lower_bound=0.0).fill_null(0.0)
-    value = value if gains is None else aligned(value, gains)
     return value if dcg == "log2" else of_grade(value, dcg)
 
 
@@ -255,7 +242,6 @@ def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
     >>> documents.select(ranked(pl.col("doc_id"), where=top(2))).to_series().to_list()
     ['a', 'b']
     """
-    # Not `filter`: Polars 1.44 takes the wrong rows by it where the values are themselves aggregated or ranked.
     return pl.when(where).then(values).sort_by(by).drop_nulls()
 
 
@@ -275,7 +261,6 @@ def shown(k: int | None = None) -> pl.Expr:
     >>> pl.DataFrame({"n_retrieved": [7, 7]}).select(shown(10).unique()).item()
     7
     """
-    # Not `min_horizontal`, which Polars 1.44 takes for one value where all are null.
     return n_retrieved if k is None else n_retrieved.clip(upper_bound=k)
 
 

@@ -119,7 +119,7 @@ def _surest_first(value: pl.Expr, sure: pl.Expr) -> pl.Expr:
     below = rising.shift()
     # Levels and not rounded numbers: two neighbours can be rounded to different ones.
     is_higher = (rising > below) & (rising - below > NOISE * pl.min_horizontal(rising.abs(), below.abs()))
-    # Not two sorts in turn: in an aggregation Polars 1.44 loses the order of the first.
+    # By two keys at once: two sorts in turn need not keep the order of the first.
     level = is_higher.fill_null(False).cum_sum().gather(sure.rank("ordinal") - 1)
     return value.sort_by(level, "query_id", descending=True, nulls_last=True)
 

@@ -11,7 +11,6 @@ from polars_ir.language.measure import PARAMETERS, measure
 from polars_ir.language.options import Option, Value
 from polars_ir.language.words import (
     Gains,
-    aligned,
     discounted,
     gain,
     if_relevant,
@@ -80,7 +79,7 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
     ('q', 0.701171875)
     """
     value = gain("exp-log2", gains)
-    among = aligned(top(k) & (value > 0), gains)
+    among = top(k) & (value > 0)
     satisfies = ranked(satisfaction(value, max_rel), among)
     still_reading = (1 - satisfies).cum_prod().shift(1, fill_value=1.0)
     return pl.when((value > 0).any()).then(total(satisfies * still_reading / ranked(rank, among)))

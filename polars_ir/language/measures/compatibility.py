@@ -81,7 +81,7 @@ def overlap(depths: pl.Expr, end: pl.Expr, p: float) -> pl.Expr:
     onwards = (p ** (place - 1).cast(pl.Float64) / place).cum_sum(reverse=True)
 
     def from_there_on(depth: pl.Expr) -> pl.Expr:
-        # Not `gather`: in an aggregation Polars 1 looks up other places in a constant column than it is asked to.
+        # Not `gather`, which in an aggregation of no query forgets the type of the table.
         return depth.clip(upper_bound=n_places).replace_strict(place, onwards, return_dtype=pl.Float64)
 
     return total(from_there_on(depths) - from_there_on(end))

@@ -12,7 +12,6 @@ from polars_ir.language.measure import measure
 from polars_ir.language.measures.precision_recall import TREC_EVAL
 from polars_ir.language.words import (
     Gains,
-    aligned,
     discounted,
     gain,
     hits,
@@ -32,9 +31,9 @@ def by_grade(*, gains: Gains | None) -> pl.Expr:
     return gain(gains=gains)
 
 
-def found_gains(value: pl.Expr, gains: Gains | None) -> tuple[pl.Expr, pl.Expr]:
+def found_gains(value: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """The ranks of the retrieved documents that have a gain, in order, and their gains."""
-    retrieved = aligned(top() & (value > 0), gains)
+    retrieved = top() & (value > 0)
     return ranked(rank, retrieved), ranked(value, retrieved)
 
 
@@ -72,7 +71,7 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
     ('q', 0.5)
     """
     value = gain(gains=gains)
-    ranks, retrieved = found_gains(value, gains)
+    ranks, retrieved = found_gains(value)
     _, ideal = ideal_gains(value)
     beyond = (ranks.cast(pl.Int64) - n_gains(value)).clip(lower_bound=0)
     missed = at(ranks, ideal.clip(lower_bound=1).cum_sum(), n_gains(value)) + beyond - retrieved.cum_sum()
@@ -125,7 +124,7 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
     0.56502
     """
     value = gain(gains=gains)
-    ranks, retrieved = found_gains(value, gains)
+    ranks, retrieved = found_gains(value)
     places, ideal = ideal_gains(value)
     cumulated, of_ideal = (retrieved / discounted(ranks)).cum_sum(), (ideal / discounted(places)).cum_sum()
     n, n_found = n_gains(value), (top() & (value > 0)).sum()
@@ -163,7 +162,7 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
 def mean_ndcg_of_levels(gains: Gains | None, *, spare: int = 0) -> pl.Expr:
     """Rndcg, whose end counts for a ranking longer by more than `spare` than there are documents with a gain."""
     value = gain(gains=gains)
-    ranks, retrieved = found_gains(value, gains)
+    ranks, retrieved = found_gains(value)
     places, ideal = ideal_gains(value)
     falls = (ideal != ideal.shift(-1)).fill_null(True)
     of_ideal = (ideal / discounted(places)).cum_sum()

@@ -66,10 +66,7 @@ def by_patience(beta: float) -> Discount:
 
 
 def covering(cover: Cover, order: pl.Expr, k: int | None, *columns: pl.Expr) -> pl.Expr:
-    """The rows in which one of the first `k` documents of an order covers a subtopic: by subtopic, each in that order.
-
-    They are structs: one sorted column, where Polars 1 fails to sort one by two others in a group without a row.
-    """
+    """The rows in which one of the first `k` documents of an order covers a subtopic, by subtopic, then in that order."""
     gain = cover.gain
     rows = pl.struct(subtopic, order.alias("place"), gain.alias("gain"), (gain * cover.weight).alias("worth"), *columns)
     return rows.filter((gain > 0) & top(k, of=order)).sort()

@@ -41,8 +41,7 @@ AT, GAIN, MET = (pl.element().struct.field(name) for name in ("place", "gained",
 
 def there(table: pl.Series) -> pl.Expr:
     """The entry of a table of all positions at that of a document."""
-    # Not `gather`: elsewhere than in a list Polars 1 looks up other places than asked, and in one it is slow.
-    return AT.replace_strict(pl.int_range(1, len(table) + 1, eager=True).cast(pl.Float64), table)
+    return pl.lit(table).gather(AT.cast(pl.Int64) - 1)
 
 
 #: A figure of the gains that readers meet, each weighed by the share that gets there, and of the positions they read.
@@ -126,7 +125,7 @@ def expected_gain(
     """
     check_grades(name, min_rel, max_rel)
     depth, value = DEPTH if k is None else k, share(min_rel=min_rel, max_rel=max_rel)
-    # A product, since a cast would read numbers out of strings; typed, for Polars 1 to know the type of True * 1.0.
+    # A product, since a cast would read numbers out of strings; typed, for Polars 2.0 to know the type of True * 1.0.
     chance = continuation * pl.lit(1.0, pl.Float64)
     met = (value, value > 0) if cost is None else ((cost * 1.0).fill_null(1.0) - 1.0, pl.lit(True))
     fields = (rank.cast(pl.Float64).alias("place"), value.alias("gained"), met[0].alias("met"))
@@ -148,8 +147,7 @@ def expected_gain(
                 passed(chance, of_no_gain, passing or partial(steadily, chance))
             )
             expected = arrived(outcome)
-    # Not `list.agg`, which gives the values to other queries in Polars 1.
-    of_query = in_order.list.eval(expected).list.first().fill_null(outcome(0.0, of_no_gain.read))
+    of_query = in_order.list.agg(expected).fill_null(outcome(0.0, of_no_gain.read))
     return pl.when((value > 0).any()).then(of_query)
 
 
