@@ -236,8 +236,12 @@ class Spec:
 
 
 def documentation(spec: Spec) -> str:
-    """The docstring of a measure: the author's, then the facts of the record, in one form for every measure."""
-    written, example, examples = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
+    """The docstring of a measure: the author's, then the facts of the record, in one form for every measure.
+
+    The examples of this package's measures all begin with its import, written here.
+    """
+    written, heading, examples = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
+    heading += ">>> import polars_ir as ir\n" if spec.ours else ""
     parameters = "".join(
         f"{name} : default {option.default!r}\n{_indented(option.meaning)}\n" for name, option in spec.options.items()
     )
@@ -249,7 +253,7 @@ def documentation(spec: Spec) -> str:
         "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
         f"    From {spec.bounds[0]:g} to {spec.bounds[1]:g}; the best value is {spec.best:g}.\n\n"
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
-        f"References\n----------\n{spec.source}\n\n" + example + examples
+        f"References\n----------\n{spec.source}\n\n" + heading + examples
     )
 
 

@@ -117,7 +117,6 @@ def average_precision(*, k: int | None = None, rel: float = 1, denominator: str 
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.average_precision()).row(0)
     ('q', 0.8333333333333333)
     """
@@ -160,7 +159,6 @@ def inferred_average_precision(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 1, "d2": 0, "d3": 1}}, ir.inferred_average_precision())[
     ...     "infAP"
     ... ].round(4).item()
@@ -197,7 +195,6 @@ def yaap(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.yaap()).row(0)
     ('q', 0.0)
     """

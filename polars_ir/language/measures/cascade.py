@@ -74,7 +74,6 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 3, "d2": 4}}, ir.expected_reciprocal_rank(k=20)).row(0)
     ('q', 0.701171875)
     """
@@ -125,7 +124,6 @@ def rank_biased_precision(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.rank_biased_precision(p=0.5)).row(0)
     ('q', 0.25)
     """
@@ -158,7 +156,6 @@ def rank_biased_precision_residual(*, k: int | None = None, p: float = 0.8) -> p
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.rank_biased_precision_residual(p=0.5)).row(0)
     ('q', 0.75)
     """

@@ -53,7 +53,6 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.compatibility(p=0.5)).row(0)
     ('q', 0.2)
     """

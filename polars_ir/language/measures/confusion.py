@@ -54,7 +54,6 @@ def fallout(*, k: int | None = None, rel: float = 1, n_docs: int | None = None) 
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 0, "d3": 0}}, ir.fallout()).row(0)
     ('q', 0.5)
     """
@@ -84,7 +83,6 @@ def matthews_correlation(*, k: int | None = None, rel: float = 1, n_docs: int | 
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> run, qrels = {"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}
     >>> ir.evaluate(run, qrels, ir.matthews_correlation(k=2, n_docs=6)).row(0)
     ('q', 0.25)

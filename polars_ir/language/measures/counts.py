@@ -30,7 +30,6 @@ def n_retrieved_documents(*, rel: float | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2", "d3"]}, ir.n_retrieved_documents()).row(0)
     ('q', 2)
     """
@@ -55,7 +54,6 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2", "d3"]}, ir.n_relevant_documents()).row(0)
     ('q', 2)
     """
@@ -90,7 +88,6 @@ def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2", "d3"]}, ir.n_relevant_retrieved()).row(0)
     ('q', 1)
     """
@@ -116,7 +113,6 @@ def n_nonrelevant_judged_retrieved(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 0, "d3": 0}}, ir.n_nonrelevant_judged_retrieved()).row(0)
     ('q', 1)
     """
@@ -141,7 +137,6 @@ def n_queries() -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"], "r": ["d1"]}, ir.n_queries()).rows()
     [('q', 1), ('r', 1)]
     """

@@ -117,7 +117,6 @@ def dcg(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 3, "d3": 2}}, ir.dcg(k=10)).row(0)
     ('q', 4.0)
     """
@@ -153,7 +152,6 @@ def ideal_dcg(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d2"]}, {"q": {"d1": 2, "d2": 1, "d3": 2}}, ir.ideal_dcg(k=1)).row(0)
     ('q', 2.0)
     """
@@ -217,7 +215,6 @@ def ndcg(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 3, "d3": 3}}, ir.ndcg(k=2))["nDCG@2"].round(6).item()
     0.613147
     """
@@ -252,7 +249,6 @@ def q_measure(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d2": 1, "d3": 3}}, ir.q_measure())["Q"].round(6).item()
     0.595238
     """

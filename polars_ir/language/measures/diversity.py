@@ -73,7 +73,6 @@ def alpha_dcg(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b", "a"], "doc_id": ["d1", "d1", "d2"]})
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels.with_columns(relevance=1), ir.alpha_dcg(k=1)).row(0)
     ('q', 1.0)
@@ -109,7 +108,6 @@ def alpha_ndcg(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b", "a"], "doc_id": ["d1", "d1", "d2"]})
     >>> ir.evaluate({"q": ["d2", "d1"]}, qrels.with_columns(relevance=1), ir.alpha_ndcg(k=1)).row(0)
     ('q', 0.5)
@@ -144,7 +142,6 @@ def err_ia(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.err_ia(k=2)).row(0)
     ('q', 0.6)
@@ -178,7 +175,6 @@ def nerr_ia(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
     >>> ir.evaluate({"q": ["d9", "d2"]}, qrels, ir.nerr_ia(k=1)).row(0)
     ('q', 0.0)
@@ -211,7 +207,6 @@ def nrbp(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.nrbp()).row(0)
     ('q', 0.5625)
@@ -247,7 +242,6 @@ def nnrbp(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
     >>> ir.evaluate({"q": ["d1", "d9"]}, qrels, ir.nnrbp(beta=0.25)).row(0)
     ('q', 0.8)

@@ -66,7 +66,6 @@ def normalized_gain(*, gains: Gains | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d3": 2}}, ir.normalized_gain()).row(0)
     ('q', 0.5)
     """
@@ -91,7 +90,6 @@ def binary_normalized_gain(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d3"]}, ir.binary_normalized_gain()).row(0)
     ('q', 0.5)
     """
@@ -119,7 +117,6 @@ def ndcg_rel(*, gains: Gains | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 3}}, ir.ndcg_rel())["ndcg_rel"].round(6).item()
     0.56502
     """
@@ -152,7 +149,6 @@ def r_ndcg(*, gains: Gains | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 3}}, ir.r_ndcg())["Rndcg"].round(6).item()
     0.56502
     """

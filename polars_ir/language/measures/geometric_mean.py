@@ -28,7 +28,6 @@ def gmap(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.gmap()).row(0)
     ('q', 0.5)
     """
@@ -47,7 +46,6 @@ def gm_bpref(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": {"d1": 1, "d2": 0, "d9": 1}}, ir.gm_bpref()).row(0)
     ('q', 0.5)
     """

@@ -34,7 +34,6 @@ def intent_aware_average_precision(*, k: int | None = None, rel: float = 1, weig
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.intent_aware_average_precision()).row(0)
     ('q', 0.75)
@@ -66,7 +65,6 @@ def intent_aware_precision(*, k: int | None = None, rel: float = 1, weights: str
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b", "b"], "doc_id": ["d1", "d1", "d2"]})
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels.with_columns(relevance=1), ir.intent_aware_precision(k=2)).row(0)
     ('q', 0.75)
@@ -93,7 +91,6 @@ def subtopic_recall(*, k: int | None = None, rel: float = 1, weights: str | None
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> qrels = pl.DataFrame({"query_id": "q", "subtopic": ["a", "b"], "doc_id": ["d1", "d2"], "relevance": 1})
     >>> ir.evaluate({"q": ["d1", "d2"]}, qrels, ir.subtopic_recall(k=1)).row(0)
     ('q', 0.5)

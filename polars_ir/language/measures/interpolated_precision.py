@@ -56,7 +56,6 @@ def interpolated_precision(*, recall: float | None = None, rel: float = 1, round
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": ["d1", "d3", "d4"]}, ["IPrec@0.5", "IPrec@1"]).row(0)
     ('q', 0.75, 0.75)
     """
@@ -82,7 +81,6 @@ def eleven_point_average(*, rel: float = 1, rounding: str = "nearest") -> pl.Exp
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.eleven_point_average())["11pt_avg"].round(6).item()
     0.727273
     """

@@ -33,7 +33,6 @@ def judged(*, k: int | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d1": 1, "d3": 0}}, ir.judged(k=10)).row(0)
     ('q', 0.5)
     """
@@ -65,7 +64,6 @@ def unjudged(*, k: int | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": {"d1": 1, "d3": 0}}, ir.unjudged(k=10)).row(0)
     ('q', 0.2)
     """
@@ -100,7 +98,6 @@ def hole(*, k: int | None = None) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q1": ["d1", "d2", "d3"]}, {"q1": {"d1": 1}, "q2": {"d3": 0}}, ir.hole(k=10))["Hole@10"].to_list()
     [0.1, 0.0]
     """

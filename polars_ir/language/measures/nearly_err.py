@@ -32,7 +32,6 @@ def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_8(k=10)).row(0)
     ('q', 0.5)
     """
@@ -65,7 +64,6 @@ def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_9(k=10))["NERR9@10"].round(6).item()
     0.333333
     """
@@ -93,7 +91,6 @@ def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_10())["NERR10"].round(6).item()
     0.473684
     """
@@ -120,7 +117,6 @@ def nearly_err_11(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.E
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.nearly_err_11())["NERR11"].round(6).item()
     0.307692
     """

@@ -66,7 +66,7 @@ def by_patience(beta: float) -> Discount:
 
 
 def covering(cover: Cover, order: pl.Expr, k: int | None, *columns: pl.Expr) -> pl.Expr:
-    """The rows in which one of the first `k` documents of an order covers a subtopic, by subtopic, then in that order."""
+    """The rows in which one of the first `k` documents of an order covers a subtopic, by subtopic and in that order."""
     gain = cover.gain
     rows = pl.struct(subtopic, order.alias("place"), gain.alias("gain"), (gain * cover.weight).alias("worth"), *columns)
     return rows.filter((gain > 0) & top(k, of=order)).sort()

@@ -44,7 +44,6 @@ def accuracy(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": ["d1", "d3"]}, ir.accuracy()).row(0)
     ('q', 0.75)
     """
@@ -103,7 +102,6 @@ def partial_auc(*, negatives: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": ["d1", "d3"]}, ir.partial_auc(negatives=2)).row(0)
     ('q', 0.75)
     """
@@ -130,7 +128,6 @@ def partial_auc_and_precision(*, negatives: int | None = None, rel: float = 1) -
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.partial_auc_and_precision(negatives=1)).row(0)
     ('q', 1.0)
     """
@@ -154,7 +151,6 @@ def bpref(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": {"d1": 1, "d2": 0, "d3": 1}}, ir.bpref()).row(0)
     ('q', 0.5)
     """

@@ -62,7 +62,6 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.precision(k=5)).row(0)
     ('q', 0.2)
     """
@@ -102,7 +101,6 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.recall(k=5)).row(0)
     ('q', 0.5)
     """
@@ -140,7 +138,6 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.recall_capped(k=1)).row(0)
     ('q', 1.0)
     """
@@ -174,7 +171,6 @@ def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Ex
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3", "d4"]}, {"q": ["d1", "d4"]}, ir.f_measure(k=2)).row(0)
     ('q', 0.5)
     """
@@ -226,7 +222,6 @@ def success(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d3"]}, [ir.success(k=1), ir.success(k=3)]).row(0)
     ('q', 0.0, 1.0)
     """
@@ -278,7 +273,6 @@ def r_precision(*, k: int | None = None, rel: float = 1, multiple: float = 1) ->
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d3"]}, ir.r_precision()).row(0)
     ('q', 0.5)
     """

@@ -96,7 +96,6 @@ def n_preferences(*, counting: Counting = "all") -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, ir.n_preferences()).row(0)
     ('q', 3)
     """
@@ -122,7 +121,6 @@ def n_preferences_fulfilled(*, counting: Literal["all", "retrieved"] = "all") ->
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, ir.n_preferences_fulfilled()).row(0)
     ('q', 2)
     """
@@ -149,7 +147,6 @@ def preferences_fulfilled(*, counting: Counting = "all") -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> measures = [ir.preferences_fulfilled(), ir.preferences_fulfilled(counting="retrieved")]
     >>> ir.evaluate({"q": ["d2", "d1"]}, {"q": {"d1": 2, "d2": 1, "d3": 0}}, measures).row(0)
     ('q', 0.6666666666666666, 0.0)
@@ -177,7 +174,6 @@ def preferences_fulfilled_by_pair(*, counting: Counting = "all") -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> pairs = {"query_id": "q", "judge": [1, 2, 2], "preferred": ["d1", "d2", "d3"], "other": ["d2", "d1", "d4"]}
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, pl.DataFrame(pairs), ir.preferences_fulfilled_by_pair()).row(0)
     ('q', 0.75)
@@ -208,7 +204,6 @@ def preferences_fulfilled_by_judge(*, counting: Counting = "all") -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> pairs = {"query_id": "q", "judge": [1, 2, 2], "preferred": ["d1", "d2", "d3"], "other": ["d2", "d1", "d4"]}
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, pl.DataFrame(pairs), ir.preferences_fulfilled_by_judge()).row(0)
     ('q', 0.75)
@@ -240,7 +235,6 @@ def preferences_fulfilled_balanced(*, counting: Literal["all", "retrieved"] = "a
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> judgments = {"q": {"d1": 1, "d2": 1, "d3": 0, "d4": 0, "d5": 0}}
     >>> ir.evaluate({"q": ["d3", "d1", "d4", "d2"]}, judgments, ir.preferences_fulfilled_balanced()).row(0)
     ('q', 0.25)

@@ -60,7 +60,6 @@ def reciprocal_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2", "d3"]}, ir.reciprocal_rank(k=10)).row(0)
     ('q', 0.5)
     """

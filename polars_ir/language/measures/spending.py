@@ -62,7 +62,6 @@ def expected_total_gain(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> half = pl.lit(0.5).alias("half")
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d2"]}, ir.expected_total_gain(continuation=half)).row(0)
     ('q', 1.5)
@@ -97,7 +96,6 @@ def expected_cost(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> run = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d2"], "score": [2, 1], "seconds": [9, 3]})
     >>> ir.evaluate(run, {"q": ["d1"]}, ir.expected_cost(cost=pl.col("seconds"), k=2)).row(0)
     ('q', 6.0)
@@ -133,7 +131,6 @@ def expected_total_cost(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> satisfied = (1 - ir.gained).alias("satisfied")
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.expected_total_cost(continuation=satisfied)).row(0)
     ('q', 2.0)

@@ -65,7 +65,6 @@ def user_model(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> impatient = ir.user_model(continuation=(0.5 * (1 - ir.gained)).alias("impatient"), k=2)
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, impatient)["CWL(continuation=impatient)@2"].round(6).item()
     0.333333
@@ -95,7 +94,6 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, ir.scaled_dcg(k=2))["SDCG@2"].round(6).item()
     0.386853
     """
@@ -133,7 +131,6 @@ def bejeweled_player(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d2"]}, ir.bejeweled_player(k=10)).row(0)
     ('q', 0.5)
     """
@@ -162,7 +159,6 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1"]}, ir.insq())["INSQ"].round(6).item()
     0.388238
     """
@@ -189,7 +185,6 @@ def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1"]}, ir.inst())["INST"].round(6).item()
     0.608297
     """

@@ -49,7 +49,6 @@ def set_precision(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_precision()).row(0)
     ('q', 0.5)
     """
@@ -75,7 +74,6 @@ def set_recall(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_recall()).row(0)
     ('q', 0.5)
     """
@@ -110,7 +108,6 @@ def set_f_measure(*, rel: float = 1, beta: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_f_measure()).row(0)
     ('q', 0.5)
     """
@@ -137,7 +134,6 @@ def set_average_precision(*, rel: float = 1) -> pl.Expr:
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d1", "d9"]}, ir.set_average_precision()).row(0)
     ('q', 0.25)
     """
@@ -168,7 +164,6 @@ def utility(
 
     Examples
     --------
-    >>> import polars_ir as ir
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ["utility", "utility.3,-1,-2,0"]).row(0)
     ('q', -1.0, -1.0)
     """
