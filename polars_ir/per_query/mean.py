@@ -94,7 +94,7 @@ def mean(
         pooled = [(count * times).alias(f"polars_ir: out of {measure}") for measure, count in counts.items()]
         queries = replace(queries, rows=queries.rows.with_columns(pooled))
         weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
-    means = queries.groups().agg(
-        mean_of(Averaging.of(measure), weight).alias(measure) for measure, weight in weight_of.items()
-    )
-    return queries.table.give_back(queries.named(means, weight_of), per_query)
+    means = []
+    for measure, weight in weight_of.items():
+        means.append(mean_of(Averaging.of(measure), weight).alias(measure))
+    return queries.table.give_back(queries.named(queries.groups().agg(means), weight_of), per_query)

@@ -94,11 +94,11 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
     grade = pl.col("relevance")
     extremes = judgments.select("relevance").select(lowest=grade.filter(grade > 0).min(), highest=grade.max())
     lowest, highest = extremes.collect(engine=judgments.engine).row(0)
-    # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
-    specs = (CATALOG[call.measure] for _, call in called)
-    if highest is not None and lowest is None and any(spec.bounds[0] == 0 < spec.best for spec in specs):
-        warn(f"no grade of {the('qrels')} is above 0, so that no document is relevant.")
     if lowest is None:
+        # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
+        specs = [CATALOG[call.measure] for _, call in called]
+        if highest is not None and any(spec.bounds[0] == 0 < spec.best for spec in specs):
+            warn(f"no grade of {the('qrels')} is above 0, so that no document is relevant.")
         return
     whole = not judgments.dtypes["relevance"].is_float()
     wrong: dict[str, list[tuple[str, Call]]] = {}

@@ -108,7 +108,7 @@ def stem(file: File) -> str:
 
 def names(files: Sequence[File]) -> list[str]:
     """A name for every file: without its extensions, or its whole path where those names repeat."""
-    stems = [stem(file) for file in files]
+    stems = list(map(stem, files))
     if len(set(stems)) == len(stems):
         return stems
     # URLs can differ in their secrets alone.

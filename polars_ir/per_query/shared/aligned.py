@@ -83,10 +83,11 @@ class Aligned:
     def named(self, means: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
         """These columns of means, behind their keys; slices come in order, under their names."""
         columns = [*self.systems, *columns]
+        if not self.slices:
+            return means.select(columns)
         check_names(self.slices, columns)
-        slices = [column_for(name) for name in self.slices]
-        ordered = means.sort(slices, maintain_order=True) if slices else means
-        return ordered.select(*slices, *columns).rename(dict(zip(slices, self.slices, strict=True)))
+        slices = dict(zip(map(column_for, self.slices), self.slices, strict=True))
+        return means.sort(slices, maintain_order=True).select(*slices, *columns).rename(slices)
 
     def each_system(self, per_query: Any) -> Systems:
         """The queries of each system, in the order of their ids."""

@@ -190,6 +190,8 @@ def warn_of_attributes(table: Table, measures: Sequence[str]) -> None:
     value = pl.col(measures).cast(pl.Float64)
     within = table.select(*measures).select((value.is_between(0, 1) | value.is_null()).all())
     shares = within.collect(engine="in-memory").row(0, named=True)
+    if all(shares.values()):
+        return
     others = [name for name in measures if not shares[name] and not _is_named(name)]
     # Where no column is called as a measure, all of them are the user's own.
     if others and any(_is_named(name) for name in measures):
