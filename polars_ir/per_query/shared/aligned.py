@@ -87,7 +87,7 @@ class Aligned:
             return means.select(columns)
         check_names(self.slices, columns)
         slices = dict(zip(map(column_for, self.slices), self.slices, strict=True))
-        return means.sort(slices, maintain_order=True).select(*slices, *columns).rename(slices)
+        return means.sort(*slices, maintain_order=True).select(*slices, *columns).rename(slices)
 
     def each_system(self, per_query: Any) -> Systems:
         """The queries of each system, in the order of their ids."""
