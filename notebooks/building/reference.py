@@ -40,12 +40,6 @@ STANDING_IN = {
     "ir_measures": "What the command of ir_measures does, with its options and its output.",
 }
 
-#: The beginning of the page of commands.
-STATUSES = (
-    "`polars-ir COMMAND --help` prints these. Status 0 is a result, 1 a finding (of `validate` and `gate`), 3 an "
-    "inconclusive `gate`, 2 wrong use or input."
-)
-
 #: The note on calls whose options are in part those of others.
 MORE = " They are these, beside some of those above."
 
@@ -208,7 +202,7 @@ def commands_page() -> str:
     """The commands of the shell, as they print their help."""
     whole = parser(COMMANDS, PROGRAMS)
     (chosen,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001  # argparse has no other list of them
-    parts = ["# Commands", STATUSES]
+    parts = ["# Commands", "`polars-ir COMMAND --help` prints these."]
     for name, each in chosen.choices.items():
         shown = STANDING_IN[name] if name in PROGRAMS else f"```text\n{_help(each)}\n```"
         parts.append(f"(command.{name})=\n## polars-ir {name}\n\n{shown}")

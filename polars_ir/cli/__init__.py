@@ -17,7 +17,7 @@ from polars_ir.cli import ir_measures, trec_eval
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.inputs import check_stdin
 from polars_ir.cli.output import show
-from polars_ir.cli.parser import PROGRAM, Command, door_of, parser
+from polars_ir.cli.parser import PROGRAM, Command, door_of, judgments_first, parser
 from polars_ir.errors import IRError, IRWarning, entered_by, printable
 
 #: Commands that stand in for another program, and read their arguments as it does.
@@ -75,6 +75,7 @@ def _command(argv: list[str]) -> int:
         return 2
     options = whole.parse_args(argv)
     command: Command = options.record
+    judgments_first(options)
     check_stdin(options)
     with entered_by(door_of(options)), _telling_warnings():
         frame = command.run(options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -182,3 +183,14 @@ def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Names
         return evaluate_collected(run, judged, measures, **evaluating)
 
     return systems_of(runs, figures)
+
+
+def figures_of_files(options: argparse.Namespace) -> pl.DataFrame:
+    """The figures of each query and system, from files of them or, with judgments, from runs."""
+    limits = limits_of(options)
+    if options.qrels is None:
+        return systems_of(options.files, partial(per_query_of, **limits))
+    if options.measure is None:
+        wanted = f"{options.command} needs a measure to evaluate runs by (-m)"
+        raise OptionError(f"{wanted}; without --qrels, files bring theirs.")
+    return figures_of(options.files, qrels_of(options.qrels, options.qrels_format, **limits), options)

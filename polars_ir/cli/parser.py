@@ -29,6 +29,13 @@ from polars_ir.runs.options import Evaluating
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
 QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
+FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
+
+#: The end of each help.
+STATUSES = (
+    "Exit status: 0 is a result, 1 a finding (a problem of validate, a change that the gate finds worse), 2 wrong use "
+    "or input, 3 an inconclusive gate, 130 an interruption."
+)
 
 #: The forms in which a result is printed.
 RENDERS = {
@@ -74,14 +81,16 @@ def parser(commands: Iterable[Command], programs: Iterable[str], argv: Sequence[
     shared = Parser(add_help=False)
     shared.add_argument("--debug", action="store_true", help="show where an error comes from")
     description = "Evaluate the results of information retrieval."
-    whole = Parser(prog="polars-ir", description=description, parents=[shared])
+    whole = Parser(prog="polars-ir", description=description, epilog=STATUSES, parents=[shared])
     whole.add_argument("--version", action="version", version=f"polars-ir {version('polars_ir')}")
     parsers = whole.add_subparsers(dest="command", required=True)
     # argcomplete leaves the command line to be completed in the environment, and not in the arguments.
     is_completed = "_ARGCOMPLETE" in os.environ
     for command in commands:
         sentence = f"{command.help[0].upper()}{command.help[1:]}."
-        its_own = parsers.add_parser(command.name, help=command.help, description=sentence, parents=[shared])
+        its_own = parsers.add_parser(
+            command.name, help=command.help, description=sentence, epilog=STATUSES, parents=[shared]
+        )
         if argv is None or is_completed or command.name in argv:
             command.arguments(its_own)
             actions = its_own._actions  # noqa: SLF001  # argparse has no other list of them
@@ -126,6 +135,21 @@ def add_measures(command: argparse.ArgumentParser, *, required: bool) -> None:
     measure = "a measure, such as nDCG@10; repeat"
     option = command.add_argument("-m", "--measure", action="append", required=required, help=measure)
     option.completer = lambda **_: list(CATALOG)  # type: ignore[attr-defined]  # argcomplete's own
+
+
+def add_judged_runs(command: argparse.ArgumentParser) -> None:
+    """Runs and their judgments."""
+    command.add_argument("runs", nargs="+", metavar="run", help=f"{RUNS}; without --qrels, the first is the judgments")
+    command.add_argument("--qrels", metavar="FILE", help=QRELS)
+    add_formats(command)
+
+
+def judgments_first(options: argparse.Namespace) -> None:
+    """Take the first file of runs for the judgments where --qrels names none, as trec_eval does."""
+    if "runs" in options and options.qrels is None:
+        options.qrels, *options.runs = options.runs
+        if not options.runs:
+            raise OptionError(f"{options.command} needs judgments, too: --qrels FILE.")
 
 
 def add_runs_instead(command: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, option
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import takes
 from polars_ir.per_query.shared.aligned import Systems, aligned
@@ -92,8 +92,8 @@ def drift(
     Raises
     ------
     IRError
-        For a query without a value of `by`; `every` with other than dates and times; an unknown reference, measure or
-        option; NaN values; a LazyFrame.
+        For a query without a value of `by`; raw times, most of which only one query has, without `every`; `every` with
+        other than dates and times; an unknown reference, measure or option; NaN values; a LazyFrame.
 
     References
     ----------
@@ -113,7 +113,10 @@ def drift(
     samples, (attribute, *others) = queries.each_system(per_query), queries.slices
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
-    time = _truncated(samples[0][1].schema[column_for(attribute)], attribute, every)
+    times = samples[0][1][column_for(attribute)]
+    if every is None:
+        _check_shared(times, attribute, options["min_queries"])
+    time = _truncated(times.dtype, attribute, every)
     samples = [(system, frame.with_columns(bucket=time)) for system, frame in samples]
     buckets = pl.concat([frame["bucket"] for _, frame in samples]).unique().sort()
     places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
@@ -129,6 +132,17 @@ def drift(
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
     return give_back(tested(rows, schema, significant="drifted", **how_corrected(options, how)), per_query)
+
+
+def _check_shared(times: pl.Series, name: str, min_queries: int) -> None:
+    """Raise an error for raw times, most of which only one query has: they are no buckets."""
+    distinct = times.n_unique()
+    if len(times) < 2 * min_queries or distinct * 2 <= len(times):
+        return
+    says = f"column {name!r} has {distinct:,} values for {len(times):,} queries: most buckets would hold one."
+    if times.dtype in (pl.Date, pl.Datetime):
+        raise DataError(says, about="by", fix=Fix("Take stretches of time", Setting("every", "1w")))
+    raise DataError(says, about="by", fix=f"Take dates or times, and stretches of them ({option('every', '1w')})")
 
 
 def _to_date(name: str) -> Fix:

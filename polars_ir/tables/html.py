@@ -7,34 +7,63 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from itertools import groupby
 from zlib import crc32
 
 import polars as pl
 from great_tables import GT, loc, style
 
+from polars_ir.tables import typesetting
+
 #: Marks in HTML: they neither push their line down nor are bold with their number.
 RAISED = '<sup style="line-height: 0; font-weight: normal">{}</sup>'
 
 
-def great_table(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> GT:
+class PublicationTable(GT):
+    """A `GT` whose text, in a terminal, is the table in Markdown."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def great_table(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> PublicationTable:
     """The table as a `GT` of numbers, each printed as its cell says."""
     columns = cells.partition_by("measure", "part", maintain_order=True)
-    headings = [column["heading"][0] for column in columns]
+    names = [column["heading"][0] for column in columns]
     values = [column["mean" if column["part"][0] == "mean" else "text"] for column in columns]
-    means = [value.alias(heading) for value, heading in zip(values, headings, strict=True)]
+    means = [value.alias(name) for value, name in zip(values, names, strict=True)]
+    text = typesetting.markdown(cells, title, note, corner)
     # great_tables draws an id at random, which would make two texts of one table differ.
-    own = f"table-{crc32(f'{cells.rows()} {title} {note}'.encode()):08x}"
-    data = pl.DataFrame([columns[0]["run"], *means])
-    shown = GT(data, rowname_col="run", id=own).cols_align("left").tab_source_note(note)
+    own = f"table-{crc32(text.encode()):08x}"
+    shown = PublicationTable(pl.DataFrame([columns[0]["run"], *means]), rowname_col="run", id=own)
+    object.__setattr__(shown, "text", text)  # it is frozen
+    shown = shown.cols_align("left").tab_source_note(note)
     for row, label in enumerate(columns[0]["label"]):
         shown = shown.fmt(_printing(html.escape(label)), columns="run", rows=[row])
-    for column, heading in zip(columns, headings, strict=True):
-        for row, (text, marks) in enumerate(column.select("text", "marks").iter_rows()):
-            shown = shown.fmt(_printing(text + (RAISED.format(marks) if marks else "")), columns=heading, rows=[row])
+    for column, name in zip(columns, names, strict=True):
+        for row, (printed, marks) in enumerate(column.select("text", "marks").iter_rows()):
+            shown = shown.fmt(_printing(printed + (RAISED.format(marks) if marks else "")), columns=name, rows=[row])
         if best := column["best"].arg_true().to_list():
-            shown = shown.tab_style(style.text(weight="bold"), loc.body(columns=heading, rows=best))
+            shown = shown.tab_style(style.text(weight="bold"), loc.body(columns=name, rows=best))
+    shown = _with_spanners(shown, columns)
     shown = shown.tab_stubhead(corner) if corner else shown
     return shown if title is None else shown.tab_header(title)
+
+
+def _with_spanners(shown: PublicationTable, columns: list[pl.DataFrame]) -> PublicationTable:
+    """The table with each measure above what stands beside its mean, if anything does."""
+    for place, (_, parts) in enumerate(groupby(columns, lambda column: column["measure"][0])):
+        mean, *others = parts
+        if not others:
+            continue
+        heading = mean["heading"][0]
+        names = [heading, *(column["heading"][0] for column in others)]
+        shown = shown.tab_spanner(heading, columns=names, id=f"measure-{place}")
+        labels = ["mean", *map(typesetting.part_of, others)]
+        shown = shown.cols_label(dict(zip(names, labels, strict=True)))
+    return shown
 
 
 def _printing(text: str) -> Callable[[object], str]:

@@ -76,11 +76,13 @@ def table(
     label
         The name by which LaTeX refers to the table, `\label`; it needs a title.
     wide
-        Whether LaTeX's float goes over both columns of a page, `table*`; by default where it does not fit into one.
-        Where it still does not fit, letters get smaller, down to `\scriptsize`.
+        True for a LaTeX float over both columns of a page, `table*`; by default where it does not fit into one. Where
+        it still does not fit, letters get smaller, down to `\scriptsize`, and what does not fit then is broken into
+        several tables, one below the other. A warning says by how much a single measure is too wide.
     format
-        `"gt"` is a `great_tables.GT`, for notebooks and further styling (its own `as_latex` knows no bold). The others
-        are texts: `"html"`, `"latex"` (a float that needs no package but booktabs), `"markdown"` (as GitHub reads it).
+        `"gt"` is a `great_tables.GT`, for notebooks and further styling (its own `as_latex` knows no bold); printed in
+        a terminal, it is the table in Markdown. The others are texts: `"html"`, `"latex"` (a float that needs no
+        package but booktabs), `"markdown"` (as GitHub reads it).
 
     Returns
     -------
@@ -99,11 +101,11 @@ def table(
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, ["nDCG@10", "R@100"])
     >>> text = ir.table(per_query, baseline="tfidf", order="nDCG@10", format="markdown")
     >>> print(text.partition("\n\n")[0])
-    |  | nDCG@10 | R@100 |
-    | --- | --- | --- |
-    | bm25 | **0.3234**<sup>†</sup> | 0.5688 |
-    | chargrams | 0.2794 | **0.6048**<sup>†</sup> |
-    | tfidf | 0.2637 | 0.5605 |
+    |           | nDCG@10                | R@100                  |
+    | --------- | ---------------------- | ---------------------- |
+    | bm25      | **0.3234**<sup>†</sup> | 0.5688                 |
+    | chargrams | 0.2794                 | **0.6048**<sup>†</sup> |
+    | tfidf     | 0.2637                 | 0.5605                 |
     """
     test, alpha, missing = options["test"], options["alpha"], options["missing"]
     check("format", format, one_of(*FORMATS))

@@ -6,12 +6,15 @@ Names are escaped: in neither format is a character of theirs a command.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 import polars as pl
 
+from polars_ir.errors import Fix, warn
 from polars_ir.tables.beside import MINUS
 from polars_ir.tables.cells import UNDEFINED
 
@@ -50,6 +53,9 @@ WIDTHS = {
 }
 CAPITAL, OTHER, BOLD, RAISED = 7.5, 5.6, 1.15, 0.75
 
+#: The columns of a measure: its means, and what stands beside them.
+Measure: TypeAlias = Sequence[pl.DataFrame]
+
 #: Characters that a label may not have.
 NO_LABEL = re.compile(r"[\\{}%#&~^$_\s]|^$")
 
@@ -63,14 +69,20 @@ def latex(
     label: str | None = None,
     wide: bool | None = None,
 ) -> str:
-    """The table as a float, which needs booktabs; over both columns of a page, in smaller letters, where it must be."""
+    """The table as a float, which needs booktabs; over both columns of a page, in smaller letters, where it must be.
+
+    What fits at no size has its measures in several tables, one below the other.
+    """
     columns = cells.partition_by("measure", "part", maintain_order=True)
     measures = [list(columns) for _, columns in groupby(columns, lambda column: column["measure"][0])]
-    widths = _widths(measures)
-    spread = widths[""] > COLUMN if wide is None else wide
-    # What fits at no size is at least as narrow as can be read.
-    size = next((size for size, width in widths.items() if width <= (PAGE if spread else COLUMN)), "scriptsize")
-    float_name = "table*" if spread else "table"
+    spread = _width_of(measures, "") > COLUMN if wide is None else wide
+    room, float_name = (PAGE, "table*") if spread else (COLUMN, "table")
+    broken = {size: _broken(measures, size, room) for size in SIZES}
+    # The largest letters in which it takes the fewest tables, all of which fit.
+    size = min(SIZES, key=lambda size: (_excess(broken[size], size, room), len(broken[size])))
+    if excess := _excess(broken[size], size, room):
+        says = f"the table is about {excess} pt wider than the {room} pt that LaTeX has for it."
+        warn(says, fix=Fix("Show fewer figures beside the means, or give the systems shorter names"))
     lines = [
         f"\\begin{{{float_name}}}",
         r"\centering",
@@ -79,18 +91,38 @@ def latex(
         *([] if label is None else [f"\\label{{{label}}}"]),
         *([] if title is None else [r"\par\smallskip"]),
         *([f"\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1] // 2}pt}}"] if size else []),
-        f"\\begin{{tabular}}{{l{''.join(map(_alignment, columns))}}}",
-        r"\toprule",
-        *_headings(measures, corner),
-        r"\midrule",
-        *map(_row, zip(map(_latex, columns[0]["label"]), *map(_printed, columns), strict=True)),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\par\smallskip",
+        *(line for part in broken[size] for line in (*_tabular(part, corner), r"\par\smallskip")),
         f"\\parbox{{\\linewidth}}{{\\footnotesize {_latex(note)}}}",
         f"\\end{{{float_name}}}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _broken(measures: Sequence[Measure], size: str, room: float) -> list[list[Measure]]:
+    """The measures in parts that fit below each other, in letters of a size."""
+    parts: list[list[Measure]] = [[]]
+    for columns in measures:
+        if parts[-1] and _width_of([*parts[-1], columns], size) > room:
+            parts.append([])
+        parts[-1].append(columns)
+    return parts
+
+
+def _excess(parts: Sequence[Sequence[Measure]], size: str, room: float) -> int:
+    """The points by which a part is too wide: it has a single measure."""
+    return max(0, math.ceil(max(_width_of(part, size) for part in parts) - room))
+
+
+def _tabular(measures: Sequence[Measure], corner: str) -> Iterator[str]:
+    """The lines of some measures of all systems."""
+    columns = [column for columns in measures for column in columns]
+    yield f"\\begin{{tabular}}{{l{''.join(map(_alignment, columns))}}}"
+    yield r"\toprule"
+    yield from _headings(measures, corner)
+    yield r"\midrule"
+    yield from map(_row, zip(map(_latex, columns[0]["label"]), *map(_printed, columns), strict=True))
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -109,7 +141,7 @@ def _alignment(column: pl.DataFrame) -> str:
     return "r@{.}l" if column["text"].str.contains(".", literal=True).any() else "r@{}l"
 
 
-def _headings(measures: Sequence[Sequence[pl.DataFrame]], corner: str) -> Iterator[str]:
+def _headings(measures: Sequence[Measure], corner: str) -> Iterator[str]:
     """A row of measures, and where something stands beside the means a second one that says what."""
     top, rules, below, first = [_latex(corner)], [], [""], 2
     for columns in measures:
@@ -117,7 +149,7 @@ def _headings(measures: Sequence[Sequence[pl.DataFrame]], corner: str) -> Iterat
         heading = _latex(columns[0]["heading"][0])
         top.append(f"\\multicolumn{{{len(columns) + 1}}}{{{'l' if len(columns) == 1 else 'c'}}}{{{heading}}}")
         rules.append(f"\\cmidrule(lr){{{first}-{last}}}")
-        below += [r"\multicolumn{2}{l}{mean}", *(_latex(_part(column)) for column in columns[1:])]
+        below += [r"\multicolumn{2}{l}{mean}", *(_latex(part_of(column)) for column in columns[1:])]
         first = last + 1
     yield _row(top)
     if len(measures[0]) > 1:
@@ -125,7 +157,7 @@ def _headings(measures: Sequence[Sequence[pl.DataFrame]], corner: str) -> Iterat
         yield _row(below)
 
 
-def _part(column: pl.DataFrame) -> str:
+def part_of(column: pl.DataFrame) -> str:
     """The heading of a column beside the means, below its measure."""
     return str(column["heading"][0]).removeprefix(f"{column['measure'][0]} ")
 
@@ -145,29 +177,25 @@ def _mean(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of
     return f"{before} & {behind}" + (rf"\textsuperscript{{{_latex(marks)}}}" if marks else "")
 
 
-def _widths(measures: Sequence[Sequence[pl.DataFrame]]) -> dict[str, float]:
-    """About how wide the table is, in points, at each size of letters."""
+def _width_of(measures: Sequence[Measure], size: str) -> float:
+    """About how wide a table of these measures is, in points, in letters of a size."""
+    times, between = SIZES[size]
     label = max(map(_width, measures[0][0]["label"]))
-
-    def total(size: str) -> float:
-        times, between = SIZES[size]
-        wholes = [
-            max(
-                times * _width(columns[0]["heading"][0]) + between,
-                sum(times * _column_width(column, alone=len(columns) == 1) + between for column in columns),
-            )
-            for columns in measures
-        ]
-        return times * label + between + sum(wholes)
-
-    return {size: total(size) for size in SIZES}
+    wholes = [
+        max(
+            times * _width(columns[0]["heading"][0]) + between,
+            sum(times * _column_width(column, alone=len(columns) == 1) + between for column in columns),
+        )
+        for columns in measures
+    ]
+    return times * label + between + sum(wholes)
 
 
 def _column_width(column: pl.DataFrame, *, alone: bool) -> float:
     """The width of the widest cell, or of what stands below the measure, if it is not `alone`."""
     cells = column.select(pl.col("text").str.strip_chars(), "marks", "best").iter_rows()
     widest = max(_width(text) * (BOLD if best else 1) + RAISED * _width(marks) for text, marks, best in cells)
-    return widest if alone else max(widest, _width("mean" if _is_mean(column) else _part(column)))
+    return widest if alone else max(widest, _width("mean" if _is_mean(column) else part_of(column)))
 
 
 def _width(text: str) -> float:
@@ -175,9 +203,11 @@ def _width(text: str) -> float:
 
 
 def markdown(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> str:
-    """The table with pipes, as GitHub reads it."""
-    headings, *rows = _grid(cells, corner)
-    lines = ["| " + " | ".join(row) + " |" for row in (headings, ["---"] * len(headings), *rows)]
+    """The table with pipes, as GitHub reads it; its columns are aligned, for those who read it as it is."""
+    grid = _grid(cells, corner)
+    widths = [max(3, *map(len, column)) for column in zip(*grid, strict=True)]
+    headings, *rows = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in grid)
+    lines = ["| " + " | ".join(row) + " |" for row in (headings, ["-" * width for width in widths], *rows)]
     return "\n".join([*([] if title is None else [_markdown(title), ""]), *lines, "", _markdown(note)]) + "\n"
 
 

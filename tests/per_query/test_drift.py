@@ -178,6 +178,14 @@ def test_columns_and_types_are_always_the_same():
         ({"every": "1w", "reference": "2026-01-13"}, "reference must be one of 'earlier', .*; got '2026-01-13'"),
         ({"per_query": LOG.lazy()}, "ir.drift reads the values of all queries; got a LazyFrame"),
         ({"test": "ks"}, "test must be one of"),
+        (
+            {"per_query": LOG.with_columns(day=pl.datetime(2026, 1, 5) + pl.duration(minutes="query_id"))},
+            "column 'day' has 140 values for 140 queries: most buckets would hold one. .* every='1w'",
+        ),
+        (
+            {"per_query": LOG.with_columns(day=pl.col("query_id").cast(pl.String))},
+            "column 'day' has 140 values .* Take dates or times, and stretches of them .every='1w'.",
+        ),
     ],
 )
 def test_bad_input_is_told(given, message):

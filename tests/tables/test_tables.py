@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import accumulate
 
 import polars as pl
 import pytest
@@ -70,7 +71,12 @@ def grid(text: str, format: str) -> list[list[str]]:
     if format == "html":
         parser = Cells()
         parser.feed(text[text.index("<thead") : text.index("<tfoot")])
-        return parser.rows
+        (corner, *measures), parts, *rows = parser.rows
+        if "mean" not in parts:
+            return parser.rows
+        names = [measures[number - 1] for number in accumulate(part == "mean" for part in parts)]
+        headings = [name if part == "mean" else f"{name} {part}" for name, part in zip(names, parts, strict=True)]
+        return [[corner, *headings], *rows]
     if format == "markdown":
         lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line]
         return [[ESCAPED.sub(r"\1", cell.strip(" ")) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
@@ -373,6 +379,14 @@ TYPESET = {
     ),
     "six measures": (many(9).with_columns(**{f"Success@{i}": pl.col("RR") for i in range(1, 6)}), {"percent": True}),
     "whole numbers": (many(3), {"digits": 0}),
+    "broken": (
+        many(4).with_columns(**{f"Success@{i}": pl.col("RR") for i in range(1, 12)}),
+        {"baseline": "s01", "show": ["interval", "p"]},
+    ),
+    "long names": (
+        many(3).with_columns(run="bm25 with pseudo-relevance feedback " + pl.col("run")),
+        {"show": "interval"},
+    ),
 }
 
 
@@ -407,6 +421,35 @@ def test_letters_get_smaller_where_a_table_is_wider_than_the_page():
     beside = {"baseline": "s01", "show": ["interval", "difference", "p"], "format": "latex"}
     assert "\\scriptsize\\setlength{\\tabcolsep}" in table(wide, **beside)
     assert "tabcolsep" not in table(per_query(low=LOW, high=HIGH), format="latex")
+
+
+@pytest.mark.whole("a second")
+def test_what_fits_no_page_is_broken_into_tables_below_each_other():
+    wide = many(4).with_columns(**{f"P@{i}": pl.col("RR") for i in range(1, 12)})
+    text = table(wide, baseline="s01", show=["interval", "p"], format="latex")
+    assert text.count("\\begin{table*}") == 1
+    assert text.count("\\begin{tabular}") == 5
+    assert [text.count(f"{{4}}{{c}}{{{name}}}") for name in wide.columns[2:]] == [1] * 13
+    assert text.count("\ns02 & ") == 5
+
+
+def test_a_measure_that_is_wider_than_the_page_is_told():
+    long = per_query(low=LOW, high=HIGH).with_columns(run=pl.col("run") + "m" * 90)
+    with pytest.warns(ir.IRWarning, match=r"the table is about \d+ pt wider than the 469 pt that LaTeX has for it\."):
+        table(long, format="latex")
+
+
+def test_html_has_the_measure_above_what_stands_beside_its_mean():
+    shown = table(per_query(**FIVE), baseline="middle", show=["p", "interval"], format="html")
+    assert 'scope="colgroup"' in shown
+    assert re.findall(r">(AP|mean|95 % interval|p)</", shown) == ["AP", "mean", "95 % interval", "p"]
+
+
+def test_a_great_table_prints_as_markdown():
+    scores = per_query(low=LOW, high=HIGH)
+    shown = table(scores)
+    assert repr(shown) == table(scores, format="markdown")
+    assert str(shown.tab_source_note("more")) == str(shown)
 
 
 def test_one_system_has_neither_marks_nor_bold():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import figures_of, limits_of, per_query_of, qrels_of, slices_of, systems_of
+from polars_ir.cli.inputs import figures_of_files, slices_of
 from polars_ir.cli.parser import (
+    FILES,
     Command,
     add_limits,
     add_measures,
@@ -20,12 +20,12 @@ from polars_ir.cli.parser import (
     by_measure,
     number_of_measure,
 )
-from polars_ir.errors import OptionError
 from polars_ir.language.options import options_of
-from polars_ir.per_query.compare import compare
+from polars_ir.per_query.compare import SCHEMA, compare
 from polars_ir.per_query.shared.options import Comparing
 
-FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
+#: The columns of Markdown, which stands in a comment on a change.
+SHORT = ("run", "baseline", "measure", "difference", "p_corrected", "significant")
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -41,23 +41,20 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_slices(command, "a row per value of a column of --queries, or of the files, as well; repeat")
     add_limits(command)
     add_output(command)
+    all_columns = f"all columns of --markdown, and not only {', '.join(SHORT)}"
+    command.add_argument("--all", action="store_true", help=all_columns)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Systems against each other or a baseline."""
-    limits = limits_of(options)
-    if options.qrels is None:
-        per_query = systems_of(options.files, partial(per_query_of, **limits))
-    elif options.measure is None:
-        raise OptionError("compare needs a measure to evaluate runs by (-m); without --qrels, files bring theirs.")
-    else:
-        per_query = figures_of(options.files, qrels_of(options.qrels, options.qrels_format, **limits), options)
-    per_query, by = slices_of(per_query, options)
+    per_query, by = slices_of(figures_of_files(options), options)
     testing: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in ("margin", "by")}
     margin = options.margin and by_measure("margin", options.margin)
     differences: pl.DataFrame = compare(
         per_query, options.measure, baseline=options.baseline, by=by, margin=margin, **testing
     )
+    if options.render == "markdown" and not options.all:
+        return differences.select(pl.exclude(set(SCHEMA) - set(SHORT)))
     return differences
 
 

@@ -8,10 +8,8 @@ import polars as pl
 
 from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
 from polars_ir.cli.parser import (
-    QRELS,
-    RUNS,
     Command,
-    add_formats,
+    add_judged_runs,
     add_limits,
     add_measures,
     add_options,
@@ -26,8 +24,7 @@ from polars_ir.runs.options import Evaluating
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    command.add_argument("qrels", help=QRELS)
-    command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
+    add_judged_runs(command)
     add_measures(command, required=True)
     add_per_query(command)
     by = "means per value of a column of --queries; repeat"
@@ -35,7 +32,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
     command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
     add_options(command, Evaluating)
-    add_formats(command)
     add_limits(command)
     add_output(command)
 

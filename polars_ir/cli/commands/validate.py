@@ -7,16 +7,14 @@ import argparse
 import polars as pl
 
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import QRELS, RUNS, Command, add_formats, add_limits, add_output
+from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_output
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import validate
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    command.add_argument("qrels", help=QRELS)
-    command.add_argument("runs", nargs="+", metavar="run", help=RUNS)
-    add_formats(command)
+    add_judged_runs(command)
     add_limits(command)
     add_output(command)
 
@@ -46,6 +44,4 @@ def _findings(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(of_each)
 
 
-HELP = "report problems of runs and their judgments; status 1 if there are any"
-
-VALIDATE = Command("validate", HELP, arguments, run, status)
+VALIDATE = Command("validate", "report problems of runs and their judgments", arguments, run, status)

@@ -1,0 +1,95 @@
+"""`polars-ir plot`: a chart as a file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_ir.cli.inputs import alike, figures_of_files, limits_of, qrels_of, run_of, systems_of
+from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_runs_instead
+from polars_ir.errors import OptionError
+from polars_ir.extras import require
+
+#: The charts of figures, each with the options that it needs.
+OF_FIGURES: dict[str, Sequence[str]] = {
+    "distribution": (),
+    "heatmap": (),
+    "ranks": (),
+    "forest": ("baseline",),
+    "differences": ("baseline", "measure"),
+    "scatter": ("x", "y", "measure"),
+}
+
+#: The charts of runs and judgments.
+OF_RUNS = ("cutoffs", "precision_recall")
+
+#: The endings of the files that Altair writes.
+ENDINGS = (".html", ".svg", ".png", ".pdf", ".json")
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    charts = [*OF_FIGURES, *OF_RUNS]
+    command.add_argument("chart", choices=charts, metavar="chart", help=", ".join(charts))
+    command.add_argument("files", nargs="+", metavar="file", help=FILES)
+    endings = f"the file to write ({', '.join(ENDINGS)})"
+    command.add_argument("-o", dest="target", metavar="FILE", type=_picture, required=True, help=endings)
+    add_measures(command, required=False)
+    add_runs_instead(command)
+    command.add_argument("--baseline", metavar="SYSTEM", help="of forest and differences, and for cutoffs as well")
+    for axis in "xy":
+        command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
+    add_limits(command)
+    command.set_defaults(output=None, render=None)
+
+
+def _picture(name: str) -> str:
+    """The name of a file that a chart can be written to."""
+    if Path(name).suffix not in ENDINGS:
+        raise argparse.ArgumentTypeError(f"{name}: unknown ending; a chart can be written as {', '.join(ENDINGS)}")
+    return name
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """Nothing to show: the chart is written."""
+    require("plot", "polars-ir plot")
+    drawn = _of_runs(options) if options.chart in OF_RUNS else _of_figures(options)
+    drawn.save(options.target)
+    return pl.DataFrame()
+
+
+def _of_figures(options: argparse.Namespace) -> Any:
+    from polars_ir import plots
+
+    needed = OF_FIGURES[options.chart]
+    if lacking := [name for name in needed if getattr(options, name) is None]:
+        flags = ", ".join(f"--{name}" for name in lacking)
+        raise OptionError(f"plot {options.chart} needs {flags}.")
+    measures = options.measure
+    if "measure" in needed and len(measures) > 1:
+        raise OptionError(f"plot {options.chart} shows one measure; got {', '.join(measures)}.")
+    how = {name: getattr(options, name) for name in needed if name != "measure"}
+    how |= {"measure": measures[0]} if "measure" in needed else {"measures": measures}
+    return getattr(plots, options.chart)(figures_of_files(options), **how)
+
+
+def _of_runs(options: argparse.Namespace) -> Any:
+    from polars_ir import plots
+
+    if options.qrels is None:
+        raise OptionError(f"plot {options.chart} is of runs and their judgments (--qrels FILE).")
+    limits = limits_of(options)
+    runs = systems_of(options.files, partial(run_of, format=options.format, **limits))
+    runs, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits))
+    if options.chart == "precision_recall":
+        return plots.precision_recall(runs, qrels)
+    measure = options.measure[0] if options.measure else "nDCG"
+    return plots.cutoffs(runs, qrels, measure, baseline=options.baseline)
+
+
+PLOT = Command("plot", "draw a chart", arguments, run)
