@@ -24,13 +24,15 @@ class Pair:
     """A run with its judgments, both checked; `qrels` is None where the run holds its grades itself.
 
     `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
-    that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory;
-    those of a LazyFrame are not counted. `extra_columns` are columns of the run that the judged relation lacks.
+    that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory,
+    those of a LazyFrame not counted, and of all `preferences`. `extra_columns` are columns of the run that the judged
+    relation lacks.
     """
 
     run: Table
     qrels: Table | None
     prepared: PreparedJudgments | None = None
+    preferences: int = 0
     splits: list[str] = field(init=False)
     keys: list[str] = field(init=False)
     rows: int = field(init=False)
@@ -43,7 +45,7 @@ class Pair:
             splits = list(itertools.filterfalse(PARTS_OF_DOCUMENTS.__contains__, self.qrels.per))
         known = of_qrels.union(("run", *DOCUMENT))
         extra = list(itertools.filterfalse(known.__contains__, self.run.columns))
-        rows = self.run.rows + (self.qrels.rows if self.qrels else 0)
+        rows = self.run.rows + (self.qrels.rows if self.qrels else 0) + self.preferences
         vars(self).update(splits=splits, keys=[*self.run.keys, *splits], rows=rows, extra_columns=extra)
 
     def kept(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:

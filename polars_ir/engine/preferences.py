@@ -138,16 +138,31 @@ def relate_pairs(preferences: Preferences, ranks: pl.LazyFrame, keys: list[str])
         named = {role: "doc_id", f"{role}_rank": "rank", f"{role}_place": "place"}
         return documents.select(*columns, judgment="judgment", **{name: pl.col(of) for name, of in named.items()})
 
-    numbers = preferences.pairs.rename({"preferred": "judgment", "other": "other_judgment"})
-    relation = numbers.join(of_role("preferred", *of_judge, *OF_JUDGE), on="judgment").join(
-        of_role("other", *systems), left_on=[*systems, "other_judgment"], right_on=[*systems, "judgment"], how="left"
+    # In the order of the rankings, and said to be so: they are then grouped one after the other, and the many pairs of
+    # all of them are never in memory together.
+    pairs = preferences.pairs.rename({"preferred": "judgment", "other": "other_judgment"})
+    relation = (
+        of_role("preferred", *of_judge, *OF_JUDGE)
+        .sort(keys)
+        .join(pairs, on="judgment", maintain_order="left")
+        .join(
+            of_role("other", *systems),
+            left_on=[*systems, "other_judgment"],
+            right_on=[*systems, "judgment"],
+            how="left",
+            maintain_order="left",
+        )
     )
     is_pair = pl.col("other_judgment").is_not_null()
-    return relation.with_columns(
-        pl.when(is_pair).then("preferred").alias("preferred"),
-        pl.when(is_pair).then("preferred_rank").alias("preferred_rank"),
-        nonrelevant_place=pl.max_horizontal("preferred_place", "other_place"),
-    ).select(*keys, *RELATION)
+    return (
+        relation.with_columns(
+            pl.when(is_pair).then("preferred").alias("preferred"),
+            pl.when(is_pair).then("preferred_rank").alias("preferred_rank"),
+            nonrelevant_place=pl.max_horizontal("preferred_place", "other_place"),
+        )
+        .select(*keys, *RELATION)
+        .set_sorted(keys)
+    )
 
 
 def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from polars_ir.engine.as_plan import Way, plan_relation
 from polars_ir.engine.in_memory import Judgments, relate_by_number, starts_of
 from polars_ir.engine.labelled import labelled_relation
 from polars_ir.engine.needs import RELATION, Needs, check_columns
-from polars_ir.engine.pair import Pair, is_searched, pair_up, search_duplicates
+from polars_ir.engine.pair import Pair, is_searched, pair_up, search_duplicates, systems_of
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preference_table, preferences_of, relate_pairs
 from polars_ir.engine.ranking import DOCUMENT, reordered
@@ -180,6 +180,10 @@ def _of_preferences(run: Any, judgments: Any, measures: Sequence[Measured], need
     # Ids of the two sides may have met in another type.
     ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in DOCUMENT)
     preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
+    if pair.run.eager:
+        systems = systems_of(pair.run).collect(engine="in-memory").height if "run" in pair.keys else 1
+        of_one = preferences.pairs.select(pl.len()).collect(engine="in-memory").item()
+        pair = replace(pair, preferences=systems * of_one)
     return pair, relate_pairs(preferences, ranks, pair.keys)
 
 

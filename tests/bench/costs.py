@@ -278,6 +278,14 @@ def judged_documents(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
     return data.run, lambda: ir.explain(data.run, data.qrels, "AP", query)
 
 
+def preferred_documents(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
+    """All measures of preferences of ten systems, for a query with five levels."""
+    data = collection(Shape(1, number, judged=number, found=number, systems=10))
+    levels = data.qrels.with_columns(relevance=pl.int_range(pl.len()) % 5)
+    measures = [spec.name for spec in ir.CATALOG.values() if spec.kind == "preferences"]
+    return data.run, lambda: ir.evaluate(data.run, levels, measures)
+
+
 def checked_queries(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
     """The findings of a run of 100 documents a query."""
     data = collection(shallow(0, queries=number, depth=100))
@@ -288,6 +296,7 @@ def checked_queries(number: int) -> tuple[pl.DataFrame, Callable[[], object]]:
 GROWING = {
     "similarity, systems": ((40, 80), lists_of_systems),
     "explain, judged documents": ((2000, 4000), judged_documents),
+    "preferences of 10 systems, judged documents": ((500, 1000), preferred_documents),
     "validate, queries": ((1500, 3000), checked_queries),
 }
 

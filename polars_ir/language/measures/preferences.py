@@ -55,15 +55,14 @@ def fulfilled(counting: Counting) -> pl.Expr:
 
 
 def of_each_judge(condition: pl.Expr) -> pl.Expr:
-    """The number of preferences for which a condition holds, judge by judge."""
-    # The differences of a running count: a group can not be grouped again.
-    so_far = condition.cast(pl.Int64).sort_by(judge).cum_sum().filter(judge.sort().is_last_distinct())
-    return so_far - so_far.shift(1, fill_value=0)
+    """The number of preferences for which a condition holds, judge by judge, in the order of their first rows."""
+    # Each judge once more, so that all are counted: a group can not be grouped again.
+    return judge.unique(maintain_order=True).append(judge.filter(condition)).unique_counts().cast(pl.Int64) - 1
 
 
 def known_of_each_judge(column: str) -> pl.Expr:
-    """A count that the rows of a judge share, judge by judge."""
-    return pl.col(column).cast(pl.Int64).sort_by(judge).filter(judge.sort().is_last_distinct())
+    """A count that the rows of a judge share, judge by judge, in the order of their first rows."""
+    return pl.col(column).cast(pl.Int64).filter(judge.is_first_distinct())
 
 
 def mean_of_judges(numerators: pl.Expr, denominators: pl.Expr) -> pl.Expr:
