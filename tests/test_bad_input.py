@@ -107,7 +107,7 @@ WHOLE_MESSAGES = {
         evaluating(RUN.with_columns(doc_id=pl.concat_list("doc_id"))),
         (
             "run column 'doc_id' must be strings or integers; it is List(String). Give each of them a row: "
-            "run.explode('doc_id', empty_as_null=False)."
+            "run.explode('doc_id')."
         ),
     ),
     "scores with a decimal comma": (

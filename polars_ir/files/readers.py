@@ -172,10 +172,8 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
         is row 1) and text. Damage further on (gzip that is cut short, bytes that are no UTF-8, a broken page of
         Parquet) fails with Polars' own error, which names no file, and a null id fails in the evaluation: `read_run`
         names the file of each.
-    InputTypeError
-        `source` is no path.
-    OptionError
-        `format` is unknown, or `max_ratio` is not a number above 0.
+    InputTypeError, OptionError
+        As `read_run`.
 
     Examples
     --------
@@ -217,10 +215,8 @@ def read_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.DataFrame:
         more than `max_ratio` allows, or is a URL and `remote` is False; a line has another number of fields, or more
         than 16 MB, or a grade that is no number; a table has no header; JSON repeats a key, or holds what is no grade;
         nothing tells the format. Blank lines and those that begin with `#` are skipped.
-    InputTypeError
-        `source` is no path.
-    OptionError
-        `format` is none of the above, or `max_ratio` is not a number above 0.
+    InputTypeError, OptionError
+        As `read_run`.
 
     Examples
     --------
@@ -267,10 +263,8 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
         As `read_qrels`, for what shows in the first lines. A wrong line further on, or a fraction where the
         first lines had none, makes the collection fail with Polars' InvalidOperationError, whose message has file,
         line (or row) number and text. Damage fails as for `scan_run`.
-    InputTypeError
-        `source` is no path.
-    OptionError
-        `format` is unknown, or `max_ratio` is not a number above 0.
+    InputTypeError, OptionError
+        As `read_run`.
 
     Examples
     --------
@@ -372,11 +366,7 @@ def _rows_together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, 
     first, *others = parts
     if not others:
         return scans[0]
-    for part in others:
-        if part.columns != first.columns:
-            had, wanted = ", ".join(part.columns), ", ".join(first.columns)
-            problem = f"its columns are {had:.200}; those of {called(first.path)} are {wanted:.200}. Read them apart."
-            raise FileError.of_file(part.path, problem)
+    _check_same([part.path for part in parts], [part.columns for part in parts])
     if first.dialect is not None:
         check_folders([part.path for part in parts], first.columns)
     heads = [part.first_lines() for part in parts]
@@ -424,14 +414,9 @@ def _check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
 
 
 def _typed_together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
-    first, *others = [_schema(path, reader, max_ratio) for path in files]
-    for path, schema in zip(files[1:], others, strict=True):
-        if schema != first:
-            problem = (
-                f"its columns are {_listed(schema)}; those of {called(files[0])} are {_listed(first)}. Read them apart."
-            )
-            raise FileError.of_file(path, problem)
-    check_folders(files, first)
+    schemas = [_schema(path, reader, max_ratio) for path in files]
+    _check_same(files, schemas)
+    check_folders(files, schemas[0])
     return reader.scan(files)
 
 
@@ -468,8 +453,18 @@ def _first_unreadable(files: list[File], reader: Typed) -> FileError | None:
     return None
 
 
-def _listed(schema: pl.Schema) -> str:
-    return f"{', '.join(f'{name} {dtype}' for name, dtype in schema.items()):.300}"
+def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema]) -> None:
+    """Raise a `FileError` for a file whose columns are not those of the first."""
+    for file, of_file in zip(files, columns, strict=True):
+        if of_file != columns[0]:
+            had, wanted = map(_listed, (of_file, columns[0]))
+            problem = f"its columns are {had}; those of {called(files[0])} are {wanted}. Read them apart."
+            raise FileError.of_file(file, problem)
+
+
+def _listed(columns: list[str] | pl.Schema) -> str:
+    named = [f"{name} {dtype}" for name, dtype in columns.items()] if isinstance(columns, pl.Schema) else columns
+    return f"{', '.join(named):.300}"
 
 
 def _read_whole(files: list[File], role: Role, reader: Whole) -> pl.DataFrame:
@@ -478,10 +473,5 @@ def _read_whole(files: list[File], role: Role, reader: Whole) -> pl.DataFrame:
     if len(files) > 1 and role == "run":
         systems = zip(names(files), frames, strict=True)
         frames = [frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in systems]
-    for file, frame in zip(files, frames, strict=True):
-        if frame.columns != frames[0].columns:
-            had, wanted = ", ".join(frame.columns), ", ".join(frames[0].columns)
-            raise FileError.of_file(
-                file, f"its columns are {had}; those of {called(files[0])} are {wanted}. Read them apart."
-            )
+    _check_same(files, [frame.columns for frame in frames])
     return pl.concat(frames, how="vertical_relaxed")

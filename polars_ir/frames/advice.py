@@ -83,7 +83,7 @@ def _in_lists(table: str, query: str, lists: Sequence[str], schema: Mapping[str,
         code = Code(f"run, qrels = ir.from_lists({table}, {words})")
     elif isinstance(inner, pl.Struct):
         code = Code(
-            f"{table} = {table}.explode({retrieved!r}, empty_as_null=False).unnest({retrieved!r})",
+            f"{table} = {table}.explode({retrieved!r}).unnest({retrieved!r})",
             f"{table} = pd.DataFrame([{{{query!r}: query, **row}} for query, rows in zip({table}[{query!r}], "
             f"{table}[{retrieved!r}]) for row in rows])",
         )
@@ -173,8 +173,7 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
         words = "Cast it to whole numbers, and these to text if the other table's ids are text"
         return Fix(words, casting(table, name, pl.Int64))
     if isinstance(dtype, (pl.List, pl.Array)):
-        rows = Code(f"{table}.explode({name!r}, empty_as_null=False)", f"{table}.explode({name!r})")
-        return Fix("Give each of them a row", rows)
+        return Fix("Give each of them a row", Code(f"{table}.explode({name!r})"))
     if dtype == pl.Binary:
         text = Code(
             f"{table}.with_columns({column}.bin.encode('hex'))",

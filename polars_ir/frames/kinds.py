@@ -153,16 +153,19 @@ def is_hugging_face(value: object) -> bool:
     return type(value).__module__ in HUGGING_FACE
 
 
+def _is_a(value: object, module: str, kind: str) -> bool:
+    """True of an instance of a class of a library, which is not imported for that."""
+    return isinstance(value, getattr(sys.modules.get(module), kind, ()))
+
+
 def is_arrow_dataset(value: object) -> bool:
     """True of a dataset of Arrow: files that are not in memory."""
-    dataset = getattr(sys.modules.get("pyarrow.dataset"), "Dataset", None)
-    return dataset is not None and isinstance(value, dataset)
+    return _is_a(value, "pyarrow.dataset", "Dataset")
 
 
 def is_arrow_stream(value: object) -> bool:
     """True of a stream of Arrow's record batches, which can be read once."""
-    reader = getattr(sys.modules.get("pyarrow"), "RecordBatchReader", None)
-    return reader is not None and isinstance(value, reader)
+    return _is_a(value, "pyarrow", "RecordBatchReader")
 
 
 def is_arrow(value: object) -> bool:
@@ -172,14 +175,12 @@ def is_arrow(value: object) -> bool:
 
 def is_pandas(value: object) -> bool:
     """True of a pandas frame."""
-    frame = getattr(sys.modules.get("pandas"), "DataFrame", None)
-    return frame is not None and isinstance(value, frame)
+    return _is_a(value, "pandas", "DataFrame")
 
 
 def is_pandas_series(value: object) -> bool:
     """True of a Series of pandas."""
-    series = getattr(sys.modules.get("pandas"), "Series", None)
-    return series is not None and isinstance(value, series)
+    return _is_a(value, "pandas", "Series")
 
 
 def from_pandas(table: str, value: Any, _column: str = "") -> pl.DataFrame:

@@ -192,14 +192,12 @@ def _order(columns: Container[str], query: str, retrieved: str, values: Scores) 
     name, negative = values.column, "-" * values.distances
     code = Code(
         f"frame.select(query_id={query!r}, doc_id={retrieved!r}, score={negative}pl.col({name!r}))"
-        ".explode('doc_id', 'score', empty_as_null=False).drop_nulls()",
+        ".explode('doc_id', 'score').drop_nulls()",
         f"frame[[{query!r}, {retrieved!r}, {name!r}]].explode([{retrieved!r}, {name!r}])"
         ".set_axis(['query_id', 'doc_id', 'score'], axis=1).dropna()",
     )
     if name not in columns:  # a field of structs
-        code = Code(
-            f"frame.select({query!r}, {retrieved!r}).explode({retrieved!r}, empty_as_null=False).unnest({retrieved!r})"
-        )
+        code = Code(f"frame.select({query!r}, {retrieved!r}).explode({retrieved!r}).unnest({retrieved!r})")
     fix = Fix(f"A list is a ranking, best first: {values.ways()}; if the scores are right, make a run of them", code)
     return Rule(values.contradicts(), f"whose {values.problem(retrieved)}", fix)
 

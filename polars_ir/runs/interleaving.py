@@ -69,7 +69,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKin
     table, second = same_types(table, second)
     lists = _lists(ranked(table), "a", k).join(_lists(ranked(second), "b", k), on="query_id")
     drafted = _drafted(lists, k, seed).with_columns(rank=pl.int_ranges(1, k + 1))
-    picks = drafted.explode("doc_id", "team", "rank", empty_as_null=False).drop_nulls("doc_id")
+    picks = drafted.explode("doc_id", "team", "rank").drop_nulls("doc_id")
     picks = picks.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
     return returned(picks.sort("query_id", "rank"), table, run_a)
 

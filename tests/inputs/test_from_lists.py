@@ -50,7 +50,7 @@ def test_scores_against_the_order_of_a_list_are_an_error_and_its_advice_runs(opt
         ir.from_lists(frame, **options)
     advice = (
         "frame.select(query_id='query_id', doc_id='retrieved', score=pl.col('scores'))"
-        ".explode('doc_id', 'score', empty_as_null=False).drop_nulls()"
+        ".explode('doc_id', 'score').drop_nulls()"
     )
     assert str(error.value).startswith(f"{CONTRADICTION}{advice}. The first:")
     run = eval(advice)  # noqa: S307  # what the message tells its reader to type

@@ -20,7 +20,7 @@ from polars_ir.cli.parser import parser
 PYTHON = re.compile(r"\w\.\w+\(|\b\w+='|=True|=False|\b(?:pl|pd|ir)\.|\b(?:read|scan|write|sink)_(?:run|qrels)\b|`")
 
 #: The makers of an error or a warning: an exception of ours, or one of its makers.
-MAKERS = {name for name in errors.__all__ if name.endswith("Error")} | {"IRWarning", "warn"}
+MAKERS = {name for name in vars(errors) if name.endswith("Error")} | {"IRWarning", "warn"}
 
 
 def flags() -> set[str]:

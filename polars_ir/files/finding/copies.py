@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
-from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import IO, BinaryIO
 from urllib.error import HTTPError, URLError
@@ -151,8 +150,8 @@ def _is_pipe(name: str) -> bool:
 def _take_in(name: str, file: BinaryIO) -> None:
     if name != STDIN:
         with Path(name).open("rb") as pipe:
-            copyfileobj(pipe, file)
+            shutil.copyfileobj(pipe, file)
     elif sys.stdin is None:
         raise FileError("standard input is closed; pipe the file into it, or name the file.")
     else:
-        copyfileobj(sys.stdin.buffer, file)
+        shutil.copyfileobj(sys.stdin.buffer, file)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from functools import partial
+from typing import Literal
 
 import polars as pl
 
@@ -11,32 +12,26 @@ from polars_ir.files.formats.record import Format, Typed, Writer
 from polars_ir.files.writing.checks import AS_IT_IS
 
 
-def _scan_parquet(files: list[File]) -> pl.LazyFrame:
+def _scan(files: list[File], scan: Literal["scan_parquet", "scan_ipc"]) -> pl.LazyFrame:
     """The files as one table."""
     # With globbing on, Polars would take a file named `x[1].parquet` for a pattern. Remote patterns are its to follow.
-    return pl.scan_parquet(cast("list[str]", files), glob=any(map(is_remote, files)))
+    table: pl.LazyFrame = getattr(pl, scan)(files, glob=any(map(is_remote, files)))
+    return table
 
 
 PARQUET = Format(
     "parquet",
     {"run": "a table", "qrels": "a table"},
-    Typed(_scan_parquet),
+    Typed(partial(_scan, scan="scan_parquet")),
     Writer(AS_IT_IS, pl.LazyFrame.sink_parquet, table=True),
     extensions=(".parquet", ".pq", ".parq"),
     signature=b"PAR1\x15",
 )
 
-
-def _scan_ipc(files: list[File]) -> pl.LazyFrame:
-    """The files as one table."""
-    # As for Parquet.
-    return pl.scan_ipc(cast("list[str]", files), glob=any(map(is_remote, files)))
-
-
 IPC = Format(
     "ipc",
     {"run": "a table", "qrels": "a table"},
-    Typed(_scan_ipc),
+    Typed(partial(_scan, scan="scan_ipc")),
     Writer(AS_IT_IS, pl.LazyFrame.sink_ipc, table=True),
     extensions=(".arrow", ".ipc", ".feather"),
     signature=b"ARROW1\0\0",

@@ -129,7 +129,7 @@ def _rows(
         schema=dict.fromkeys(levels, pl.String) | {"start": pl.Int64, "stop": pl.Int64},
         orient="row",
     )
-    rows = spans.select(*levels, pl.int_ranges("start", "stop").alias("row")).explode("row", empty_as_null=False)
+    rows = spans.select(*levels, pl.int_ranges("start", "stop").alias("row")).explode("row")
     frame = rows.drop("row").hstack(columns[rows["row"]])
     if role == "run":
         return frame.with_columns(pl.col(value).cast(pl.Float64))
