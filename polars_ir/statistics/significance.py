@@ -227,10 +227,20 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
     defined = [value for value in p if value is not None]
     if method is None or not defined:
         return list(p)
-    with np.errstate(divide="ignore"):
-        # A p of 1 is one part of some methods' logarithm of 0, which comes out right.
-        adjusted = iter(multipletests(defined, alpha=alpha, method=method)[1])
+    if method in ("h", "holm"):
+        adjusted = iter(holm(np.array(defined)))
+    else:
+        with np.errstate(divide="ignore"):
+            # A p of 1 is one part of some methods' logarithm of 0, which comes out right.
+            adjusted = iter(multipletests(defined, alpha=alpha, method=method)[1])
     return [None if value is None else float(next(adjusted)) for value in p]
+
+
+def holm(p: Floats) -> Floats:
+    """The p corrected by Holm, as by statsmodels, whose collection of garbage takes 30 times as long as `compare`."""
+    order = p.argsort()
+    rising = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(rising, 1)[order.argsort()]
 
 
 def without_ties(differences: Floats, tolerance: float) -> Floats:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from suite import examples
 
 from polars_ir.per_query.shared.tests import TESTS as PAIRED_TESTS
 from polars_ir.per_query.shared.tests import Paired
@@ -232,6 +233,12 @@ def test_corrections_are_those_of_statsmodels_for_what_is_defined(method):
         value if value is None else next(expected) for value in with_gaps
     ]
     assert corrected([None, None], method, alpha=0.1) == [None, None]
+
+
+@examples(100)
+@given(st.lists(st.sampled_from([0.0, 1e-300, 0.01, 0.2, 1.0]) | st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_is_that_of_statsmodels(p):
+    assert corrected(p, "holm", alpha=0.05) == multipletests(p, method="holm")[1].tolist()
 
 
 @pytest.mark.parametrize("method", significance.CORRECTIONS)
