@@ -5,27 +5,33 @@ Conventions: what is not defined is null, and the row's note says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import takes
-from polars_ir.per_query.shared.aligned import Systems, aligned
+from polars_ir.per_query.shared.aligned import Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
-from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Grouping
-from polars_ir.per_query.shared.tests import check_correction, how_corrected, how_tested, tested
+from polars_ir.per_query.shared.averages import Averaging
+from polars_ir.per_query.shared.groups import Group, against_groups, against_rest
+from polars_ir.per_query.shared.measures import Measures, range_of
+from polars_ir.per_query.shared.options import Grouping, compares_means
+from polars_ir.per_query.shared.tests import check_correction, tested
+from polars_ir.per_query.summarize import summaries
 
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Draws, Floats
+#: From so many buckets of reference on, a bucket is compared with their means, and not its queries with theirs.
+LEAST_BUCKETS = 4
 
-#: The column of the place of a query's bucket among all.
-PLACE = "polars_ir: place"
+#: The note on a comparison of queries.
+BY_QUERIES = (
+    f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these differ by their queries only"
+)
 
 #: The reference that grows.
 EARLIER = "earlier"
@@ -43,6 +49,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+@compares_means
 @takes(Grouping)
 def drift(
     per_query: Any,
@@ -56,7 +63,15 @@ def drift(
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
 
     Each bucket of queries is compared with a reference: by default the first buckets, which hold a third of the
-    queries; else so many first ones, one, or all earlier ones. It tells a bucket whose mean is higher or lower; not one
+    queries; else so many first ones, one, or all earlier ones. Days differ by themselves, as their queries do. So from
+    four buckets of reference on, the buckets are the sample: Student's t of a bucket's mean against the k means m of
+    the reference, (mean - mean(m)) / (s sqrt(1 + 1/k)), s^2 being their variance, or what that of queries drawn into
+    buckets would be if that is more, with k - 1 degrees of freedom. It takes buckets for independent of each other, and
+    finds a drift the earlier the more of them are in the reference. With fewer than four, queries are the sample, by
+    the test of `worst_slices`, as if buckets differed by their queries only: where days differ by .05 beside (a
+    standard deviation), nearly every course of 12 days of 100 queries has a mark. The note says so.
+
+    It tells a bucket whose mean is higher or lower; not one
     in which only the spread changed, nor a slow trend before it has made a difference of its own, and not why: other
     queries make another mean, too (`worst_slices` looks into a bucket). A fixed reference marks a lasting change for as
     long as it lasts; one that grows takes it in, and then the mark fades. Whoever looks again with every new bucket
@@ -84,10 +99,11 @@ def drift(
     -------
     The kind of per_query
         `run` (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries` (UInt32), `mean`,
-        `low`, `high` (the interval of the mean by t), `n_reference` (UInt32), `reference_mean`, `difference`
-        (mean - reference_mean), `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha)
-        and `note` (String), why there is no test. Measures are in the order they have, systems in that of their names,
-        or of the dict they came in, buckets in theirs.
+        `low`, `high` (the interval of the mean, as in `summarize`), `n_reference` (UInt32), `reference_mean` (of its
+        buckets' means where these are the sample, else of its queries), `difference` (mean - reference_mean),
+        `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha) and `note` (String), why
+        there is no test, and where queries are the sample. Measures are in the order they have, systems in that of
+        their names, or of the dict they came in, buckets in theirs.
 
     Raises
     ------
@@ -97,7 +113,7 @@ def drift(
 
     References
     ----------
-    Welch 1947, https://doi.org/10.1093/biomet/34.1-2.28
+    Hahn & Meeker 1991, Statistical Intervals, https://doi.org/10.1002/9780470316771 (prediction by t)
 
     Examples
     --------
@@ -110,28 +126,39 @@ def drift(
     """
     check_correction(options["correction"])
     queries = aligned(per_query, measures, by=by, needs="by", what="ir.drift")
-    samples, (attribute, *others) = queries.each_system(per_query), queries.slices
+    attribute, *others = queries.slices
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
-    times = samples[0][1][column_for(attribute)]
+    column = column_for(attribute)
+    samples = queries.each_system(per_query)
+    times = samples[0][1][column]
     if every is None:
         _check_shared(times, attribute, options["min_queries"])
     time = _truncated(times.dtype, attribute, every)
-    samples = [(system, frame.with_columns(bucket=time)) for system, frame in samples]
-    buckets = pl.concat([frame["bucket"] for _, frame in samples]).unique().sort()
-    places = pl.DataFrame({"bucket": buckets}).with_row_index(PLACE)
-    first = _places_of(reference, buckets, pl.concat([frame["bucket"] for _, frame in samples]))
-    how = how_tested(options, family=len(samples) * len(buckets))
-    samples = [(system, frame.join(places, on="bucket", maintain_order="left")) for system, frame in samples]
+    queries = replace(queries, rows=queries.rows.with_columns(time))
+    samples = [(system, frame.with_columns(time)) for system, frame in samples]
+    of_queries = pl.concat([frame[column] for _, frame in samples])
+    buckets = of_queries.unique().sort()
+    first, least = _places_of(reference, buckets, of_queries), options["min_queries"]
     rows = [
-        {"run": system, "measure": measure, **row}
+        {"run": system, "measure": measure, "bucket": bucket, **row}
         for measure in queries.measures
-        for system, course in _tested_together(samples, measure, len(buckets), first, **how)
-        for row in _each_bucket(course, buckets, first, **how)
+        for system, frame in samples
+        for bucket, row in zip(buckets, _course(frame, measure, column, buckets, first, least), strict=True)
     ]
+    by_queries = [row for row in rows if "group" in row]
+    found = against_rest([row.pop("group") for row in by_queries], alpha=options["alpha"], least=least)
+    for row, figures in zip(by_queries, found, strict=True):
+        note = BY_QUERIES if figures["note"] is None else figures["note"]
+        row |= {**figures, "note": row.get("note") or note}
+    ends = _intervals(queries, column, options["alpha"])
+    for row in rows:
+        row["reference_mean"] = row["rest_mean"]
+        row["low"], row["high"] = ends[row["run"], row["measure"], row["bucket"]] if row["n_queries"] else (None, None)
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
-    return give_back(tested(rows, schema, significant="drifted", **how_corrected(options, how)), per_query)
+    of_tests: Any = {"correction": options["correction"], "alpha": options["alpha"], "resamples": None}
+    return give_back(tested(rows, schema, significant="drifted", **of_tests), per_query)
 
 
 def _check_shared(times: pl.Series, name: str, min_queries: int) -> None:
@@ -195,73 +222,32 @@ def _places_of(reference: Any, buckets: pl.Series, of_queries: pl.Series) -> lis
     return [names.index(str(reference))]
 
 
-class _Bucket(NamedTuple):
-    """The values of a bucket and of its reference, and what random orders of both say of it."""
-
-    values: Floats
-    reference: Floats
-    p: float | None = None
-
-
-def _tested_together(
-    samples: Systems, measure: str, n_buckets: int, reference: list[int] | None, **how: Any
-) -> Iterator[tuple[str | None, Sequence[_Bucket]]]:
-    """The buckets of each system: those that are as large see the same random orders, which take most of the time."""
-    courses = [list(_buckets(frame, measure, n_buckets, reference)) for _, frame in samples]
-    asked = [bucket for course in courses for bucket in course if _is_permuted(bucket, **how)]
-    permuted = iter(_permuted(asked, how["draws"]))
-    for (system, _), course in zip(samples, courses, strict=True):
-        yield system, [b._replace(p=next(permuted)) if _is_permuted(b, **how) else b for b in course]
-
-
-def _buckets(frame: pl.DataFrame, measure: str, n_buckets: int, reference: list[int] | None) -> Iterator[_Bucket]:
-    """The buckets of a system; one of the reference has none of its own."""
+def _course(
+    frame: pl.DataFrame, measure: str, column: str, buckets: pl.Series, reference: list[int] | None, least: int
+) -> Iterator[dict[str, Any]]:
+    """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
     import numpy as np
 
     defined = frame.drop_nulls(measure)
-    values, places = defined[measure].cast(pl.Float64).to_numpy(), defined[PLACE].to_numpy()
-    fixed = None if reference is None else values[np.isin(places, reference)]
-    for place in range(n_buckets):
-        of_it = values[places < place] if fixed is None else fixed
-        yield _Bucket(values[places == place], of_it[:0] if reference and place in reference else of_it)
+    values, of_query = defined[measure].cast(pl.Float64).to_numpy(), defined[column]
+    parts = [values[(of_query == bucket).to_numpy()] for bucket in buckets]
+    for place, of_bucket in enumerate(parts):
+        places = range(place) if reference is None else [] if place in reference else reference
+        others = [parts[other] for other in places if len(parts[other])]
+        sample = [other for other in others if len(other) >= least]
+        row: dict[str, Any] = {"n_queries": len(of_bucket), "n_reference": sum(map(len, others)), "note": None}
+        if not places:
+            row["note"] = "no earlier bucket" if reference is None else "part of the reference"
+        if len(sample) >= LEAST_BUCKETS and len(of_bucket) >= least:
+            yield {**row, "n_reference": sum(map(len, sample)), **against_groups(of_bucket, sample)}
+        else:
+            yield {**row, "group": Group(of_bucket, np.concatenate([*others, values[:0]]), range_of(measure))}
 
 
-def _is_permuted(bucket: _Bucket, *, test: str, least: int, **_: Any) -> bool:
-    return test == "permutation" and min(len(bucket.values), len(bucket.reference)) >= least
-
-
-def _permuted(buckets: Sequence[_Bucket], draws: Draws) -> Iterator[float]:
-    """The p-values of buckets by random orders of each with its reference."""
-    import numpy as np
-
-    from polars_ir.statistics.randomisation import permutation_p
-
-    samples = [
-        (np.concatenate([values, of_it]), np.repeat([0, 1], [len(values), len(of_it)])) for values, of_it, _ in buckets
-    ]
-    for p, _ in permutation_p(samples, draws):
-        yield float(p)
-
-
-def _each_bucket(
-    course: Sequence[_Bucket], buckets: pl.Series, reference: list[int] | None, **how: Any
-) -> Iterator[dict[str, Any]]:
-    from polars_ir.statistics.intervals import Values, estimates
-    from polars_ir.statistics.unpaired import group_against_rest
-
-    for place, (name, bucket) in enumerate(zip(buckets, course, strict=True)):
-        figures = group_against_rest(bucket.values, bucket.reference, drawn_p=bucket.p, **how)
-        if reference is None and place == 0:
-            figures["note"] = "no earlier bucket"
-        elif reference is not None and place in reference:
-            figures["note"] = "part of the reference"
-        (estimate,) = estimates([Values(bucket.values)], "t", how["confidence"])
-        yield {
-            "bucket": name,
-            **{key: figures[key] for key in ("mean", "difference", "statistic", "p", "note")},
-            "reference_mean": figures["rest_mean"],
-            "n_queries": len(bucket.values),
-            "n_reference": len(bucket.reference),
-            "low": estimate.low,
-            "high": estimate.high,
-        }
+def _intervals(queries: Aligned, column: str, alpha: float) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
+    """The ends of the interval of each mean, by system, measure and bucket; those of other means than that are null."""
+    found = summaries(queries, {"interval": "auto", "alpha": alpha}).collect()
+    run = pl.col("run").cast(pl.String) if "run" in queries.systems else pl.lit(None, pl.String)
+    arithmetic = [measure for measure in queries.measures if Averaging.of(measure).kind == "arithmetic"]
+    end = pl.when(pl.col("measure").is_in(arithmetic)).then(pl.col("low", "high"))
+    return {row[:3]: row[3:] for row in found.select(run.alias("run"), "measure", column, end).iter_rows()}

@@ -114,24 +114,27 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
     >>> ir.summarize(per_query, weights=pl.DataFrame({"query_id": ["q1", "q2"], "asked": [9, 1]}))["mean"].item()
     0.55
     """
-    interval, confidence = options["interval"], 1 - options["alpha"]
-    if interval == "bounded" and weights is not None:
+    if options["interval"] == "bounded" and weights is not None:
         raise OptionError(
             "interval='bounded' takes no weights. Take another, such as 'auto', or leave the weights out."
         )
     queries = aligned(per_query, by=by, weights=weights)
-    table, measures = queries.table, queries.measures
-    warn_of_attributes(table, measures)
+    warn_of_attributes(queries.table, queries.measures)
+    return queries.table.give_back(queries.named(summaries(queries, options), MADE), per_query)
+
+
+def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
+    """A row per slice, system and measure, in the order of the measures."""
+    interval, kinds = options["interval"], _kinds(queries.measures)
     if interval in BY_EXPRESSIONS:
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = NormalDist().inv_cdf((1 + (1 - options["alpha"])) / 2)
         by_expression = _bounded if interval == "auto" else _normal
-        rows = [by_expression(queries.below_each_other(names), kind, z) for kind, names in _kinds(measures)]
-    elif table.eager:
-        rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in _kinds(measures)]
+        rows = [by_expression(queries.below_each_other(names), kind, z) for kind, names in kinds]
+    elif queries.table.eager:
+        rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
     else:
         raise InputTypeError.lazy(f"interval={interval!r}")
-    in_order = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(measures)), maintain_order=True)
-    return table.give_back(queries.named(in_order, MADE), per_query)
+    return pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
 
 
 def _kinds(measures: Iterable[str]) -> Iterator[tuple[Averaging, list[str]]]:

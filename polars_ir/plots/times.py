@@ -12,7 +12,7 @@ from polars_ir.language.names import column_of, is_cost
 from polars_ir.language.options import takes
 from polars_ir.per_query.drift import drift
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Grouping
+from polars_ir.per_query.shared.options import Grouping, compares_means
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note_on_bands
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
@@ -37,6 +37,7 @@ MOST_SIZES = 24
 HEIGHT = 220
 
 
+@compares_means
 @takes(Grouping, then=without_markup)
 def series(
     per_query: Any,
@@ -90,10 +91,10 @@ def series(
     """
     frame, names = in_memory(per_query, measures, "series", by=by)
     means = with_run(drift(frame, by, names, every=every, reference=reference, **options))
-    test, alpha = options["test"], options["alpha"]
+    alpha = options["alpha"]
     systems = systems_of(means)
     rows, x = _timed(means, by if isinstance(by, str) else "time", every)
-    rings = f"Rings: another mean of this system than in the reference ({test}, corrected p up to {alpha:g})."
+    rings = f"Rings: another mean of this system than in the reference (corrected p up to {alpha:g})."
     rings = f"{rings} Numbers: queries."
     panels = [
         _marked(

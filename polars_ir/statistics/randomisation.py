@@ -8,7 +8,7 @@ observed is one of the cases, and no p is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -174,44 +174,3 @@ def permuted_ranges(values: Floats, draws: Draws) -> Floats:
         permuted = generator.permuted(np.broadcast_to(values, (rows, *values.shape)), axis=2)
         ranges.append(np.ptp(permuted.sum(axis=1), axis=1) / len(values))
     return np.concatenate(ranges)
-
-
-def permutation_p(samples: Sequence[tuple[Floats, NDArray[np.intp]]], draws: Draws) -> list[Floats]:
-    """The two-sided p of the difference between each group's mean and that of the rest, if queries fell into groups.
-
-    A sample has the values of queries and the numbers of their groups, from 0 on without gaps. A random order of the
-    queries splits them into groups of the same sizes, and all samples of as many queries see the same orders.
-    """
-    p_values: list[Floats] = [np.empty(0)] * len(samples)
-    for n in {len(values) for values, _ in samples} - {0}:
-        places = [place for place, (values, _) in enumerate(samples) if len(values) == n]
-        groups = [_Groups(*samples[place]) for place in places]
-        for generator, rows in draws.parts(CELLS // n):
-            orders = generator.permuted(np.broadcast_to(np.arange(n), (rows, n)), axis=1)
-            for of_sample in groups:
-                of_sample.count(orders)
-        for place, of_sample in zip(places, groups, strict=True):
-            p_values[place] = (of_sample.counts + 1) / (draws.resamples + 1)
-    return p_values
-
-
-class _Groups:
-    """The sums of groups, from what is expected of them, and how often those of random groups are as far from it."""
-
-    def __init__(self, values: Floats, numbers: NDArray[np.intp]) -> None:
-        self.centred = values - values.mean()
-        sums = np.bincount(numbers, self.centred)
-        self.limits = np.abs(sums) - ROUNDING * np.abs(values).sum()
-        *firsts, _ = np.bincount(numbers)
-        self.ends = np.cumsum([0, *firsts])
-        self.counts = np.zeros(len(sums))
-
-    def count(self, orders: NDArray[np.intp]) -> None:
-        """Count the groups of random orders whose sums are as far from 0 as those observed."""
-        *starts, last = self.ends
-        sums = np.zeros((len(orders), len(self.ends)))
-        if starts:
-            sums[:, :-1] = np.add.reduceat(self.centred[orders[:, :last]], starts, axis=1)
-        # All sums together are 0: those of a group and a long rest are made of the group alone.
-        sums[:, -1] = -sums.sum(axis=1)
-        self.counts += np.count_nonzero(np.abs(sums) >= self.limits, axis=0)

@@ -13,7 +13,6 @@ from polars_ir.statistics.randomisation import (
     Draws,
     bootstrap_p,
     largest_flipped,
-    permutation_p,
     permuted_ranges,
     randomisation_p,
 )
@@ -142,33 +141,6 @@ def test_the_size_of_chunks_does_not_change_ranges(monkeypatch):
     together = permuted_ranges(values, draws=Draws(100, 1))
     monkeypatch.setattr(randomisation, "CELLS", 1)
     assert permuted_ranges(values, draws=Draws(100, 1)).tolist() == together.tolist()
-
-
-def test_random_groups_are_counted_as_in_a_loop():
-    source = np.random.default_rng(6)
-    samples = [(source.random(n), source.permutation(np.arange(n) % 3)) for n in (20, 30, 20)]
-    found = permutation_p(samples, draws=Draws(400, 2))
-    for (values, numbers), p in zip(samples, found, strict=True):
-        generator, sizes = np.random.default_rng(2), np.bincount(numbers)
-        more = np.zeros(3)
-        for _ in range(400):
-            drawn = values[generator.permuted(np.arange(len(values)))]
-            for group, part in enumerate(np.split(drawn, np.cumsum(sizes)[:-1])):
-                own = values[numbers == group]
-                more[group] += abs(part.mean() - values.mean()) >= abs(own.mean() - values.mean())
-        assert p == pytest.approx((more + 1) / 401, rel=1e-12)
-
-
-def test_neither_other_samples_nor_the_size_of_chunks_change_the_p_of_groups(monkeypatch):
-    source = np.random.default_rng(7)
-    samples = [
-        (source.random(30), np.arange(30) % 4),
-        (source.random(9), np.arange(9) % 2),
-        (np.empty(0), np.arange(0)),
-    ]
-    together = permutation_p(samples, draws=Draws(100))
-    monkeypatch.setattr(randomisation, "CELLS", 1)
-    assert [permutation_p([one], draws=Draws(100))[0].tolist() for one in samples] == [p.tolist() for p in together]
 
 
 def test_near_copies_of_one_system_do_not_make_the_largest_t_reject():

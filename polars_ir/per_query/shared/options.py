@@ -35,9 +35,6 @@ MOST_RESAMPLES = 10_000_000
 #: A difference of 0.4 - 0.3 is no larger than 0.1, whatever floats make of it.
 ROUNDED = 1 + 1e-9
 
-#: The tests of two groups of different queries.
-GROUP_TESTS = ("permutation", "mann-whitney")
-
 Interval = Literal["auto", "bounded", "normal", "t", "percentile", "BCa", "bootstrap-t"]
 
 ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
@@ -49,6 +46,12 @@ confidence_is_alpha = formerly(
     confidence=Former(
         "alpha", "alpha=, which is 1 - confidence", lambda value: 1 - check("confidence", value, chance())
     )
+)
+
+
+#: For those that had tests of two groups of different queries.
+compares_means = formerly(
+    **dict.fromkeys(["test", "resamples", "seed"], Former(None, "nothing for it, as the interval of means is the test"))
 )
 
 
@@ -156,17 +159,6 @@ class Tying(TypedDict, total=False):
 class Grouping(TypedDict, total=False):
     """The options of a comparison of a group of queries with the others, in `worst_slices` and `drift`."""
 
-    test: Annotated[
-        Literal["permutation", "mann-whitney"],
-        Option(
-            "permutation",
-            one_of(*GROUP_TESTS),
-            "The test of two groups of different queries. 'permutation' is of the difference of means: the share of "
-            "ways to split the queries that make one as far from 0, of all ways where there are no more than "
-            "`resamples`, else (b + 1) / (m + 1), b of m random ones being so. 'mann-whitney' is of ranks, and not of "
-            "means.",
-        ),
-    ]
     correction: Annotated[
         str | None,
         Option(
@@ -186,16 +178,6 @@ class Grouping(TypedDict, total=False):
             "counted by the correction.",
         ),
     ]
-    resamples: Annotated[
-        int | None,
-        Option(
-            None,
-            or_none(whole(1, MOST_RESAMPLES), "for as many as the groups need"),
-            "How often the permutation test permutes; by default as often as `compare` does for so many rows of a "
-            "measure.",
-        ),
-    ]
-    seed: Annotated[int, Option(0, whole(0), SEED)]
 
 
 class Slicing(Grouping, total=False):

@@ -105,26 +105,6 @@ TESTS = {
 }
 
 
-def how_tested(options: Mapping[str, Any], *, family: int) -> dict[str, Any]:
-    """The options of a test of two groups, one of a family of this size."""
-    from polars_ir.statistics.randomisation import Draws
-    from polars_ir.statistics.significance import resamples_for
-
-    drawn = options["resamples"] or resamples_for(family if options["correction"] else 1, options["alpha"])
-    return {
-        "test": options["test"],
-        "confidence": 1 - options["alpha"],
-        "least": options["min_queries"],
-        "draws": Draws(drawn, options["seed"]),
-    }
-
-
-def how_corrected(options: Mapping[str, Any], how: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the correction of all tests of a measure."""
-    drawn = how["draws"].resamples if options["test"] == "permutation" else None
-    return {"correction": options["correction"], "alpha": options["alpha"], "resamples": drawn}
-
-
 def check_correction(correction: object) -> None:
     """Raise an `OptionError` unless this is a correction by one of its names, or None."""
     from polars_ir.statistics.significance import CORRECTIONS, MAIN_CORRECTIONS

@@ -49,6 +49,8 @@ def test_a_gate_has_no_interval_that_lets_sparse_losses_pass(interval):
 
 
 @pytest.mark.parametrize("function", [ir.worst_slices, ir.drift])
-def test_groups_are_not_tested_by_t(function):
-    with pytest.raises(ir.IRError, match=r"test must be one of 'permutation', 'mann-whitney'; got 't'"):
-        function(PER_QUERY, pl.DataFrame({"query_id": [], "kind": []}), test="t")
+def test_former_options_of_groups_are_taken_with_a_warning(function):
+    kinds = pl.DataFrame({"query_id": PER_QUERY["query_id"].unique(), "kind": 1})
+    with pytest.warns(DeprecationWarning, match=r"\(test=\) is deprecated .* write nothing for it"):
+        former = function(PER_QUERY, kinds, test="permutation")
+    assert_frame_equal(former, function(PER_QUERY, kinds), check_exact=True)
