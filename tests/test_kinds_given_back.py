@@ -30,7 +30,7 @@ CALLS = {
     "skip_first": (RUN, lambda frame: frame.skip_first()),
     "discriminative_power": (PER_QUERY, lambda frame: frame.discriminative_power(resamples=99)),
     "diff": (RUN, lambda frame: frame.diff(OTHER, QRELS, "nDCG@10")),
-    "drift": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.drift("week", resamples=99)),
+    "drift": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.drift("week")),
     "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),
     "explain": (RUN, lambda frame: frame.explain(QRELS, "nDCG@10", QUERIES[0])),
     "fuse": (RUNS, lambda frame: frame.fuse()),
@@ -60,7 +60,7 @@ CALLS = {
     "tune_fusion": (RUNS, lambda frame: frame.tune_fusion(QRELS, folds=2)),
     "unanswered": (PER_QUERY, lambda frame: frame.unanswered()),
     "validate": (RUN, lambda frame: frame.validate(QRELS)),
-    "worst_slices": (OF_ONE, lambda frame: frame.worst_slices(WEEKS, resamples=99)),
+    "worst_slices": (OF_ONE, lambda frame: frame.worst_slices(WEEKS)),
 }
 
 #: Methods that return neither a frame nor a tuple of frames.

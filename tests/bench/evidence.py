@@ -165,13 +165,13 @@ def _wilson(measure: str, samples: np.ndarray, truth: float) -> float:
 def slices(data: Path, simulations: int) -> None:
     """The share of simulations that mark one of 20 slices of 5 queries, all alike; where one loses; where one is 0."""
     by = pl.DataFrame({"query_id": range(100), "topic": [str(i // 5) for i in range(100)]})
-    _marked(data, simulations, by, lambda frame: ir.worst_slices(frame, by, resamples=999), 5)
+    _marked(data, simulations, by, lambda frame: ir.worst_slices(frame, by), 5)
 
 
 def drift(data: Path, simulations: int) -> None:
     """The share of simulations that mark one of 12 buckets of 20 queries: all alike, the last loses, the last is 0."""
     by = pl.DataFrame({"query_id": range(240), "day": np.repeat(np.arange(12), 20)})
-    _marked(data, simulations, by, lambda frame: ir.drift(frame, by, resamples=999), 20)
+    _marked(data, simulations, by, lambda frame: ir.drift(frame, by), 20)
 
 
 def _marked(data: Path, simulations: int, by: pl.DataFrame, function: Callable[..., pl.DataFrame], size: int) -> None:

@@ -58,7 +58,7 @@ def every(per_query: pl.DataFrame, days: pl.DataFrame, measure: str, baseline: s
         "forest": plots.forest(per_query, baseline=baseline),
         "distribution": plots.distribution(per_query),
         "heatmap": plots.heatmap(per_query),
-        "series": plots.series(per_query, days, every="1w", measures=measure, resamples=200),
+        "series": plots.series(per_query, days, every="1w", measures=measure),
     }
 
 
@@ -507,7 +507,7 @@ def test_charts_are_drawn_in_the_dark_theme(per_query, days, tmp_path):
 @pytest.mark.whole("drawn")
 def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
     charts = {
-        "series": plots.series(per_query, days, ["AP", "nDCG@10"], every="1w", resamples=200),
+        "series": plots.series(per_query, days, ["AP", "nDCG@10"], every="1w"),
         "distribution": plots.distribution(per_query),
         "forest": plots.forest(per_query, baseline="bm25"),
         "ranks": plots.ranks(per_query, resamples=200),
