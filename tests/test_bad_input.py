@@ -153,6 +153,28 @@ WHOLE_MESSAGES = {
             "| 3   | q1  | d1     | 0.1   |",
         ),
     ),
+    "systems in a column of another name": (
+        evaluating(pl.concat([RUN[:1].with_columns(model=pl.lit("a")), RUN[:1].with_columns(model=pl.lit("b"))])),
+        with_rows(
+            "run has 2 rows that repeat the ids of another (query_id, doc_id). If 'model' names the systems, rename it "
+            "(if it tells passages apart, run.ir.deduplicate() keeps the best of each document): "
+            "run.rename({'model': 'run'}). The first:",
+            "| row | query_id | doc_id | model | score |",
+            "| 0   | q1       | d1     | a     | 0.9   |",
+            "| 1   | q1       | d1     | b     | 0.9   |",
+        ),
+    ),
+    "a column that does not tell duplicates apart": (
+        evaluating(pl.concat([RUN[:1], RUN[:1]]).with_columns(model=pl.lit("a"))),
+        with_rows(
+            "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep the best score of each document, "
+            "which is MaxP where rows are passages, as run.ir.deduplicate() does: "
+            "run.group_by('query_id', 'doc_id').agg(pl.col('score').max()). The first:",
+            "| row | query_id | doc_id | score |",
+            "| 0   | q1       | d1     | 0.9   |",
+            "| 1   | q1       | d1     | 0.9   |",
+        ),
+    ),
     "a duplicate in the qrels": (
         evaluating(qrels=pl.concat([QRELS, QRELS[1:]])),
         with_rows(
@@ -427,13 +449,20 @@ def test_inputs_are_unchanged(run, qrels):
 
 # A LazyFrame's data are seen when it is collected.
 
+DUPLICATES = "the run gives a document of a query more than once; keep the best score of each"
+
 LAZILY_WRONG = {
     "NaN": (RUN.with_columns(score=pl.Series([NAN, 0.3, 0.1])), rules.BAD_RUN),
     "null": (RUN.with_columns(score=pl.Series([None, 0.3, 0.1])), rules.BAD_RUN),
     "a null document": (RUN.with_columns(doc_id=pl.Series([None, "d2", "d1"])), rules.BAD_RUN),
     "a null query": (RUN.with_columns(query_id=pl.Series([None, "q1", "q2"])), rules.BAD_RUN),
-    "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), planned.DUPLICATES),
-    "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), planned.DUPLICATES),
+    "a judged document twice": (pl.concat([RUN, RUN[1:2].with_columns(score=0.1)]), DUPLICATES),
+    "a judged document twice with one score": (pl.concat([RUN, RUN[1:2]]), DUPLICATES),
+    "an unjudged document twice": (pl.concat([RUN, RUN[:1].with_columns(score=0.1)]), DUPLICATES),
+    "systems in a column of another name": (
+        pl.concat([RUN.with_columns(model=pl.lit("a")), RUN.with_columns(model=pl.lit("b"))]),
+        f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; else keep",
+    ),
 }
 
 LAZILY_WRONG_QRELS = {
@@ -464,7 +493,7 @@ LABELLED = RUN.with_columns(relevance=pl.Series([1.0, 0.0, 1.0]))
 LAZILY_WRONG_LABELLED = {
     "NaN grade": (LABELLED.with_columns(relevance=pl.Series([NAN, 0.0, 1.0])), rules.BAD_RUN),
     "null score": (LABELLED.with_columns(score=pl.Series([None, 0.0, 1.0])), rules.BAD_RUN),
-    "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), planned.DUPLICATES),
+    "a document twice": (pl.concat([LABELLED, LABELLED[:1]]), DUPLICATES),
 }
 
 

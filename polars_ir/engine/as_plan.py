@@ -16,10 +16,18 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import RELATION, Needs
-from polars_ir.engine.pair import Pair, is_searched, systems_of
+from polars_ir.engine.pair import TWICE, Pair, is_searched, systems_of, with_twice
 from polars_ir.engine.prefilter import among, reaches
 from polars_ir.engine.ranking import DOCUMENT, POSITION, guarded, place, text, tie_counts, with_position
-from polars_ir.frames.rules import BAD_QRELS, guard, nothing_judged, wrong_qrels_row, wrong_run_row, wrong_value
+from polars_ir.frames.rules import (
+    BAD_QRELS,
+    duplicates_of_a_plan,
+    guard,
+    nothing_judged,
+    wrong_qrels_row,
+    wrong_run_row,
+    wrong_value,
+)
 from polars_ir.frames.table import Table
 
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
@@ -29,7 +37,6 @@ SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
 #: the whole run, or parts the queries by their judgments; none where the run holds its grades.
 Way = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
 
-DUPLICATES = "the run gives a judged document of a query more than once; keep the best score of each"
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
 
 
@@ -57,8 +64,8 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
         ranks = ranks.join(qrels.select("query_id", *qrels.per).unique(), on="query_id")
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
-    if not is_searched(run):
-        relation = guard(relation, _met_twice(pair.run, qrels), DUPLICATES)
+    if not is_searched(pair.run):
+        relation = guard(relation, _met_twice(pair.run, qrels), duplicates_of_a_plan(run.dtypes, run.names))
     if "n_retrieved" not in needs.columns:
         return relation
     counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
@@ -77,11 +84,13 @@ def _met_twice(run: Table, qrels: Table) -> pl.Expr:
 
 def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.LazyFrame:
     """Ranks by counting, and by sorting of queries with many judgments: the plan parts them when it runs."""
-    rows, deep = qrels.all_columns(), pl.len().over("query_id") >= tuning.TUNING.deep
+    # Both parts read the judgments, and so the one search for duplicates that these wait for.
+    rows = _searched(qrels.all_columns(), run).cache()
+    deep = pl.len().over("query_id") >= tuning.TUNING.deep
     # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
     nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
     few = pl.concat([rows.filter(~deep), nothing])
-    ranks = by_counting(run, qrels.made_of(few), documents)
+    ranks = by_counting(run, qrels.made_of(few), documents, search=False)
     return pl.concat([ranks, by_sorting(run, qrels.made_of(rows.filter(deep)), [], search=False)])
 
 
@@ -119,12 +128,15 @@ def by_sorting(run: Table, qrels: Table, columns: list[str], *, search: bool = T
     # Another column order than `by_counting`, so that the optimizer does not merge the two where one plan has both.
     needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
     rows = (guarded(run) if search else run).select(*needed)
+    judged_queries = _searched(judged_queries, run) if search else judged_queries
     return rows.join(judged_queries, on="query_id", how="semi").select(
         *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
     )
 
 
-def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None) -> pl.LazyFrame:
+def by_counting(
+    run: Table, qrels: Table, documents: pl.LazyFrame | None = None, *, search: bool = True
+) -> pl.LazyFrame:
     """The rank of every retrieved document that is judged, or is one of some `documents`, by counting those above it.
 
     Three passes over the run, each a streaming join with a small right side: for the judged documents that the run
@@ -140,7 +152,9 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     by_steps = run.eager and run.rows >= limits.counted
     # With more judgments the tables of hashes take as long as they save.
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
-    hits = _hits(run, qrels, documents, sparse=sparse).pipe(_known, by_steps=by_steps)
+    hits = _hits(run, qrels, documents, sparse=sparse)
+    # As a part of what is cached: else this pass would share the scan with the last one, which has to wait for others.
+    hits = (_searched(hits, run) if search else hits).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
     rows = run.select("score", "doc_id", *keys)
@@ -155,6 +169,14 @@ def by_counting(run: Table, qrels: Table, documents: pl.LazyFrame | None = None)
     rank = 1 + pl.col("n_higher") + pl.col("before").fill_null(0)
     ranks = hits.join(above, on=hit).join(level, on=hit, how="left")
     return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
+
+
+def _searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
+    """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
+    if run.eager:
+        return rows
+    message = duplicates_of_a_plan(run.dtypes, run.names)
+    return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), message).drop(TWICE)
 
 
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:

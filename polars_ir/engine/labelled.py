@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.engine.as_plan import DUPLICATES
 from polars_ir.engine.in_memory import RANKING, Rankings, places, row_numbers
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_position
-from polars_ir.frames.rules import BAD_RUN, guard, wrong_grade, wrong_run_row
+from polars_ir.frames.rules import BAD_RUN, duplicates_of_a_plan, guard, wrong_grade, wrong_run_row
 from polars_ir.frames.table import Table
 
 TIED = (
@@ -36,7 +35,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over("doc_id")).then(True),
     )
     if not run.eager:
-        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, DUPLICATES)
+        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, duplicates_of_a_plan(run.dtypes, run.names))
     whole = needs.unjudged or "judged_elsewhere" in needs.columns
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":

@@ -18,6 +18,9 @@ from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
 T = TypeVar("T")
 
+#: A column of plans that is true where a run gives a document of a query twice.
+TWICE = "polars_ir: twice"
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -74,7 +77,7 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
     run_side, qrels_side = same_types(run_side, table)
     if prepared is None:
         search_duplicates("qrels", qrels_side, [*DOCUMENT, *qrels_side.per])
-    if is_searched(run_side):
+    if is_searched(run_side) or (run_side.eager and with_twice(run_side).collect().item()):
         search_duplicates("run", run_side, [*run_side.keys, "doc_id"])
     # Ids that were cast to the run's type are not those that were numbered.
     return Pair(run_side, qrels_side, prepared if qrels_side is table else None)
@@ -105,6 +108,25 @@ def _of_several(columns: Sequence[str]) -> str:
 def is_searched(run: Table) -> bool:
     """True for a run that is searched for duplicates whole."""
     return run.eager and run.rows <= tuning.TUNING.searched_rows
+
+
+def with_twice(run: Table) -> pl.LazyFrame:
+    """A row whose `TWICE` is true where a run gives a document of a query twice, as far as a sample of its ids tells.
+
+    Of a plan, whose rows nobody has counted, as many as are searched of a run in memory are searched, too.
+    """
+    keys, limits = [*run.keys, "doc_id"], tuning.TUNING
+    hashed = run.select("doc_id", *run.keys).select(
+        hash=pl.when(pl.all_horizontal(pl.col(keys).is_not_null())).then(
+            pl.sum_horizontal(pl.col(key).hash(seed=place) for place, key in enumerate(keys))
+        )
+    )
+    sampled = pl.col("hash") % limits.sampled == 0
+    if run.eager:
+        searched = hashed.filter(sampled)
+    else:
+        searched = hashed.with_row_index("row").filter(sampled | (pl.col("row") < limits.searched_rows))
+    return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
 
 
 def retrieves_judged(pair: Pair) -> bool:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, Fix, keeping
-from polars_ir.frames.roles import fold
+from polars_ir.errors import SHOWN, Code, DataError, Fix, keeping, renaming
+from polars_ir.frames.roles import could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -118,11 +118,40 @@ def check_duplicates(
         repeated = repeated.filter(~nothing_judged())
     if repeated.is_empty():
         return
-    values = [column for column in VALUES if column in frame.columns]
+    system = _telling_apart(repeated, keys, names) if table == "run" else None
+    values = [column for column in (system, *VALUES) if column in frame.columns]
     shown = repeated.sort(keys).select("row", *keys, *values).head(SHOWN)
     shown = shown.rename({key: names[key] for key in keys if key in names})
     _, problem, fix = once(table, keys, names, hint=hint)
+    if system is not None:
+        fix = Fix(
+            f"If {system!r} names the systems, rename it (if it tells passages apart, run.ir.deduplicate() keeps the "
+            "best of each document)",
+            renaming(table, {system: "run"}),
+            without_code=f"If {system!r} names the systems, rename it to 'run'; else {_words(fix)}",
+        )
     raise DataError.rows(table, problem, fix, repeated.height, shown)
+
+
+def _telling_apart(repeated: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str]) -> str | None:
+    """The column that tells rows with the same keys apart, as the names of systems do; None if there is no such."""
+    for column in systems_perhaps(repeated.drop("row").schema, names):
+        if not repeated.select(*keys, column).is_duplicated().any():
+            return column
+    return None
+
+
+def systems_perhaps(dtypes: Mapping[str, pl.DataType], names: Mapping[str, str]) -> list[str]:
+    """The columns of a run that may name its systems, where none has a name that is known for it: texts first."""
+    spare = [name for name, dtype in dtypes.items() if name not in names and could_be("run", dtype)]
+    return [] if "run" in names else sorted(spare, key=lambda name: dtypes[name].is_integer())
+
+
+def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], names: Mapping[str, str]) -> str:
+    """The message of a plan that meets a document of a run twice."""
+    spare = systems_perhaps(dtypes, names)[:SHOWN]
+    rename = f"if {' or '.join(map(repr, spare))} names the systems, rename it to 'run'; else " if spare else ""
+    return f"the run gives a document of a query more than once; {rename}keep the best score of each"
 
 
 def once(table: str, keys: Sequence[str], names: Mapping[str, str], *, hint: str = "") -> Rule:

@@ -31,7 +31,7 @@ READINGS: tuple[Callable[[pl.LazyFrame], pl.DataFrame], ...] = (
 #: The messages of plans, by the table and whether its rows repeat ids.
 OF_PLANS = {
     ("run", False): "the run has ids or scores that are null, or scores that are NaN",
-    ("run", True): "the run gives a judged document of a query more than once",
+    ("run", True): "the run gives a document of a query more than once",
     ("qrels", False): "the qrels have ids or grades that are null, or grades that are not finite",
     ("qrels", True): "the qrels give a document of a query more than once",
 }

@@ -35,9 +35,9 @@ def test_what_the_passes_over_a_scanned_run_share_is_the_scan_and_the_hits(scann
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_a_scanned_run_is_read_once_for_hits_for_what_is_above_them_and_for_ties(scanned, shared):
+def test_a_scanned_run_is_read_once_for_hits_for_duplicates_for_what_is_above_hits_and_for_ties(scanned, shared):
     plan = scanned.ir.evaluate(QRELS, ["nDCG@10", "AP", "P@10"])
-    assert plan.explain(optimizations=pl.QueryOptFlags(comm_subplan_elim=shared)).count("Parquet SCAN") == 3
+    assert plan.explain(optimizations=pl.QueryOptFlags(comm_subplan_elim=shared)).count("Parquet SCAN") == 4
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
@@ -89,6 +89,19 @@ def test_a_judged_document_twice_in_a_large_run_is_an_error(scores, sparse, monk
     run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d1", "d9", "d1"], "score": scores})
     with pytest.raises(ir.IRError, match="repeat the ids of another"):
         run.ir.evaluate(QRELS, "AP")
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_unjudged_documents_that_repeat_in_a_large_run_are_found_by_a_sample(kind, monkeypatch):
+    # Of so many one in 64 is among them, and no row is searched beside these.
+    tune(monkeypatch, searched_rows=0)
+    ids = [f"d{number}" for number in range(2000)]
+    once = pl.DataFrame({"query_id": ["q"] * 2000, "doc_id": ids, "score": [float(n) for n in range(2000)]})
+    qrels = {"q": ["d0"]}
+    assert kind(once).ir.evaluate(qrels, "RR").lazy().collect().item(0, "RR") == 1 / 2000
+    chunks = pl.concat([once, once.filter(pl.col("doc_id") != "d0").with_columns(pl.col("score") + 0.5)])
+    with pytest.raises((ir.IRError, pl.exceptions.InvalidOperationError), match=r"repeat the ids|more than once"):
+        kind(chunks).ir.evaluate(qrels, "RR").lazy().collect()
 
 
 @pytest.mark.parametrize("sparse", [0, 10**9])
