@@ -1,11 +1,12 @@
 """Team-draft interleaving: two rankings shown as one list, and the preference that its clicks express.
 
 Conventions: the two systems are the teams `a` and `b`. Which of them picks first in a round is decided by the seed, the
-round and the place of the query among all queries, so that it does not depend on the order of rows.
+impression, the round and the place of the query among all queries, so that it does not depend on the order of rows.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import polars as pl
@@ -15,15 +16,18 @@ from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find, required
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.frames.table import same_types
-from polars_ir.language.options import LARGEST, check, takes, whole
+from polars_ir.language.options import LARGEST, Value, check, or_none, takes, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
 MOST_PLACES = 50
 
+#: The id of an impression.
+IMPRESSION: Value[Any] = Value("a text or a whole number", lambda id_: isinstance(id_, (str, int)))
+
 
 @takes()
-def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKind:
+def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None) -> SameKind:
     """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list.
 
     Which team picks first is decided by chance, anew in each round. When a team has no document left, the other picks
@@ -37,13 +41,16 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKin
         How many documents to show a query, at most 50.
     seed
         The seed of the draws of who picks first.
+    impression
+        The id of the impression, which draws anew. Without it a query has the same list however often it is shown, and
+        the team that was lucky once is lucky always.
 
     Returns
     -------
     The kind of run_a (a LazyFrame for a LazyFrame, pandas for pandas)
         The query column, `doc_id`, `score` (Int64, k at the first place and falling by 1), `rank` (Int64) and `team`
-        (String, `"a"` or `"b"`: whose pick it is), sorted by query and rank. With clicks in a column it is the log that
-        `interleaving` reads.
+        (String, `"a"` or `"b"`: whose pick it is), and `impression` if it has an id, sorted by query and rank. With
+        clicks in a column it is the log that `interleaving` reads, impressions below each other.
 
     Raises
     ------
@@ -62,15 +69,17 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0) -> SameKin
     (['doc_id', 'query_id', 'rank', 'score', 'team'], 'x', 3)
     """
     k, seed = check("k", k, whole(1, MOST_PLACES)), check("seed", seed, whole(0))
+    check("impression", impression, or_none(IMPRESSION))
     table, second = checked_run(run_a), checked_run(run_b)
     for name, of_one in (("run_a", table), ("run_b", second)):
         if "run" in of_one.dtypes:
             raise ColumnError(f"must be of one system; it has a column {of_one.names['run']!r}.", about=name)
     table, second = same_types(table, second)
     lists = _lists(ranked(table), "a", k).join(_lists(ranked(second), "b", k), on="query_id")
-    drafted = _drafted(lists, k, seed).with_columns(rank=pl.int_ranges(1, k + 1))
+    drafted = _drafted(lists, k, _salt(seed, impression)).with_columns(rank=pl.int_ranges(1, k + 1))
     picks = drafted.explode("doc_id", "team", "rank").drop_nulls("doc_id")
     picks = picks.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
+    picks = picks if impression is None else picks.with_columns(impression=pl.lit(impression))
     return returned(picks.sort("query_id", "rank"), table, run_a)
 
 
@@ -79,7 +88,9 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     """The preference of users between two interleaved systems: the credit of the teams, with an exact test.
 
     A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The
-    preference is the share of wins, ties counting half, and p the exact two-sided binomial test of wins against losses.
+    preference is the share of wins, ties counting half. Impressions of one query are no draws of their own: who was
+    first, and what users of it like, they share. So a query is won by the team that won more of its impressions, and p
+    is the exact two-sided binomial test of the queries won against those lost.
 
     Parameters
     ----------
@@ -88,15 +99,16 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     clicks
         The column of clicks: numbers or Booleans.
     impression
-        The column that distinguishes impressions, where one query was shown several times; else the query.
+        The column that distinguishes impressions, where one query was shown several times; else the query. In a log
+        without a query column each impression counts as a query.
 
     Returns
     -------
     The kind of the log
         One row: `wins_a`, `wins_b`, `ties` (impressions, UInt32; without a click it is a tie), `clicks_a`, `clicks_b`
         (Float64), `preference_b` (Float64, the share of wins of `b`, ties counting half: above 0.5 it is preferred),
-        `low`, `high` (Float64, the exact 95 % interval of b's share of the impressions that either won; null without
-        one) and `p` (Float64; 1 without a win).
+        `queries_a`, `queries_b` (UInt32, queries won), `low`, `high` (Float64, the exact 95 % interval of b's share of
+        the queries that either won; null without one) and `p` (Float64; 1 without a query won).
 
     Raises
     ------
@@ -118,31 +130,29 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
 
     frame = to_polars("log", log, column="clicks")
     _check_log(frame, clicks, impression)
-    name = find("log", "query_id", frame.collect_schema().names()) if impression == "query_id" else impression
+    columns = frame.collect_schema().names()
+    query = find("log", "query_id", columns) or impression
+    shown = query if impression == "query_id" else impression
     team, clicked = pl.col("team").cast(pl.String), pl.col(clicks).cast(pl.Float64)
     wrong = clicked.is_null() | ~clicked.is_between(0, LARGEST)
     rule = Rule(wrong, f"whose {clicks!r} is null, negative or not finite", "Leave them out")
-    needed = frame.lazy().select({str(name), "team", clicks})
-    rows = checked(needed, rule, eager=True, about="log", keys=[str(name)], names={})
-    of_a, of_b = (clicked.filter(team == each).sum() for each in "ab")
-    lead = pl.col("b") - pl.col("a")
-    counts = (
-        rows.group_by(str(name))
-        .agg(a=of_a, b=of_b)
-        .select(
-            wins_a=(lead < 0).sum().cast(pl.UInt32),
-            wins_b=(lead > 0).sum().cast(pl.UInt32),
-            ties=(lead == 0).sum().cast(pl.UInt32),
-            clicks_a=pl.col("a").sum(),
-            clicks_b=pl.col("b").sum(),
-        )
-        .collect()
-    )
-    wins_a, wins_b, ties = counts.select("wins_a", "wins_b", "ties").row(0)
-    share = (wins_b + ties / 2) / max(wins_a + wins_b + ties, 1)
-    p, (low, high) = binomial(wins_b, wins_a + wins_b)
-    columns = {"preference_b": share, "low": low, "high": high, "p": p}
-    return give_back(counts.with_columns(pl.lit(v, pl.Float64).alias(c) for c, v in columns.items()), log)
+    needed = frame.lazy().select({query, shown, "team", clicks})
+    rows = checked(needed, rule, eager=True, about="log", keys=[query], names={})
+    of_teams = rows.group_by({query, shown}).agg(clicked.filter(team == each).sum().alias(each) for each in "ab")
+    impressions = of_teams.with_columns(lead=(pl.col("b") - pl.col("a")).sign())
+    lead = pl.col("lead")
+    won = {"a": (lead < 0).sum().cast(pl.UInt32), "b": (lead > 0).sum().cast(pl.UInt32)}
+    ties = (lead == 0).sum().cast(pl.UInt32)
+    clicks_of = {f"clicks_{each}": pl.col(each).sum() for each in "ab"}
+    counts = impressions.select(wins_a=won["a"], wins_b=won["b"], ties=ties, **clicks_of)
+    queries = impressions.group_by(query).agg(lead.sum()).select(queries_a=won["a"], queries_b=won["b"])
+    found, queries_won = pl.collect_all([counts, queries])
+    wins_a, wins_b, n_ties = found.select("wins_a", "wins_b", "ties").row(0)
+    queries_a, queries_b = queries_won.row(0)
+    share = (wins_b + n_ties / 2) / max(wins_a + wins_b + n_ties, 1)
+    p, (low, high) = binomial(queries_b, queries_a + queries_b)
+    ends = (pl.lit(value, pl.Float64).alias(name) for name, value in (("low", low), ("high", high), ("p", p)))
+    return give_back(found.with_columns(pl.lit(share).alias("preference_b"), *queries_won, *ends), log)
 
 
 def _lists(rows: pl.LazyFrame, team: str, k: int) -> pl.LazyFrame:
@@ -151,12 +161,12 @@ def _lists(rows: pl.LazyFrame, team: str, k: int) -> pl.LazyFrame:
     return first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))
 
 
-def _drafted(lists: pl.LazyFrame, k: int, seed: int) -> pl.LazyFrame:
+def _drafted(lists: pl.LazyFrame, k: int, salt: int) -> pl.LazyFrame:
     """The picks of each query and their teams, in lists of k; null where nothing was left to pick."""
     lists = lists.with_columns(number=pl.col("query_id").rank("dense").cast(pl.UInt64))
     picks: list[str] = []
     for place in range(k):
-        turn = _coin(seed, place // 2) if place % 2 == 0 else pl.col(f"turn_{place - 1}").not_()
+        turn = _coin(salt, place // 2) if place % 2 == 0 else pl.col(f"turn_{place - 1}").not_()
         lists = lists.with_columns(turn.alias(f"turn_{place}")).with_columns(
             _best_left(team, picks, place).alias(f"best_{team}") for team in "ab"
         )
@@ -178,10 +188,17 @@ def _best_left(team: str, picks: list[str], place: int) -> pl.Expr:
     return pl.coalesce(pl.when(~picked.list.contains(document)).then(document) for document in documents)
 
 
-def _coin(seed: int, turn: int) -> pl.Expr:
+def _salt(seed: int, impression: str | int | None) -> int:
+    """The number that stands for seed and impression in each throw of a coin."""
+    drawn = 0
+    if impression is not None:
+        drawn = int.from_bytes(hashlib.blake2b(str(impression).encode(), digest_size=8).digest())
+    return seed * 0x9E3779B97F4A7C15 + drawn
+
+
+def _coin(salt: int, turn: int) -> pl.Expr:
     """Heads or tails of a query in a round: the finalizer of MurmurHash3, whose highest bit is as good as chance."""
-    salt = (seed * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03 + 1) % 2**64
-    number = pl.col("number") ^ pl.lit(salt, pl.UInt64)
+    number = pl.col("number") ^ pl.lit((salt + turn * 0xD1B54A32D192ED03 + 1) % 2**64, pl.UInt64)
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         number = (number ^ (number // 2**33)) * pl.lit(factor, pl.UInt64)
     return number // 2**63 == 1

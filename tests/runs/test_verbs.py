@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
+from itertools import combinations
 
 import polars as pl
 import pytest
@@ -207,6 +208,30 @@ def test_interleaving_credits_clicks_to_teams():
     assert (found["wins_a"], found["wins_b"], found["ties"]) == (1, 8, 1)
     assert found["preference_b"] == 0.85
     assert found["p"] == pytest.approx(2 * (1 + 9) / 2**9)
+
+
+def test_an_impression_draws_anew_and_always_the_same():
+    a, b = _run(5, queries=400), _run(6, queries=400)
+    plain, first, second = (ir.interleave(a, b, k=4, impression=each) for each in (None, "s1", "s2"))
+    assert first.columns == [*plain.columns, "impression"]
+    assert first["impression"].unique().to_list() == ["s1"]
+    assert ir.interleave(a, b, k=4, impression="s1").equals(first)
+    firsts = [shown.filter(rank=1).sort("query_id")["team"] for shown in (plain, first, second)]
+    # Of 400 queries about half have the other team first.
+    assert all(150 < (one != other).sum() < 250 for one, other in combinations(firsts, 2))
+
+
+def test_impressions_of_a_query_are_one_draw():
+    """Query 1 is shown 8 times and b's each time; of the others, shown once, a wins two and b one."""
+    rows = [(1, i, "b") for i in range(8)] + [(2, 8, "a"), (3, 9, "a"), (4, 10, "b")]
+    shown = [(query, i, team, int(team == won)) for query, i, won in rows for team in "ab"]
+    log = pl.DataFrame(shown, schema=["query_id", "seen", "team", "clicks"], orient="row")
+    found = ir.interleaving(log, impression="seen").row(0, named=True)
+    assert (found["wins_a"], found["wins_b"], found["queries_a"], found["queries_b"]) == (2, 9, 2, 2)
+    assert (found["p"], found["preference_b"]) == (1.0, 9 / 11)
+    by_impression = ir.interleaving(log.drop("query_id"), impression="seen").row(0, named=True)
+    assert (by_impression["queries_a"], by_impression["queries_b"]) == (2, 9)
+    assert by_impression["p"] == pytest.approx(2 * (1 + 11 + 55) / 2**11)
 
 
 @pytest.mark.parametrize(
