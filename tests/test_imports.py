@@ -17,7 +17,7 @@ engine files
 inputs runs per_query datasets
 fusion plots tables spark trec_eval
 namespace cli
-pandas __main__ mypy
+pandas __main__ mypy measures
 __init__
 """
 

@@ -98,7 +98,7 @@ def read_run(source: Source, **options: Unpack[ReadingRun]) -> pl.DataFrame:
     pl.DataFrame
         For TREC `query_id` String, `doc_id` String, `rank` Int64 (null where it is no integer) and `score` Float64.
         MS MARCO has no `score` if the file has none, JSON no `rank`; MTEB has `subset` and `split` String before them,
-        of which one of each is to be chosen where query ids repeat (`.filter(split="test")`).
+        of each of which one is to be chosen where query ids repeat (`.filter(split="test")`).
         Of several files the first column is `run` String: each file's tag, or, if two files have the same tag or the
         first 1000 lines of one have several, every file's name without extensions. A single file has no such column,
         whatever its tags.

@@ -112,7 +112,7 @@ def several(text: str) -> list[str]:
 
 
 def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
-    """The name, the parameters in the order they were given, and what follows the `@`, in the canonical notation.
+    """The name, the parameters in their order, and what follows the `@`, in the canonical notation.
 
     >>> parts_of("P(rel=2)@5")
     ('P', {'rel': 2}, '5')

@@ -237,7 +237,7 @@ def resolve(measures: Measures) -> list[Measured]:
 
 
 def resolve_one(measure: Measures, caller: str) -> Measured:
-    """The measure that `what` was asked for; a `MeasureError` for several."""
+    """The one measure of a call of `what`; a `MeasureError` for several."""
     measured, *others = resolve(measure)
     if others:
         names = ", ".join(repr(other.name) for other in (measured, *others))

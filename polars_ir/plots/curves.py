@@ -30,7 +30,6 @@ RECALLS = tuple(i / 10 for i in range(11))
 
 
 @confidence_is_alpha
-@without_markup
 @takes(then=without_markup)
 def cutoffs(
     run: Any,

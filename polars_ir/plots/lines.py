@@ -45,7 +45,7 @@ def lines(
     first: bool = True,
     named: bool = False,
 ) -> list[alt.Chart]:
-    """The layers of a line with points per system, over bands from `low` to `high` where these can be told apart.
+    """The layers of a line with points per system, over bands from `low` to `high` where these do not hide each other.
 
     Of several panels, the `first` one takes the clicks. Where lines are `named` at their ends, the legend leaves room.
     """

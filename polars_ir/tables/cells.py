@@ -1,7 +1,7 @@
 """The cells of a publication table: the printed means, the best ones, their marks, and the note below.
 
-Conventions: one frame of cells holds what every format shows. What prints like the best mean is best, too, so that no
-reader sees two equal figures of which one is marked. Marks are what `compare` found.
+Conventions: one frame of cells holds what every format shows. A mean that prints like the best one is best, too, so
+that of two equal figures both are marked or none. Marks are what `compare` found.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def chance_at(continuation: pl.Expr, *words: pl.Expr) -> pl.Expr:
 
 
 def chances(continuation: pl.Expr, positions: pl.DataFrame) -> pl.Series:
-    """The continuation at given positions."""
+    """The continuation at some positions."""
     return positions.select(chance_at(continuation, pl.all())).to_series()
 
 
