@@ -70,9 +70,11 @@ def samples(spec: Spec) -> list[dict[str, object]]:
 
 
 def every_measure(kind: str = "documents") -> list[pl.Expr]:
-    """Every measure of a kind of judgments, with every sample of its parameters."""
+    """Every measure of a kind of judgments: in the whole suite with every sample of its parameters, else with one."""
     measures = [spec for spec in CATALOG.values() if spec.kind == kind]
-    return [spec.function(**arguments) for spec in measures for arguments in samples(spec)]
+    if is_whole():
+        return [spec.function(**arguments) for spec in measures for arguments in samples(spec)]
+    return [spec.function(**of[number % len(of)]) for number, spec in enumerate(measures) if (of := samples(spec))]
 
 
 def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:

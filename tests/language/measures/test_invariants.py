@@ -120,15 +120,20 @@ def expressions(spec: Spec) -> list[pl.Expr]:
     return [spec.function(**arguments) for arguments in samples(spec)]
 
 
+def every_sample(kind: str) -> list[pl.Expr]:
+    """The measures of a kind, each with every sample of its parameters."""
+    return [expression for spec in specs(kind) for expression in expressions(spec)]
+
+
 def values_of(spec: Spec, frame: pl.DataFrame) -> pl.DataFrame:
     """The values of a measure with every sample of its parameters, among others."""
     return frame.select(expression.meta.output_name() for expression in expressions(spec))
 
 
 @cache
-def figures(kind: str, seed: int, grades: str = "whole") -> pl.DataFrame:
+def figures(kind: str, grades: str = "whole") -> pl.DataFrame:
     """All measures of a collection, at once."""
-    return ir.evaluate(*collection_of(kind, seed, grades=GRADES[grades]), every_measure(kind))
+    return ir.evaluate(*collection_of(kind, 1, grades=GRADES[grades]), every_sample(kind))
 
 
 def perfect(qrels: pl.DataFrame) -> pl.DataFrame:
@@ -141,9 +146,9 @@ def with_relevant(qrels: pl.DataFrame) -> pl.DataFrame:
     return qrels.filter((pl.col("relevance") >= 1).any().over("query_id"))
 
 
-def assert_same(left: pl.DataFrame, right: pl.DataFrame) -> None:
-    """Assert that two results are the same to the last bit."""
-    assert_frame_equal(left, right, check_exact=True)
+def assert_same(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
+    """Assert that results are those wanted of the same measures, to the last bit."""
+    assert_frame_equal(found, wanted.select(found.columns), check_exact=True)
 
 
 @nothing_in_common
@@ -153,7 +158,7 @@ def test_no_judgment_gives_no_row(kind):
     run, qrels = collection_of(kind, 1)
     found = ir.evaluate(run, qrels.head(0), every_measure(kind))
     assert found.is_empty()
-    assert found.schema == figures(kind, 1).schema
+    assert found.schema == figures(kind).select(found.columns).schema
 
 
 @with_grades
@@ -161,7 +166,7 @@ def test_no_judgment_gives_no_row(kind):
 def test_values_are_within_the_bounds(kind, grades):
     for spec in specs(kind):
         low, high = spec.bounds
-        values = values_of(spec, figures(kind, 1, grades))
+        values = values_of(spec, figures(kind, grades))
         assert values.null_count().sum_horizontal().item() == 0, spec.name
         assert all(low <= value <= high + ROUNDING for row in values.iter_rows() for value in row), spec.name
         assert any(value > low for row in values.iter_rows() for value in row), spec.name
@@ -169,7 +174,7 @@ def test_values_are_within_the_bounds(kind, grades):
 
 @of_every_kind
 def test_a_name_is_read_back_as_the_expression_it_names(kind):
-    measures = every_measure(kind)
+    measures = every_sample(kind)
     for expression in measures:
         assert ir.parse(expression.meta.output_name()).meta.eq(expression)
     assert len({expression.meta.output_name() for expression in measures}) == len(measures)
@@ -181,7 +186,7 @@ def test_a_rising_map_of_the_scores_changes_nothing(kind):
     run, qrels = collection_of(kind, 1)
     score = pl.col("score")
     mapped = run.with_columns(pl.when(score < 7).then(score - 1000).otherwise(score**3))
-    assert_same(ir.evaluate(mapped, qrels, every_measure(kind)), figures(kind, 1))
+    assert_same(ir.evaluate(mapped, qrels, every_measure(kind)), figures(kind))
 
 
 def zeros(kind: str, frame: pl.DataFrame) -> set[str]:
@@ -194,7 +199,7 @@ def zeros(kind: str, frame: pl.DataFrame) -> set[str]:
 @pytest.mark.whole("seconds a kind", quick=1)
 def test_without_a_retrieved_document_a_measure_is_0(kind):
     run, qrels = collection_of(kind, 3)
-    found = ir.evaluate(run.clear(), qrels, every_measure(kind), missing="zero")
+    found = ir.evaluate(run.clear(), qrels, every_sample(kind), missing="zero")
     assert found.height == qrels["query_id"].n_unique()
     assert zeros(kind, found) == {spec.name for spec in specs(kind)} - NO_FLOOR.keys()
 
@@ -205,7 +210,7 @@ def test_without_a_retrieved_document_a_measure_is_0(kind):
 def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(kind):
     run, qrels = collection_of(kind, 3)
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
-    found = ir.evaluate(unjudged, qrels, every_measure(kind))
+    found = ir.evaluate(unjudged, qrels, every_sample(kind))
     others = {*NO_FLOOR, "NumRet", "unj", "Hole", "Fallout", "MCC"}
     assert zeros(kind, found) == {spec.name for spec in specs(kind)} - others
 
@@ -214,7 +219,7 @@ def test_no_ranking_is_better_than_the_perfect_one():
     """The best ranking for several subtopics is not that of one grade a document: test_diversity has it."""
     run, qrels = collection_of("documents", 4)
     qrels = with_relevant(qrels)
-    best, other = (ir.evaluate(ranking, qrels, every_measure()) for ranking in (perfect(qrels), run))
+    best, other = (ir.evaluate(ranking, qrels, every_sample("documents")) for ranking in (perfect(qrels), run))
     for spec in specs("documents"):
         low, high = (other, best) if spec.best != spec.bounds[0] else (best, other)
         # The perfect ranking for these parameters is another one.
@@ -250,20 +255,19 @@ OF_THE_RUN = {
 def test_unjudged_documents_in_the_relation_change_nothing(kind, grades):
     run, qrels = collection_of(kind, 1, grades=GRADES[grades])
     within = ir.evaluate(run.with_columns(price=1.0), qrels, [*every_measure(kind), OF_THE_RUN[kind]])
-    assert_same(within.drop("reads the run"), figures(kind, 1, grades))
+    assert_same(within.drop("reads the run"), figures(kind, grades))
 
 
 @of_every_kind
 def test_method_function_and_name_are_one(kind):
     run, qrels = collection_of(kind, 1)
-    assert_same(ir.evaluate(run, qrels, figures(kind, 1).columns[1:]), figures(kind, 1))
+    assert_same(ir.evaluate(run, qrels, [measure.meta.output_name() for measure in every_measure(kind)]), figures(kind))
     for spec in specs(kind):
-        function = spec.function
-        assert getattr(ir, function.__name__) is function
+        name = spec.function.__name__
+        assert getattr(ir, name) is spec.function
         of_spec = samples(spec)
         for arguments in of_spec[: share(len(of_spec), 1)]:
-            wanted = figures(kind, 1).select("query_id", function(**arguments).meta.output_name())
-            assert_same(getattr(run.ir, function.__name__)(qrels, **arguments), wanted)
+            assert_same(getattr(run.ir, name)(qrels, **arguments), figures(kind))
 
 
 @of_grades
@@ -356,6 +360,6 @@ def test_unjudged_documents_complete_the_ranking():
 
 
 def test_every_measure_is_there_at_once():
-    result = figures("documents", 1)
-    assert result.width == 1 + len(every_measure())
+    result = figures("documents")
+    assert result.width == 1 + len(every_sample("documents"))
     assert all(math.isfinite(value) for value in result.drop("query_id").to_numpy().ravel())
