@@ -157,7 +157,7 @@ def drift(
         row["low"], row["high"] = ends[row["run"], row["measure"], row["bucket"]] if row["n_queries"] else (None, None)
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
-    of_tests: Any = {"correction": options["correction"], "alpha": options["alpha"], "resamples": None}
+    of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
     return give_back(tested(rows, schema, significant="drifted", **of_tests), per_query)
 
 

@@ -129,7 +129,7 @@ def worst_slices(
     if baseline is not None:
         rows = [_with_notes(row, scores) for row in rows]
     schema = {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
-    of_tests: Any = {"correction": options["correction"], "alpha": options["alpha"], "resamples": None}
+    of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
     return give_back(tested(rows, schema, significant="significant", **of_tests), per_query)
 
 

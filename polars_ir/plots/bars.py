@@ -91,8 +91,9 @@ def differences(
     """
     frame, names = in_memory(per_query, measure, "differences")
     name = only(names)
-    comparison = compare(frame, name, baseline=baseline, **options)
     test, alpha = TESTS[options["test"]], options["alpha"]
+    options["interval"] = options["interval"] or test.interval_of_mean
+    comparison = compare(frame, name, baseline=baseline, **options)
     scores = scores_of(frame, name, options, what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")

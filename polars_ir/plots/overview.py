@@ -87,8 +87,9 @@ def forest(
     [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
     """
     frame, names = in_memory(per_query, measures, "forest")
+    test, alpha = TESTS[options["test"]], options["alpha"]
+    options["interval"] = options["interval"] or test.interval_of_mean
     comparison = compare(frame, names, baseline=baseline, **options)
-    alpha = options["alpha"]
     first = comparison.filter(pl.col("measure") == names[0])
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = [
@@ -100,7 +101,7 @@ def forest(
         )
         for place, name in enumerate(names)
     ]
-    method = TESTS[options["test"]].corrected(options["correction"])
+    method = test.corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference to {baseline}" if len(names) == 1 else f"Differences to {baseline}"

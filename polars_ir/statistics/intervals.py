@@ -8,14 +8,16 @@ interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from polars_ir.statistics.bounds import BOUNDS, lower_bound
-from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, counted
+from polars_ir.statistics.randomisation import CELLS, ROUNDING, Draws, Floats, all_flips, counted, random_flips
+from polars_ir.statistics.significance import rejected_ranks, signed_ranks
 
 Ends = tuple[float, float]
 
@@ -24,6 +26,9 @@ DRAWN = 1_000_000
 
 #: The means of samples in memory at once.
 MEANS = 20_000_000
+
+#: So often the range of values is halved to find an average in it, which is then known to the last bit.
+HALVINGS = 60
 
 #: The range of values without a known range.
 ANY = (-math.inf, math.inf)
@@ -281,6 +286,83 @@ class _Studentised:
         return (self.mean - half, self.mean + half) if math.isfinite(half) else None
 
 
+def _between_order_statistics(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
+    """The intervals of the median of what is not 0, which exclude 0 where the sign test rejects."""
+    ends: list[Ends | None] = []
+    for sample in samples:
+        values = np.sort(sample.values[sample.values != 0])
+        fewer = stats.binom.cdf(np.arange(len(values) // 2), len(values), 0.5)
+        n_rejected = np.count_nonzero(2 * fewer <= (1 - confidence) * (1 + ROUNDING))
+        ends.append((float(values[n_rejected - 1]), float(values[-n_rejected])) if n_rejected else None)
+    return ends
+
+
+def _between_walsh_averages(samples: Sequence[Values], confidence: float, _: Draws) -> list[Ends | None]:
+    """The intervals around Hodges and Lehmann's median, which exclude 0 where Wilcoxon's test rejects.
+
+    So many averages of two values, or of one with itself, are below the lower end as the test rejects
+    (https://doi.org/10.1214/aoms/1177704172).
+    """
+    ends: list[Ends | None] = []
+    for sample in samples:
+        values = np.sort(sample.values[sample.values != 0])
+        least = rejected_ranks(signed_ranks(sample.values), 1 - confidence)
+        found = None if least < 0 else (_walsh_average(values, least), -_walsh_average(-values[::-1], least))
+        ends.append(found)
+    return ends
+
+
+def _walsh_average(values: Floats, least: float) -> float:
+    """The lowest average of two of the sorted values up to which there are more than `least`, ties counting half."""
+    low, high = float(values[0]), float(values[-1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        below, up_to = (
+            (np.searchsorted(values, 2 * middle - values, side).sum() + np.searchsorted(values, middle, side)) / 2
+            for side in ("left", "right")
+        )
+        low, high = (low, middle) if (below + up_to) / 2 > least else (middle, high)
+    return high
+
+
+def _by_flips(samples: Sequence[Values], confidence: float, draws: Draws) -> list[Ends | None]:
+    """The means that Fisher's randomisation does not reject.
+
+    The sum of values less m is as extreme after a change of signs as before exactly where m is between the mean of
+    those that keep their sign and the mean of the others.
+    """
+    ends: list[Ends | None] = [None] * len(samples)
+    by_size: dict[int, list[int]] = {}
+    for place, (values, *_) in enumerate(samples):
+        by_size.setdefault(len(values), []).append(place)
+    for n, alike in by_size.items():
+        is_exact = n < draws.resamples.bit_length()
+        n_flips = 2**n if is_exact else draws.resamples
+        allowed = math.floor((1 - confidence) * (n_flips + (not is_exact)) * (1 + ROUNDING)) - (not is_exact)
+        at_once = max(1, MEANS // n_flips // 2)
+        for places in (alike[start : start + at_once] for start in range(0, len(alike), at_once) if allowed >= 0):
+            columns = np.column_stack([samples[place].values for place in places])
+            flips = all_flips(columns.shape) if is_exact else random_flips(columns.shape, draws)
+            lower, higher = (np.concatenate(part) for part in zip(*_halves(columns, flips), strict=True))
+            low = np.partition(lower, allowed, axis=0)[allowed]
+            high = -np.partition(-higher, allowed, axis=0)[allowed]
+            for place, pair in zip(places, np.column_stack([low, high]).tolist(), strict=True):
+                ends[place] = (pair[0], pair[1]) if all(map(math.isfinite, pair)) else None
+    return ends
+
+
+def _halves(columns: Floats, flips: Iterable[NDArray[np.uint8]]) -> Iterator[tuple[Floats, Floats]]:
+    """The lower and the higher mean of the values of both signs, a row per change; infinite where all have one sign."""
+    n, total = len(columns), columns.sum(axis=0)
+    for flip in flips:
+        kept = flip.sum(axis=1, dtype=np.float64)[:, None]
+        sums = flip.astype(np.float64) @ columns
+        with np.errstate(all="ignore"):
+            means = sums / kept, (total - sums) / (n - kept)
+        one_sign = (kept == 0) | (kept == n)
+        yield np.where(one_sign, -np.inf, np.minimum(*means)), np.where(one_sign, np.inf, np.maximum(*means))
+
+
 #: The intervals, by the names of their kinds.
 ESTIMATORS: dict[str, Estimator] = {
     **{kind: _by_bounds(kind) for kind in BOUNDS},
@@ -288,4 +370,7 @@ ESTIMATORS: dict[str, Estimator] = {
     "t": _by_standard_error(stats.t.ppf),
     **{kind: _bootstrap(kind) for kind in ("percentile", "BCa")},
     "bootstrap-t": _bootstrap_t,
+    "randomisation": _by_flips,
+    "median": _between_order_statistics,
+    "hodges-lehmann": _between_walsh_averages,
 }

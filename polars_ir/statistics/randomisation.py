@@ -8,7 +8,7 @@ observed is one of the cases, and no p is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -
         columns = is_exact & (unequal == n)
         by_column = filled.T[columns]
         signed = by_column[by_column != 0].reshape(len(by_column), n).T
-        p[columns] = _extreme(_all_flips(signed.shape), signed, lower=lower) / 2.0**n
+        p[columns] = _extreme(all_flips(signed.shape), signed, lower=lower) / 2.0**n
     if not is_exact.all():
         rest = filled[:, ~is_exact]
         p[~is_exact] = (_extreme(random_flips(rest.shape, draws), rest, lower=lower) + 1) / (draws.resamples + 1)
@@ -72,7 +72,8 @@ def _extreme(flips: Iterable[NDArray[np.uint8]], differences: Floats, *, lower: 
     return counts
 
 
-def _all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
+def all_flips(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
+    """All changes of signs, in chunks, as `random_flips` has them."""
     n = shape[0]
     step = max(1, CELLS // max(shape))
     for start in range(0, 2**n, step):
@@ -93,36 +94,33 @@ def random_flips(shape: tuple[int, ...], draws: Draws) -> Iterator[NDArray[np.ui
         yield bits.reshape(step, n)[:rows]
 
 
-def largest_flipped(differences: Floats, draws: Draws) -> tuple[Floats, Floats]:
-    """The step-down p of |t| among all columns, and the largest |t| of each random change of signs in ascending order.
+def largest_flipped(parts: Sequence[Floats], draws: Draws) -> Floats:
+    """The step-down p of |t| among the columns of all parts, which share no query.
 
-    A change turns all columns of a query at once, so that it keeps how they go together. Each column is compared with
-    the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
-    https://doi.org/10.1198/016214504000000539).
+    A change of signs turns all columns of a query at once, so that it keeps how they go together. Each column is
+    compared with the largest of those whose own |t| is no higher (Westfall and Young 1993, Romano and Wolf 2005,
+    https://doi.org/10.1198/016214504000000539). In the place of |t| is the share that a sum has of the root of its sum
+    of squares: of as many queries a rising function of it.
     """
-    filled = np.nan_to_num(differences)
-    n = np.count_nonzero(~np.isnan(differences), axis=0)
-    sizes = np.sqrt((filled**2).sum(axis=0))
-    shares = np.divide(filled, sizes, out=np.zeros_like(filled), where=sizes > 0)
-    observed = np.abs(shares.sum(axis=0))
+    filled = [np.nan_to_num(part) for part in parts]
+    sizes = [np.sqrt((part**2).sum(axis=0)) for part in filled]
+    shares = [
+        np.divide(part, size, out=np.zeros_like(part), where=size > 0) for part, size in zip(filled, sizes, strict=True)
+    ]
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    observed = np.abs(np.concatenate([part.sum(axis=0) for part in shares]))
     order = np.argsort(observed, kind="stable")
-    counts, largest = np.zeros(len(order)), []
-    for flip in random_flips(shares.shape, draws):
-        sums = np.abs((2 * flip.astype(np.float64) - 1) @ shares)[:, order]
-        highest = np.maximum.accumulate(sums, axis=1)
-        counts += np.count_nonzero(highest >= observed[order] - ROUNDING * n.max(initial=1), axis=0)
-        largest.append(_t_of(sums, n[order]).max(axis=1))
+    limits = observed[order] - ROUNDING * max(1, *map(len, parts))
+    counts = np.zeros(len(order))
+    for flip in random_flips((ends[-1], max(ends[-1], len(order))), draws):
+        signs = 2 * flip.astype(np.float64) - 1
+        sums = [signs[:, start:end] @ part for start, end, part in zip(ends[:-1], ends[1:], shares, strict=True)]
+        highest = np.maximum.accumulate(np.abs(np.hstack(sums))[:, order], axis=1)
+        counts += np.count_nonzero(highest >= limits, axis=0)
     p = np.empty(len(order))
     # No p is lower than that of a column with a larger |t|.
     p[order] = np.maximum.accumulate(((counts + 1) / (draws.resamples + 1))[::-1])[::-1]
-    return p, np.sort(np.concatenate(largest))
-
-
-def _t_of(shares: Floats, n: NDArray[np.int64]) -> Floats:
-    """Student's |t| of sums of n differences that are shares of the root of their sum of squares."""
-    with np.errstate(all="ignore"):
-        t: Floats = shares * np.sqrt((n - 1) / np.maximum(n - shares**2, 0))
-    return np.nan_to_num(t, nan=0.0, posinf=np.inf)
+    return p
 
 
 def bootstrap_p(differences: Floats, draws: Draws) -> Floats:

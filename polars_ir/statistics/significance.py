@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from scipy import special, stats
 from statsmodels.stats.multitest import multipletests, multitest_alias
 
+from polars_ir.statistics.bounds import p_above
 from polars_ir.statistics.randomisation import (
     ROUNDING,
     Draws,
     Floats,
     bootstrap_p,
-    largest_flipped,
     permuted_ranges,
     randomisation_p,
 )
@@ -38,6 +38,9 @@ MAIN_CORRECTIONS = (
 #: The most differences with ties for which SciPy finds the p of Wilcoxon's test among all their signs.
 PERMUTED = 13
 
+#: Up to so many differences without ties SciPy knows the distribution of Wilcoxon's statistic.
+EXACT = 50
+
 #: The resamples that must be able to fall into each comparison's share of alpha.
 PER_COMPARISON = 10
 
@@ -49,11 +52,12 @@ BUDGET = 200_000
 
 
 class Outcome(NamedTuple):
-    """The result of a test of a mean difference; its interval, if the test is one of those that make it."""
+    """The result of a test; of one of all systems also its interval, and that which holds over several families."""
 
     statistic: float | None = None
     p: float | None = None
     interval: tuple[float, float] | None = None
+    simultaneous: tuple[float, float] | None = None
 
 
 def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -150,8 +154,7 @@ def t_test(samples: Sequence[Floats]) -> list[Outcome]:
 def wilcoxon(differences: Floats) -> Outcome:
     """Wilcoxon's signed ranks."""
     ranks = signed_ranks(differences)
-    has_ties = len(np.unique(np.abs(ranks[ranks != 0]))) < len(differences)
-    if not ranks.any() or (has_ties and len(differences) <= PERMUTED):
+    if not ranks.any() or (_has_ties(ranks) and len(differences) <= PERMUTED):
         # SciPy enumerates signs here, one after the other, and fails if all ranks are 0.
         p = randomisation_p(ranks[:, None], Draws(2**PERMUTED))
         return Outcome(float(min(ranks.clip(min=0).sum(), (-ranks).clip(min=0).sum())), float(p[0]))
@@ -159,6 +162,25 @@ def wilcoxon(differences: Floats) -> Outcome:
         # Former SciPys warn that they approximate the distribution for few values.
         result = stats.wilcoxon(differences)
     return Outcome(float(result.statistic), float(result.pvalue))
+
+
+def _has_ties(ranks: Floats) -> bool:
+    """True where differences are 0, or as large as another."""
+    return len(np.unique(np.abs(ranks[ranks != 0]))) < len(ranks)
+
+
+def rejected_ranks(ranks: Floats, alpha: float) -> float:
+    """The largest of the lower sums of signed ranks at which `wilcoxon` has a p of alpha or less; below 0 if none is.
+
+    The distribution is as in `wilcoxon`: that of all changes of signs for few differences, else the normal one.
+    """
+    has_ties, of_unequal = _has_ties(ranks), np.abs(ranks[ranks != 0])
+    if len(ranks) <= (PERMUTED if has_ties else EXACT):
+        shares = np.ones(1)
+        for rank in (2 * of_unequal).astype(int):
+            shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
+        return (np.count_nonzero(2 * shares.cumsum() <= alpha * (1 + ROUNDING)) - 1) / 2
+    return float(of_unequal.sum() / 2 - stats.norm.isf(alpha / 2) * math.sqrt((of_unequal**2).sum()) / 2)
 
 
 def sign_test(differences: Floats) -> Outcome:
@@ -170,22 +192,14 @@ def sign_test(differences: Floats) -> Outcome:
     return Outcome(float(result.statistic), float(result.pvalue))
 
 
-def max_t(differences: Floats, draws: Draws, *, measures: int, alpha: float) -> list[Outcome]:
-    """The result of the step-down test of the largest |t| for each column; those of a measure are one family.
+def automatic(differences: Floats, width: float) -> Outcome:
+    """Twice the smaller p of the bounds of `gate(interval="auto")`, if no difference can be wider; the statistic is t.
 
-    The intervals of a family together miss one of its mean differences with a probability of alpha.
+    None where few queries lie on one side, and the width is not known.
     """
-    outcomes: list[Outcome] = []
-    for of_pairs in np.hsplit(differences, measures):
-        p, largest = largest_flipped(of_pairs, draws)
-        allowed = math.floor(alpha * (draws.resamples + 1) * (1 + ROUNDING))
-        limit = float(largest[draws.resamples - allowed]) if allowed else math.inf
-        for column, of_pair in zip(of_pairs.T, p.tolist(), strict=True):
-            pairs = column[there(column)]
-            half = limit * float(np.nan_to_num(deviation(pairs))) / math.sqrt(max(1, len(pairs)))
-            ends = (float(pairs.mean()) - half, float(pairs.mean()) + half) if half and math.isfinite(half) else None
-            outcomes.append(Outcome(_t(pairs), of_pair, ends) if len(pairs) > 1 else Outcome())
-    return outcomes
+    sides = [p_above(side, 0.0, lowest=-width) for side in (differences, -differences)]
+    p = None if sides[0] is None or sides[1] is None else min(1.0, 2 * min(sides[0], sides[1]))
+    return Outcome(_t(differences), p)
 
 
 def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, float | None]]:
@@ -197,11 +211,14 @@ def binomial(successes: int, trials: int) -> tuple[float, tuple[float | None, fl
     return float(result.pvalue), (float(ends.low), float(ends.high))
 
 
-def tukey(values: Sequence[Floats], differences: Floats, draws: Draws, *, alpha: float) -> list[Outcome]:
+def tukey(
+    values: Sequence[Floats], differences: Floats, draws: Draws, *, alpha: float, families: int = 1
+) -> list[Outcome]:
     """The result of Tukey's test of all systems for each column; values and differences are `of_all` systems.
 
     The p is that of the largest of all differences to be as large. The intervals of all differences together miss one
-    of them with a probability of alpha; one excludes 0 exactly where p is no more than alpha.
+    of them with a probability of alpha, the simultaneous ones one of all families; one excludes 0 exactly where p is no
+    more than alpha. Where no ranges differ there is none.
     """
     outcomes: list[Outcome] = []
     for of_measure, of_pairs in zip(values, np.hsplit(differences, len(values)), strict=True):
@@ -213,13 +230,17 @@ def tukey(values: Sequence[Floats], differences: Floats, draws: Draws, *, alpha:
         means = of_pairs[there(of_pairs).all(axis=1)].mean(axis=0)
         narrower = np.searchsorted(ranges, np.abs(means) - ROUNDING * np.abs(complete).max())
         p = (draws.resamples - narrower + 1) / (draws.resamples + 1)
-        # So many of ranges and observation may be as wide as a difference whose p is alpha.
-        allowed = math.floor(alpha * (draws.resamples + 1) * (1 + ROUNDING))
-        margin = float(ranges[draws.resamples - allowed]) if allowed else None
+        margins = [_margin(ranges, level) for level in (alpha, alpha / families)]
         for difference, of_pair in zip(means.tolist(), p.tolist(), strict=True):
-            ends = None if margin is None else (difference - margin, difference + margin)
-            outcomes.append(Outcome(difference, of_pair, ends))
+            ends = [(difference - margin, difference + margin) if margin else None for margin in margins]
+            outcomes.append(Outcome(difference, of_pair, *ends))
     return outcomes
+
+
+def _margin(ranges: Floats, alpha: float) -> float | None:
+    """The widest of sorted ranges but for those that, with the one observed, may be as wide; None if too few are."""
+    allowed = math.floor(alpha * (len(ranges) + 1) * (1 + ROUNDING))
+    return float(ranges[len(ranges) - allowed]) if allowed else None
 
 
 def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) -> list[float | None]:

@@ -7,8 +7,9 @@ that of two equal figures both are marked or none. Marks are what `compare` foun
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_lowercase
+from typing import Any
 
 import polars as pl
 
@@ -140,17 +141,15 @@ def note_on_best(cells: pl.DataFrame) -> Iterator[str]:
         yield f"Bold: the best; of {_first(costs)} the lowest." if costs else "Bold: the best."
 
 
-def note_on_marks(
-    compared: pl.DataFrame, *, baseline: str | None, test: str, correction: str | None, alpha: float
-) -> Iterator[str]:
+def note_on_marks(compared: pl.DataFrame, baseline: str | None, options: Mapping[str, Any]) -> Iterator[str]:
     """The note on the marks: their meaning, test and number of queries, and the comparisons that could not be made."""
     used = compared["n_queries"].unique().sort().to_list()
     over = f"{used[0]:,} to {used[-1]:,} queries" if len(used) > 1 else queries(used[0])
-    corrected = (
-        f"{CORRECTIONS.get(correction, correction)} correction for each measure" if correction else "no correction"
-    )
+    test, correction = TESTS[options["test"]], options["correction"]
+    family = "over all measures" if options["family"] == "all" else "for each measure"
+    corrected = f"{CORRECTIONS.get(correction, correction)} correction {family}" if correction else "no correction"
     # A test of all comparisons at once needs none.
-    how = [TESTS[test].title, f"level {alpha:g}", *([] if TESTS[test].of_all else [corrected]), over]
+    how = [test.title, f"level {options['alpha']:g}", *([] if test.of_all else [corrected]), over]
     if not compared["significant"].any():
         yield f"No difference is significant ({', '.join(how)})."
     elif baseline is None:

@@ -21,6 +21,7 @@ from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import Marking
+from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.per_query.summarize import summarize
 from polars_ir.tables import typesetting
 from polars_ir.tables.beside import beside, check_parts, parts_of
@@ -131,8 +132,7 @@ def table(
     if {"interval", "difference"} & set(parts):
         notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
-        marks = note_on_marks(compared, baseline=baseline, test=test, correction=options["correction"], alpha=alpha)
-        notes = [*marks, *notes]
+        notes = [*note_on_marks(compared, baseline, options), *notes]
     if format == "latex":
         return typesetting.latex(cells, title, " ".join(notes), corner, label=label, wide=wide)
     if format == "markdown":
@@ -173,7 +173,8 @@ def _compared(rows: pl.DataFrame, measures: Sequence[str], baseline: str | None,
     if is_alone or options["test"] is None:
         return None
     require("stats", "ir.table with a test")
-    comparison: pl.DataFrame = compare(rows, measures, baseline=baseline, **options)
+    interval = TESTS[options["test"]].interval_of_mean
+    comparison: pl.DataFrame = compare(rows, measures, baseline=baseline, interval=interval, **options)
     return comparison
 
 

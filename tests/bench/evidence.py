@@ -208,7 +208,7 @@ def families(_: Path, simulations: int) -> None:
 
 
 def _rejects(differences: np.ndarray) -> bool:
-    return bool((largest_flipped(differences, draws=Draws(499))[0] <= LEVEL).any())
+    return bool((largest_flipped([differences], Draws(499)) <= LEVEL).any())
 
 
 def _alike(source: np.random.Generator) -> np.ndarray:

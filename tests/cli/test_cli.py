@@ -310,9 +310,9 @@ def test_a_terminal_shows_the_columns_that_matter_and_how_many_it_leaves_out(gat
     names = re.findall(r"\w+", shown[1])
     assert names[:4] == ["run", "baseline", "measure", "difference"]
     assert names[-4:] == ["low", "high", "p_corrected", "significant"]
-    assert last == f"{29 - len(names)} of 29 columns are left out: --table shows all."
+    assert last == f"{30 - len(names)} of 30 columns are left out: --table shows all."
     assert main([*compared, "--table"]) == 0
-    assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[1])) == 29
+    assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[1])) == 30
 
 
 @pytest.mark.parametrize(("room", "columns"), [("10", 2), ("60", 5), ("1000", 29)])
@@ -624,7 +624,7 @@ def test_markdown_of_a_comparison_has_the_columns_of_a_comment_or_all(gating, ca
         *("run", "baseline", "measure", "difference", "p_corrected", "significant")
     ]
     assert main([*compared, "--all"]) == 0
-    assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[0])) == 29
+    assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[0])) == 30
 
 
 def test_a_table_is_printed_or_written_by_the_ending(gating, folder, capsys):

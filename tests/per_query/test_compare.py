@@ -75,6 +75,7 @@ def test_a_row_by_hand():
         "rank_biserial_high": pytest.approx(1.0, rel=1e-12),
         "p_equivalent": None,
         "equivalent": None,
+        "interval": "t",
         "wins": 3,
         "ties": 1,
         "losses": 0,
@@ -134,11 +135,39 @@ def test_the_interval_is_the_one_that_goes_with_the_test(test, pydocs):
     found = compare(pydocs, baseline="bm25", measures="RR", test=test, resamples=500).filter(run="tfidf")
     d = scores(pydocs, "tfidf", "RR") - scores(pydocs, "bm25", "RR")
     low, high = found.select("low", "high").row(0)
-    if test in ("tukey", "max-t"):
+    if test == "tukey":
         assert low + high == pytest.approx(2 * found["difference"].item())
     else:
-        kind = "bootstrap-t" if test == "bootstrap" else "t"
-        assert (low, high) == pytest.approx(estimates([Values(d)], kind, draws=Draws(500))[0].ends, rel=1e-12)
+        sample = Values(d, support=(-1.0, 1.0))
+        expected = estimates([sample], paired_tests.TESTS[test].interval, draws=Draws(500))[0].ends
+        assert (low, high) == pytest.approx(expected, rel=1e-12)
+
+
+@EVERY_TEST
+@pytest.mark.whole("some seconds a case", quick=1)
+def test_the_interval_excludes_0_exactly_where_p_is_significant(test):
+    source = np.random.default_rng(5)
+    sizes = [4, 6, 9, 12, 16, 25, 60, 150]
+    size, n = np.repeat(sizes, sizes), sum(sizes)
+    frames = []
+    for system in range(13):
+        drawn = {
+            "AP": source.normal(0.51, 0.02, n),
+            "P@10": 0.5 + source.integers(-5, 8, n) / 100,
+            "RR": 0.5 + source.choice([0, 0, 0, -0.5, 0.25, 0.5], n),
+        }
+        values = {name: [0.5] * n if system == 0 else drawn[name] for name in drawn}
+        frames.append(pl.DataFrame({"run": f"s{system:02}", "query_id": range(n), "size": size, **values}))
+    rows = compare(
+        pl.concat(frames), list(drawn), baseline="s00", by="size", test=test, alpha=0.2, resamples=399
+    ).filter(pl.col("p").is_not_null())
+    known = rows.filter(pl.col("low").is_not_null())
+    excludes = (pl.col("low") > 0) | (pl.col("high") < 0)
+    assert known.select((excludes == (pl.col("p") <= 0.2)).all()).item()
+    assert known.select((pl.col("low") < pl.col("high")).all()).item()
+    wider = (pl.col("simultaneous_low") <= pl.col("low")) & (pl.col("simultaneous_high") >= pl.col("high"))
+    assert known.select(wider.all()).item()
+    assert known.height > 0.8 * rows.height > 200
 
 
 @pytest.mark.parametrize("kind", ["t", "normal", "percentile", "BCa"])
@@ -282,7 +311,10 @@ def test_a_slice_is_compared_as_if_it_were_alone(test):
     assert found["odd"].to_list() == [0, 1]
     for number in range(2):
         alone = compare(some.filter(odd == number), **options)
-        assert_frame_equal(found.filter(odd=number).drop("odd"), alone, check_exact=True)
+        # What allows for a family allows for both slices.
+        of_family = cs.starts_with("simultaneous", "p_corrected", "significant")
+        of_slice = found.filter(odd=number).drop("odd")
+        assert_frame_equal(of_slice.drop(of_family), alone.drop(of_family), check_exact=True)
 
 
 def test_slices_keep_their_dtype():
@@ -388,9 +420,10 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
     [
         ({"baseline": "c"}, ["baseline names 'c', which is not one of the systems: 'a', 'b'"]),
         ({"measures": "valeu"}, ["'valeu'", "Did you mean 'value'?"]),
-        ({"test": "randomization"}, ["test must be one of 't', 'wilcoxon'", "Did you mean 'randomisation'?"]),
+        ({"test": "randomization"}, ["test must be one of 't', 'auto', 'wilcoxon'", "Did you mean 'randomisation'?"]),
         ({"correction": "bonferoni"}, ["correction must be one of 'bonferroni', ", "Did you mean 'bonferroni'"]),
         ({"correction": "bh"}, ["'fdr_tsbky', or None; got 'bh'. Did you mean 'fdr_bh'?"]),
+        ({"family": "al"}, ["family must be one of 'measure', 'all'", "Did you mean 'all'?"]),
         ({"interval": "bca"}, ["interval must be one of ", "Did you mean 'BCa'?"]),
         ({"test": "tukey", "correction": "fdr_bh"}, ["by itself", "correction='fdr_bh'"]),
         ({"alpha": 0}, ["alpha must be between 0 and 1"]),
@@ -446,8 +479,45 @@ def test_simultaneous_intervals_are_those_of_bonferroni(pydocs):
     found = compare(pydocs, measures="RR")
     for end in ("low", "high"):
         assert found[f"simultaneous_{end}"].to_list() == pytest.approx(alone[end].to_list(), rel=1e-12)
-    one = compare(pydocs, measures="RR", correction=None)
-    assert one["simultaneous_low"].equals(one["low"])
+    columns = cs.starts_with("simultaneous")
+    assert_frame_equal(compare(pydocs, measures="RR", correction=None).select(columns), found.select(columns))
+    assert_frame_equal(compare(pydocs, measures="RR", test="max-t").select(columns), found.select(columns))
+
+
+@pytest.mark.parametrize(("test", "family"), [("t", 18), ("max-t", 18), ("tukey", 6)])
+def test_the_family_of_all_are_the_slices_and_measures_too(test, family, pydocs):
+    slices = pydocs.select("query_id").unique().with_columns(half=pl.col("query_id").str.slice(1).cast(int) % 2)
+    options = {"by": slices, "test": test, "resamples": 999}
+    found = compare(pydocs, family="all", **options)
+    alone = compare(pydocs, alpha=0.05 / family, correction=None, **options)
+    interval = ["low", "high"]
+    wider = found.select(low="simultaneous_low", high="simultaneous_high")
+    assert_frame_equal(wider, alone.select(interval))
+    if test == "t":
+        expected = multipletests(found["p"], method="holm")[1]
+        assert found["p_corrected"].to_list() == pytest.approx(expected.tolist(), rel=1e-12)
+    if test == "tukey":
+        assert found["p_corrected"].to_list() == pytest.approx([min(1, 6 * p) for p in found["p"]])
+    by_measure = compare(pydocs, **options)
+    assert (by_measure["p_corrected"] <= found["p_corrected"]).all()
+    assert by_measure["p_corrected"].to_list() != found["p_corrected"].to_list()
+
+
+def test_the_family_of_max_t_is_that_of_all_slices():
+    source = np.random.default_rng(8)
+    some = frame(a=[0.0] * 14, b=source.normal(0.3, 0.5, 14).tolist(), c=source.normal(0, 0.5, 14).tolist())
+    some = some.with_columns(slice=pl.col("query_id").str.slice(1).cast(int) % 2)
+    found = compare(some, "value", baseline="a", by="slice", test="max-t", resamples=200_000)
+    d = [
+        np.column_stack([some.filter(run=run, slice=part).sort("query_id")["value"].to_numpy() for run in "bc"])
+        for part in range(2)
+    ]
+    signs = np.array(list(product([1, -1], repeat=7)))
+    # The largest of the two slices' statistics, whose signs change independently of each other.
+    sums = [np.abs(signs @ (part / np.sqrt((part**2).sum(axis=0)))) for part in d]
+    largest = np.maximum(sums[0].max(axis=1)[:, None], sums[1].max(axis=1)).ravel()
+    wanted = (largest >= max(part[0].max() for part in sums) - 1e-12).mean()
+    assert found["p_corrected"].min() == pytest.approx(wanted, abs=0.005)
 
 
 def test_the_p_of_max_t_is_that_of_every_sign():
@@ -458,8 +528,8 @@ def test_the_p_of_max_t_is_that_of_every_sign():
     sums = np.abs(signs @ (d / np.sqrt((d**2).sum(axis=0))))
     observed = sums[0]
     wanted = [(sums.max(axis=1) >= observed[0] - 1e-12).mean(), (sums[:, 1] >= observed[1] - 1e-12).mean()]
-    assert found["p"].to_list() == pytest.approx(wanted, abs=0.015)
-    assert found["p_corrected"].equals(found["p"].alias("p_corrected"))
+    assert found["p_corrected"].to_list() == pytest.approx(wanted, abs=0.015)
+    assert found["p"].to_list() == pytest.approx(compare(some, baseline="a")["p"].to_list())
 
 
 def test_systems_within_the_margin_are_equivalent():

@@ -168,7 +168,7 @@ def test_of_a_cost_the_lowest_difference_is_the_greatest_win(per_query):
 
 def test_bars_say_what_compare_says(per_query):
     chart = plots.differences(per_query, "ndcg_cut_10", baseline="bm25", test="sign", tolerance=0.05)
-    found = compare(per_query, baseline="bm25", measures="nDCG@10", test="sign", tolerance=0.05)
+    found = compare(per_query, baseline="bm25", measures="nDCG@10", test="sign", tolerance=0.05, interval="t")
     for panel, row in zip(chart.concat, found.to_dicts(), strict=True):
         assert panel.title.text == row["run"]
         assert panel.title.subtitle[0] == f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
@@ -236,7 +236,7 @@ def test_from_2000_queries_on_points_are_binned(many):
 
 def test_a_forest_is_compare_in_the_order_of_the_first_measure(per_query):
     chart = plots.forest(per_query, baseline="bm25", measures=["nDCG@10", "Hole@10"], test="wilcoxon")
-    found = compare(per_query, baseline="bm25", measures=["nDCG@10", "Hole@10"], test="wilcoxon")
+    found = compare(per_query, baseline="bm25", measures=["nDCG@10", "Hole@10"], test="wilcoxon", interval="t")
     drawn = pl.concat([panel.layer[1].data for panel in chart.concat])
     assert_frame_equal(drawn.drop("verdict"), found)
     # Both are worse than the baseline: lower where higher is better, and higher where lower is.

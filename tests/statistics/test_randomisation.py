@@ -151,7 +151,7 @@ def test_near_copies_of_one_system_do_not_make_the_largest_t_reject():
         one = source.normal(0.5, 0.05, (30, 1))
         values = np.hstack([one + source.normal(0, 0.002, (30, 8)), source.normal(0.5, 0.3, (30, 2))])
         differences = np.column_stack([values[:, i] - values[:, j] for i, j in pairs])
-        rejected += bool((largest_flipped(differences, draws=Draws(199))[0] <= 0.05).any())
+        rejected += bool((largest_flipped([differences], Draws(199)) <= 0.05).any())
     assert rejected <= stats.binom.ppf(0.999, 300, 0.05)
 
 

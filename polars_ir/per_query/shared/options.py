@@ -65,8 +65,16 @@ class Testing(TypedDict, total=False):
             "holm",
             or_none(anything(), "for none"),
             "How p allows for the number of comparisons, such as 'holm', 'bonferroni' or 'fdr_bh'. It is a method of "
-            "`statsmodels.stats.multitest.multipletests`; None leaves p as it is. The family are all rows of a measure "
-            "whose p is defined, those of all slices together.",
+            "`statsmodels.stats.multitest.multipletests`; None leaves p as it is.",
+        ),
+    ]
+    family: Annotated[
+        Literal["measure", "all"],
+        Option(
+            "measure",
+            one_of("measure", "all"),
+            "The comparisons that `p_corrected` and the simultaneous intervals allow for: those of a 'measure', of all "
+            "systems and slices, or 'all' of the result, those of other measures too.",
         ),
     ]
     alpha: Annotated[float, Option(0.05, chance(), ALPHA)]
@@ -75,9 +83,9 @@ class Testing(TypedDict, total=False):
         Option(
             None,
             or_none(one_of(*BOUNDED, *INTERVALS), "for the test's default"),
-            "The interval of the difference; by default that of the test. 'percentile', 'BCa' and "
-            "'bootstrap-t' are of the bootstrap; 'bounded' and 'auto' hold where few queries differ, as in `gate`. "
-            "With bootstrap goes 'bootstrap-t', with tukey and max-t the simultaneous one, else 't'.",
+            "The interval of the difference; by default that of the test, which excludes 0 where p is up to alpha. "
+            "'percentile', 'BCa' and 'bootstrap-t' are of the bootstrap; 'bounded' and 'auto' hold where few queries "
+            "differ, as in `gate`.",
         ),
     ]
     tolerance: Annotated[
@@ -143,6 +151,7 @@ class Marking(TypedDict, total=False):
         Option("t", or_none(one_of(*TESTS), "for no marks"), f"{TESTING['test'].meaning} None leaves the marks out."),
     ]
     correction: Annotated[str | None, TESTING["correction"]]
+    family: Annotated[Literal["measure", "all"], TESTING["family"]]
     alpha: Annotated[float, TESTING["alpha"]]
     missing: Annotated[Literal["zero", "skip"], TESTING["missing"]]
     resamples: Annotated[int | None, TESTING["resamples"]]

@@ -18,21 +18,30 @@ if TYPE_CHECKING:
     from polars_ir.statistics.significance import Outcome
 
 
+#: The intervals of a median, which need not hold the mean.
+OF_MEDIANS = ("median", "hodges-lehmann")
+
+
 class Paired(NamedTuple):
-    """The input of a test: scores of each measure, a column per system, and differences, a column per comparison."""
+    """The input of a test: scores of each measure, a column per system, and differences, a column per comparison.
+
+    `widths` are the ranges of the measure of each column, and `families` the number of families of all systems.
+    """
 
     values: Sequence[Floats]
     differences: Floats
     alpha: float
     tolerance: float
     draws: Draws
+    widths: Sequence[float] = ()
+    families: int = 1
 
 
 class PairedTest(NamedTuple):
-    """A test: what papers call it, what it tells of each comparison, the interval that goes with it, what it asks for.
+    """A test: its name in papers, its outcomes for each comparison, the interval that goes with it, and what it needs.
 
-    One `of_all` allows for the number of comparisons by itself, and makes its own intervals; a `complete` one takes
-    only queries for which all systems have a value; of a `resampled` one p has a lowest value.
+    One `of_all` allows for the number of comparisons by itself; a `complete` one takes only queries for which all
+    systems have a value, and makes its own intervals; of a `resampled` one p has a lowest value.
     """
 
     name: str
@@ -42,6 +51,11 @@ class PairedTest(NamedTuple):
     of_all: bool = False
     complete: bool = False
     resampled: bool = False
+
+    @property
+    def interval_of_mean(self) -> str | None:
+        """The interval to draw beside a mean difference, where that of the test is of a median; else its own."""
+        return "t" if self.interval in OF_MEDIANS else None
 
     def corrected(self, correction: str | None) -> str:
         """Its name, and that of the correction where one is made."""
@@ -81,13 +95,16 @@ def _bootstrap(paired: Paired) -> list[Outcome]:
 def _tukey(paired: Paired) -> list[Outcome]:
     from polars_ir.statistics import significance
 
-    return significance.tukey(paired.values, paired.differences, paired.draws, alpha=paired.alpha)
+    return significance.tukey(
+        paired.values, paired.differences, paired.draws, alpha=paired.alpha, families=paired.families
+    )
 
 
-def _max_t(paired: Paired) -> list[Outcome]:
+def _auto(paired: Paired) -> list[Outcome]:
     from polars_ir.statistics import significance
 
-    return significance.max_t(paired.differences, paired.draws, measures=len(paired.values), alpha=paired.alpha)
+    samples = zip(significance.samples_of(paired.differences), paired.widths, strict=True)
+    return [significance.automatic(sample, width) for sample, width in samples]
 
 
 #: Every paired test by its name.
@@ -95,12 +112,13 @@ TESTS = {
     test.name: test
     for test in (
         PairedTest("t", "paired t-test", "t", _t),
-        PairedTest("wilcoxon", "Wilcoxon signed-rank test", "t", _wilcoxon),
-        PairedTest("sign", "sign test", "t", _sign),
-        PairedTest("randomisation", "paired randomisation test", "t", _randomisation, resampled=True),
+        PairedTest("auto", "t-test corrected for skewness", "auto", _auto),
+        PairedTest("wilcoxon", "Wilcoxon signed-rank test", "hodges-lehmann", _wilcoxon),
+        PairedTest("sign", "sign test", "median", _sign),
+        PairedTest("randomisation", "paired randomisation test", "randomisation", _randomisation, resampled=True),
         PairedTest("bootstrap", "paired bootstrap test", "bootstrap-t", _bootstrap, resampled=True),
         PairedTest("tukey", "randomised Tukey HSD", "tukey", _tukey, of_all=True, complete=True),
-        PairedTest("max-t", "step-down max-t test", "max-t", _max_t, of_all=True),
+        PairedTest("max-t", "step-down max-t test", "t", _t, of_all=True),
     )
 }
 
@@ -120,33 +138,32 @@ def check_correction(correction: object) -> None:
 
 
 def tested(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[dict[str, Any]],
     schema: Mapping[str, Any],
     *,
     significant: str,
     correction: str | None,
     alpha: float,
     resamples: int | None,
+    family: str,
 ) -> pl.DataFrame:
-    """The comparisons with their p corrected, those of a measure together; `significant` names the verdict.
+    """The comparisons with their p corrected, in families of a measure or of all; `significant` names the verdict.
 
     Where p is of so many resamples, the note says of one that could not be lower that this is why it is not
     significant.
     """
     from polars_ir.statistics.significance import corrected
 
-    of_measure: dict[str, list[float | None]] = {}
+    families: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        of_measure.setdefault(row["measure"], []).append(row["p"])
-    left = dict(of_measure)
-    for measure, values in of_measure.items():
-        left[measure] = corrected(values, correction, alpha=alpha)[::-1]
-    with_p = []
+        families.setdefault("" if family == "all" else row["measure"], []).append(row)
+    for of_family in families.values():
+        for row, p in zip(of_family, corrected([r["p"] for r in of_family], correction, alpha=alpha), strict=True):
+            row.setdefault("p_corrected", p)
     for row in rows:
-        p, note = left[row["measure"]].pop(), row["note"]
-        is_significant = None if p is None else p <= alpha
-        if is_significant is False and resamples and row["p"] <= 1.5 / (resamples + 1):
+        p = row["p_corrected"]
+        row[significant] = None if p is None else p <= alpha
+        if row[significant] is False and resamples and row["p"] <= 1.5 / (resamples + 1):
             floor = f"p can not be lower with {resamples:,} resamples, too few for so many comparisons: raise them"
-            note = f"{note}; {floor}" if note else floor
-        with_p.append({**row, "p_corrected": p, significant: is_significant, "note": note})
-    return pl.DataFrame(with_p, schema=schema)
+            row["note"] = f"{row['note']}; {floor}" if row["note"] else floor
+    return pl.DataFrame(rows, schema=schema)
