@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 #: The same examples on every machine and in every run, however slow it is.
 settings.register_profile(
     "whole",
+    max_examples=100,
     derandomize=True,
     database=None,
     deadline=None,
