@@ -24,22 +24,8 @@ GOES = "0.4"
 SHOWN = 5
 
 
-class IRError(ValueError):
-    """Something in the input or the call can not be evaluated; the message says what, where and what to do.
-
-    Attributes
-    ----------
-    about
-        The parameter or the table that it is about, if any.
-    says
-        The problem.
-    near
-        The names that may have been meant.
-    fix
-        The advice.
-    examples
-        The first offending rows, or the line of a file.
-    """
+class Message(BaseException):
+    """The message of an error or a warning, as data; its text is in the words of the door that the call came by."""
 
     def __init__(
         self,
@@ -56,37 +42,40 @@ class IRError(ValueError):
         self.door = door()
 
     def __str__(self) -> str:
-        """The message, in the words of the door that the call came by."""
-        return sentence(self)
+        """The message: the problem, the names that may have been meant, the advice, and the first rows."""
+        parts = [f"{self.door.name(self.about)} {self.says}" if self.about else self.says]
+        if self.near:
+            parts.append(self.near.strip())
+        if self.fix and (advice := self.door.advice(self.fix)):
+            parts.append(advice)
+        text = shown(" ".join(parts))
+        if isinstance(self.examples, str):
+            text = f"{text}\n    {self.examples!r}"
+        elif self.examples is not None:
+            text = f"{text} The first:\n{_drawn(self.examples)}"
+        return shown(text)
 
 
-class IRWarning(UserWarning):
+class IRError(Message, ValueError):
+    """Something in the input or the call can not be evaluated; the message says what, where and what to do.
+
+    Attributes
+    ----------
+    about
+        The parameter or the table that it is about, if any.
+    says
+        The problem.
+    near
+        The names that may have been meant.
+    fix
+        The advice.
+    examples
+        The first offending rows, or the line of a file.
+    """
+
+
+class IRWarning(Message, UserWarning):
     """The call has a result, but probably not the one that was meant."""
-
-    def __init__(self, says: str, *, about: str = "", near: str = "", fix: Fix | None = None) -> None:
-        self.says, self.about, self.near, self.fix, self.examples = shown(says), about, near, fix, None
-        super().__init__(self.says)
-        self.door = door()
-
-    def __str__(self) -> str:
-        """The message, in the words of the door that the call came by."""
-        return sentence(self)
-
-
-def sentence(problem: IRError | IRWarning) -> str:
-    """The message: the problem, the names that may have been meant, the advice, and the first rows."""
-    at = problem.door
-    parts = [f"{at.name(problem.about)} {problem.says}" if problem.about else problem.says]
-    if problem.near:
-        parts.append(problem.near.strip())
-    if problem.fix and (advice := at.advice(problem.fix)):
-        parts.append(advice)
-    text = shown(" ".join(parts))
-    if isinstance(problem.examples, str):
-        text = f"{text}\n    {problem.examples!r}"
-    elif problem.examples is not None:
-        text = f"{text} The first:\n{_drawn(problem.examples)}"
-    return shown(text)
 
 
 class InputTypeError(IRError):

@@ -74,11 +74,8 @@ def summarize(
 
     Parameters
     ----------
-    per_query
-        What `polars_ir.spark.evaluate` returned, a Spark frame. The queries of one system must fit the memory of a
-        task.
-    by, weights
-        As in `polars_ir.summarize`, but columns of `per_query` only; join others to it.
+    per_query, by, weights
+        As in `polars_ir.spark.mean`.
 
     Returns
     -------
@@ -88,7 +85,7 @@ def summarize(
     Raises
     ------
     IRError
-        As `polars_ir.summarize`, for errors that the schema shows; others fail the job with that message.
+        As `polars_ir.spark.mean`.
 
     Examples
     --------

@@ -89,17 +89,9 @@ def _rbp(asked: Asked) -> pl.Expr:
     return (1 - p) * total(ranked(share * chance_of_reading(p), top() & (value > 0)))
 
 
-def _rbp_residual(asked: Asked) -> pl.Expr:
-    return _measure(asked, p=asked.pairs.get("p", 0.9))
-
-
 def _r_ndcg(asked: Asked) -> pl.Expr:
     """Rndcg, 0 where no document reaches the level of relevance."""
     return pl.when(n_relevant(asked.options.level) > 0).then(_measure(asked)).otherwise(0.0)
-
-
-def _set_f(asked: Asked) -> pl.Expr:
-    return harmonic_mean(asked.numbers[0] if asked.given else 1.0, asked.options.level)
 
 
 def _utility(asked: Asked) -> pl.Expr:
@@ -126,9 +118,9 @@ def _relevance_string(asked: Asked) -> pl.Expr:
 #: Measures that take their parameters otherwise than this package's do.
 BY_HAND: Mapping[str, Callable[[Asked], pl.Expr]] = {
     "rbp": _rbp,
-    "rbp_resid": _rbp_residual,
+    "rbp_resid": lambda asked: _measure(asked, p=asked.pairs.get("p", 0.9)),
     "Rndcg": _r_ndcg,
-    "set_F": _set_f,
+    "set_F": lambda asked: harmonic_mean(asked.numbers[0] if asked.given else 1.0, asked.options.level),
     "utility": _utility,
     "11pt_avg": _eleven_point_average,
     "relstring": _relevance_string,

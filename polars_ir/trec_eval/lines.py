@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_ir.files.finding.file import File
+from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.language.words import average, total
 from polars_ir.trec_eval.measures import COUNTS, OF_SUMMARY, OF_TOPICS
 
@@ -48,6 +50,19 @@ class Format(NamedTuple):
     def _text(self, value: float, *, may_be_whole: bool) -> str:
         # The mean over several judges of a count may be a fraction.
         return str(int(value)) if may_be_whole and value == int(value) else _number(value, self.digits)
+
+
+def read_fields(path: File, names: Sequence[str]) -> pl.DataFrame:
+    """The first fields of every line of a file, beside its number, its text and how many it has (`n_fields`)."""
+    lines = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False)
+    # A byte-order mark means nothing.
+    lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+    words = pl.col("text").str.strip_chars().str.replace_all(r"\s+", " ").str.split(" ")
+    fields = [words.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(names)]
+    try:
+        return lines.with_columns(*fields, n_fields=words.list.len()).collect()
+    except FAILURES as error:
+        raise unreadable(path, error) from None
 
 
 def of_topics(per_query: pl.DataFrame, figures: Sequence[Figure], form: Format) -> list[str]:

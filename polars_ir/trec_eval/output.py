@@ -11,13 +11,12 @@ import polars as pl
 from polars_ir.errors import FileError, IRWarning
 from polars_ir.files import read_qrels, read_run, tag_of
 from polars_ir.files.finding.copies import as_file
-from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.language.sets import TREC_EVAL as MEASURES
 from polars_ir.per_query.shared.averages import FLOOR
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.trec_eval import quirks
 from polars_ir.trec_eval.figures import figures_of
-from polars_ir.trec_eval.lines import Figure, Format, of_all, of_run, of_topics, summary_of
+from polars_ir.trec_eval.lines import Figure, Format, of_all, of_run, of_topics, read_fields, summary_of
 from polars_ir.trec_eval.measures import OF_SUMMARY, OF_TOPICS, formats_of
 from polars_ir.trec_eval.options import FORMATS, NOT_COMPUTED, NOTHING_SHARED, Options, TrecEvalError
 
@@ -164,14 +163,8 @@ def _filled(per_query: pl.DataFrame, n_topics: int, figures: Sequence[Figure]) -
 
 def read_zscores(path: str) -> pl.DataFrame:
     """The means and standard deviations of a file, of lines `topic measure mean deviation`."""
-    try:
-        text = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False).collect()
-    except FAILURES as error:
-        raise unreadable(path, error) from None
-    words = pl.col("text").str.strip_chars().str.replace_all(r"\s+", " ").str.split(" ")
-    fields = [words.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(FIELDS)]
     numbers = [pl.col(name).cast(pl.Float64, strict=False) for name in FIELDS[2:]]
-    rows = text.with_columns(*fields, n_fields=words.list.len()).with_columns(numbers)
+    rows = read_fields(path, FIELDS).with_columns(numbers)
     wrong = rows.filter((pl.col("n_fields") != len(FIELDS)) | pl.any_horizontal(pl.col(FIELDS[2:]).is_null()))
     for line, content in wrong.select("line", "text").head(1).rows():
         raise FileError.at_line(path, line, content, "a line has a topic, a measure, a mean and a standard deviation.")

@@ -23,13 +23,12 @@ from polars_ir.errors import (
 from polars_ir.files.finding.copies import downloaded
 from polars_ir.files.finding.file import File
 from polars_ir.files.finding.sources import Limits, Source, resolve, stem
-from polars_ir.files.rows.unreadable import FAILURES, unreadable
 from polars_ir.files.writers import check_path, each_system, write_lines
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import takes
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.measures import measures_of
-from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics
+from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics, read_fields
 from polars_ir.trec_eval.measures import COUNTS, our_name, place, trec_eval_name
 
 #: The fields of a line.
@@ -256,20 +255,11 @@ def _per_topic(path: File, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(path: File) -> pl.DataFrame:
     """Number and text of every line, and its three fields."""
-    lines = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False)
-    # A byte-order mark means nothing.
-    lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
-    words = pl.col("text").str.strip_chars().str.replace_all(r"\s+", " ").str.split(" ")
-    fields = [words.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(FIELDS)]
-    held = lines.filter(pl.col("text").str.strip_chars() != "")
-    try:
-        rows = held.select("line", "text", *fields, words.list.len().alias("fields")).collect()
-    except FAILURES as error:
-        raise unreadable(path, error) from None
+    rows = read_fields(path, FIELDS).filter(pl.col("text").str.strip_chars() != "")
     if rows.is_empty():
         raise FileError.empty(path)
     _check(path, rows, pl.col("text").str.contains("\0", literal=True), "a NUL byte; is this a binary file?")
-    _check(path, rows, pl.col("fields") != len(FIELDS), f"a line of trec_eval has three fields ({' '.join(FIELDS)}).")
+    _check(path, rows, pl.col("n_fields") != len(FIELDS), f"a line of trec_eval has three fields ({' '.join(FIELDS)}).")
     return rows
 
 

@@ -102,6 +102,9 @@ _NOT_READ = {
 #: The number of bytes that tell the kind of a file.
 _FIRST_BYTES = 16
 
+#: The bytes that are searched at a time.
+_CHUNK = 1 << 20
+
 
 def beginning(path: Path) -> bytes:
     """The first bytes of a file."""
@@ -110,6 +113,12 @@ def beginning(path: Path) -> bytes:
             return file.read(_FIRST_BYTES)
     except OSError as error:
         raise FileError.of_file(path, f"the file can not be read: {error.strerror}.") from None
+
+
+def holds(path: Path, byte: bytes) -> bool:
+    """True if a byte is in a file, as it is on the disk."""
+    with path.open("rb") as file:
+        return any(byte in chunk for chunk in iter(lambda: file.read(_CHUNK), b""))
 
 
 def check_readable(path: Path, begin: bytes) -> None:

@@ -14,14 +14,12 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.errors import FileError
-from polars_ir.files.finding.file import UNPACKED, File, beginning
+from polars_ir.files.finding.file import UNPACKED, File, beginning, holds
 from polars_ir.files.rows.blanks import NUMERAL
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.frames.roles import ROLES, fold
 
 _NUMBER, _LINE, _COUNT, _INSIDE, _WRONG = "number", "line", "quotes", "inside a field", "wrong"
-
-_CHUNK = 1 << 20
 
 _STRAY = 'a quote inside a field. Put the field in quotes and double the quote in it: "5"" disk".'
 
@@ -31,20 +29,12 @@ _NUMBERS = {fold(name) for role in ("score", "relevance", "rank") for name in RO
 
 def dialect_of(file: File, separator: str) -> Dialect:
     """The dialect of a file; a `FileError` for the first line that has quotes of both kinds, or broken ones."""
-    if isinstance(file, Path) and not _has_quotes(file):
+    if isinstance(file, Path) and not UNPACKED.match(beginning(file)) and not holds(file, b'"'):
         return Dialect(separator, None)
     try:
         return Dialect(separator, '"' if _encloses_fields(file, separator) else None)
     except FAILURES as error:
         raise unreadable(file, error) from None
-
-
-def _has_quotes(file: Path) -> bool:
-    """True if the bytes of a file hold a quote, or are compressed."""
-    if UNPACKED.match(beginning(file)):
-        return True
-    with file.open("rb") as content:
-        return any(b'"' in chunk for chunk in iter(lambda: content.read(_CHUNK), b""))
 
 
 def _encloses_fields(file: File, separator: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from polars_ir.errors import FileError, called, shown, warn
-from polars_ir.files.finding.file import SHOWN, UNPACKED, File, beginning
+from polars_ir.files.finding.file import SHOWN, UNPACKED, File, beginning, holds
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 
 #: The columns of each row beside its data, under names that no table has.
@@ -23,8 +23,6 @@ TEXT = "polars_ir: line text"
 KEEP = "polars_ir: line holds data"
 BAD = "polars_ir: line is wrong"
 PROBLEM = "polars_ir: line problem"
-
-_CHUNK = 1 << 20
 
 #: The number of lines that a lazy reader looks at before it returns.
 FIRST_LINES = 1000
@@ -109,13 +107,9 @@ def _holds(path: Path, character: str) -> bool:
     """True if a character of ASCII is in a file; a look at the bytes costs much less than the rows."""
     if UNPACKED.match(beginning(path)):
         lines = pl.scan_lines(path, name="line", glob=False)
-        holds = lines.select(pl.col("line").str.contains(character, literal=True).any())
-        return bool(holds.collect(engine="streaming").item())
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            if character.encode() in chunk:
-                return True
-    return False
+        found = lines.select(pl.col("line").str.contains(character, literal=True).any())
+        return bool(found.collect(engine="streaming").item())
+    return holds(path, character.encode())
 
 
 def _blank_lines(table: File) -> int:
