@@ -88,7 +88,7 @@ def needs_of(
         ties=ties,
         judged_only=judged_only,
         relevant_only=not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
-        columns=ALWAYS.union(columns, [judges] if judges else []),
+        columns=ALWAYS.union(columns, [] if judges is None else [judges]),
         whole=False,
     )
 
@@ -119,13 +119,15 @@ def check_columns(
     pair: Pair, measures: Sequence[Measured], needs: Needs, *, of_relation: Iterable[str] | None = None
 ) -> None:
     """Raise an error for a column that is nowhere, not even `of_relation`, where the kind has one of its own."""
-    keys = ("run", "query_id", pair.run.names["query_id"])
-    for name, _, call in measures:
+    keys = ("run", "query_id", pair.run.names["query_id"], *pair.splits)
+    for name, expression, call in measures:
         if name in keys:
             raise ColumnError(
                 f"a measure is named {name!r}, like a key column of the result.",
                 fix=Fix("Give it another", Code(f".alias('my_{name}')")),
             )
+        if "run" not in pair.keys and "run" in expression.meta.root_names():
+            raise ColumnError(f"measure {name!r} reads the column 'run', which a run of one system does not have.")
         if call and isinstance(weights := call.arguments.get("weights"), str):
             check_weights(name, weights, pair.qrels or pair.run)
     if of_relation is None and needs.columns.issubset(RELATION):

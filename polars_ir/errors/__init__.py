@@ -40,6 +40,8 @@ from polars_ir.errors.kinds import (
     warn as warn,
 )
 from polars_ir.errors.names import (
+    OF_PLANS as OF_PLANS,
+    TAKEN as TAKEN,
     alike as alike,
     closest as closest,
     did_you_mean as did_you_mean,

@@ -36,6 +36,11 @@ def shown(text: str, longest: int = LONGEST) -> str:
     return printable(text.encode(errors="backslashreplace").decode())
 
 
+#: Names that neither a column of the user's nor a measure has: patterns of Polars, and those of columns that plans make
+#: for a while; and the end of a message about one.
+TAKEN = re.compile(r"\*|\^.*\$|polars_ir:.*", re.DOTALL)
+OF_PLANS = "'*', '^...$' and what begins with 'polars_ir:' have a meaning in plans"
+
 #: The most names that a message lists; the number of others follows.
 LISTED = 30
 

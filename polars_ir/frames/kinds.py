@@ -19,7 +19,19 @@ import polars as pl
 import polars.selectors as cs
 from polars.io.plugins import register_io_source
 
-from polars_ir.errors import Code, ColumnError, DataError, ExtraError, Fix, InputTypeError, IRError, quoted, renaming
+from polars_ir.errors import (
+    OF_PLANS,
+    TAKEN,
+    Code,
+    ColumnError,
+    DataError,
+    ExtraError,
+    Fix,
+    InputTypeError,
+    IRError,
+    quoted,
+    renaming,
+)
 from polars_ir.frames.nested import from_mapping, from_records
 from polars_ir.frames.prepared import PreparedJudgments
 from polars_ir.frames.roles import ROLE_OF, ROLES, fold
@@ -35,9 +47,6 @@ Eager: TypeAlias = Any
 #: The message of a guard in Polars' error: the name of the column whose cast can not succeed.
 MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of|\")")
 
-#: Names that no column of the user's has: patterns of Polars, and those of columns that plans make for a while.
-TAKEN = re.compile(r"\*|\^.*\$|polars_ir:.*", re.DOTALL)
-
 #: The modules whose classes are datasets; a module of the user's may be called `datasets`, too.
 HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
 
@@ -50,7 +59,7 @@ def to_polars(table: str, value: object, *, column: str) -> Frame:
     frame = _frame(table, value, column)
     for name in frame.collect_schema():
         if TAKEN.fullmatch(name):
-            says = f"has a column {name!r}; '*', '^...$' and what begins with 'polars_ir:' have a meaning in plans."
+            says = f"has a column {name!r}; {OF_PLANS}."
             raise ColumnError(says, about=table, fix=Fix("Rename it", renaming(table, {name: "other"})))
     return frame
 

@@ -147,11 +147,11 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) ->
         if grade is None:
             raise advice.lacking_grades(schema.names())
         names["relevance"] = grade
-    if per is not None:
-        if per in names.values():
-            raise ColumnError.not_per(per, names.values())
-        names[per] = find_per(per, schema.names())
     without = ("run", "score", *MADE)
+    if per is not None:
+        if per in (taken := [*names.values(), *without]):
+            raise ColumnError.not_per(per, taken)
+        names[per] = find_per(per, schema.names())
     return _table("qrels", frame, names, without=without, check=check, per=() if per is None else (per,))
 
 

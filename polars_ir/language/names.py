@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import polars as pl
 
-from polars_ir.errors import Code, Fix, MeasureError
+from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError
 from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, several, taken_apart
 from polars_ir.language.measure import CATALOG, MARK, PARTS, Average, Call, Measure, Spec, spec_of, together
 from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
@@ -226,6 +226,9 @@ def resolve(measures: Measures) -> list[Measured]:
                     f"the measure {expression!s:.80} stands for several columns.",
                     fix=Fix("Give it one name", Code(".alias('mine')")),
                 ) from None
+            if TAKEN.fullmatch(name):
+                fix = Fix("Give it another", Code(".alias('mine')"))
+                raise MeasureError(f"a measure is named {name!r}; {OF_PLANS}.", fix=fix)
             if name in measured and not (of_set or name in of_sets):
                 raise MeasureError.twice(name)
             if of_set:
@@ -248,11 +251,11 @@ def resolve_one(measure: Measures, caller: str) -> Measured:
 def measure_of(column: str) -> str:
     """The name of a column without that of its part.
 
-    >>> measure_of("AP high"), measure_of("AP")
-    ('AP', 'AP')
+    >>> measure_of("AP high"), measure_of("AP"), measure_of("high")
+    ('AP', 'AP', 'high')
     """
     measure, _, part = column.rpartition(" ")
-    return measure if part in PARTS else column
+    return measure if measure and part in PARTS else column
 
 
 def canonical(name: str) -> Column | None:

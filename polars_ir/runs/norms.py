@@ -35,11 +35,6 @@ COUNTS = frozenset(("n_retrieved", "n_candidates"))
 #: Message for NaN scores (from infinities).
 NOT_A_NUMBER = "a normalised score is NaN, as of infinite scores; leave these out, or normalise by 'rank'"
 
-#: Message for a list whose scores are beyond the known ends of min-max.
-NO_SCALE = (
-    "min_max has a minimum at or above the highest score of a list, or a maximum below its lowest; mend these ends"
-)
-
 
 class Norm(NamedTuple):
     """A norm: the new score of a document as an expression over its list.
@@ -55,7 +50,7 @@ class Norm(NamedTuple):
     absent: pl.Expr | None = None
     per: Per = "query"
     ends: Mapping[str, Mapping[str, float]] = MappingProxyType({})
-    wrong: pl.Expr | None = None
+    wrong: Mapping[str, pl.Expr] = MappingProxyType({})
 
 
 def _each(divisor: pl.Expr) -> pl.Expr:
@@ -91,9 +86,9 @@ def min_max(
     ends = {"minimum": minimum, "maximum": maximum}
     by_system = {option: dict(end) for option, end in ends.items() if isinstance(end, Mapping)}
     # A list of one score at its highest is right, and one at its lowest has no scale.
-    wrong = (is_low & (high <= low)) | (is_high & (high < low))
-    known = minimum is not None or maximum is not None
-    return Norm("min-max", value, per=per, ends=by_system, wrong=wrong if known else None)
+    wrong = _beyond("minimum", minimum, "at or above the highest", is_low & (high <= low))
+    wrong |= _beyond("maximum", maximum, "below the lowest", is_high & (high < low))
+    return Norm("min-max", value, per=per, ends=by_system, wrong=wrong)
 
 
 def largest(per: Per = "query") -> Norm:
@@ -198,6 +193,19 @@ def _end(option: str, value: Any, own_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     return pl.lit(float(value)), pl.lit(True)
 
 
+def _beyond(option: str, value: Any, where: str, wrong: pl.Expr) -> dict[str, pl.Expr]:
+    """For a known end, or that of each system, the message for a list on the wrong side of it, and what is wrong."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        return {f"min_max({option}={value}) is {where} score of a list; mend it": wrong}
+    return {
+        f"min_max({option}={{{str(system)!r}: {end}}}) is {where} score of a list of its system; mend it": wrong
+        & (pl.col("run").cast(pl.String) == str(system))
+        for system, end in value.items()
+    }
+
+
 #: The norms, each with the parameters it has by default.
 NORMS: tuple[Callable[..., Norm], ...] = (min_max, largest, shares, z, dbsf, l2, ranks, borda)
 
@@ -226,9 +234,11 @@ def check_ends(norm: Norm | None, systems: Sequence[str]) -> None:
 
 def with_known_ends(rows: pl.LazyFrame, norm: Norm | None, run: Table) -> pl.LazyFrame:
     """The rows of a run, which has the systems that the ends of the norm name."""
-    if norm is not None and "run" in run.dtypes:
-        for option, ends in norm.ends.items():
-            rows = of_known_systems(rows, option, ends, run)
+    for option, ends in ({} if norm is None else norm.ends).items():
+        if "run" not in run.dtypes:
+            says = f"must be a number for a run of one system, which has no name; got {dict(ends)!r}."
+            raise OptionError(says, about=option)
+        rows = of_known_systems(rows, option, ends, run)
     return rows
 
 
@@ -240,8 +250,8 @@ def normalized(rows: pl.LazyFrame, norm: Norm, keys: list[str]) -> pl.LazyFrame:
     rows = with_counts(rows, norm.value.meta.root_names(), keys)
     if BY_NAME.get(norm.name) is not norm:
         check_over_list("norm", norm.value, rows)
-    if norm.wrong is not None:
-        rows = guard(rows, norm.wrong.over(of_list or pl.lit(True)), NO_SCALE)
+    for message, wrong in norm.wrong.items():
+        rows = guard(rows, wrong.over(of_list or pl.lit(True)), message)
     return rows.with_columns(score=value)
 
 

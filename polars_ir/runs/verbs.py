@@ -177,7 +177,8 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     check("how", how, one_of(*get_args(How)))
     table = guarded(checked_run(run))
     new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
-    rows = table.all_columns().with_columns(was_query="query_id", was_doc="doc_id")
+    was = {role: f"polars_ir: {role}" for role in DOCUMENT}
+    rows = table.all_columns().with_columns(pl.col(role).alias(name) for role, name in was.items())
     rows = rows.with_columns(_new_id(table, column).alias(role) for role, column in _roles(new).items())
     schema = rows.collect_schema()
     rows = rows.with_columns(pl.col(role).cast(fitting("run", role, str(new[role]), schema[role])) for role in new)
@@ -185,7 +186,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     # Integers are added exactly, and cast once.
     exact = score.cast(pl.Int128 if table.dtypes["score"].is_integer() else pl.Float64)
     summed = total(exact.sort()).cast(pl.Float64)
-    scores = {"max": score.max(), "sum": summed, "first": score.sort_by("was_query", "was_doc").first()}
+    scores = {"max": score.max(), "sum": summed, "first": score.sort_by(*was.values()).first()}
     collapsed = rows.group_by(*table.keys, "doc_id").agg(score=scores[how])
     return returned(in_order(collapsed, table.keys), table, run)
 
@@ -354,9 +355,9 @@ def _roles(new: object) -> dict[str, str | pl.Expr]:
 
 def _new_id(table: Table, column: str | pl.Expr) -> pl.Expr:
     """The column that stands in place of an id."""
-    if isinstance(column, pl.Expr):
-        return column
-    if column not in table.columns:
-        near = nearest(str(column), table.columns)
-        raise ColumnError(f"has no column {column!r}; it has {quoted(table.columns)}.", about="run", near=near)
-    return pl.col(column)
+    read = column.meta.root_names() if isinstance(column, pl.Expr) else [column]
+    for name in read:
+        if name not in table.columns:
+            near = nearest(str(name), table.columns)
+            raise ColumnError(f"has no column {name!r}; it has {quoted(table.columns)}.", about="run", near=near)
+    return column if isinstance(column, pl.Expr) else pl.col(column)

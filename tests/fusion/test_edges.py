@@ -1,6 +1,7 @@
 """Fusions of drawn runs: the same in every form and order, and right where runs, weights and scores are odd."""
 
 import math
+import re
 
 import polars as pl
 import pytest
@@ -101,6 +102,19 @@ def test_a_known_end_is_below_the_scores_and_of_a_system(table, minimum, unknown
         assert result(lambda form=form, norm=misspelt: ir.normalize(form, norm)) == "wrong"
         assert result(lambda form=form, norm=misspelt: ir.fuse(form, "sum", norm=norm)) == "wrong"
         assert result(lambda form=form: ir.fuse(form, lower_is_better=[first, unknown])) == "wrong"
+
+
+def test_a_known_end_beyond_the_scores_is_named():
+    runs = {"a": {"q": {"x": 3.0, "y": 1.0}}, "b": {"q": {"x": 9.0, "y": 8.0}}}
+    for norm, says in (
+        (ir.fusion.min_max(minimum={"a": 5}), "minimum={'a': 5}) is at or above the highest score of a list"),
+        (ir.fusion.min_max(maximum={"a": 2, "b": 7}), "maximum={'b': 7}) is below the lowest score of a list"),
+        (ir.fusion.min_max(minimum=5), "minimum=5) is at or above the highest score of a list"),
+    ):
+        with pytest.raises(ir.DataError, match=re.escape(says)):
+            ir.normalize(runs, norm)
+    with pytest.raises(ir.OptionError, match="minimum must be a number for a run of one system"):
+        ir.normalize(runs["a"], ir.fusion.min_max(minimum={"a": 0}))
 
 
 @given(runs(), st.sampled_from(["geometric", "harmonic"]), st.sampled_from([None, "min-max", "z"]))

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import TAKEN, FileError
 from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import NUMERAL, not_a_grade, not_a_score, whole_grades
@@ -23,7 +23,6 @@ from polars_ir.files.rows.quotes import dialect_of
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 from polars_ir.files.writing.checks import BROKEN, check_judged_once, check_text, raise_if_any
-from polars_ir.frames.kinds import TAKEN
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import Table
 

@@ -77,7 +77,9 @@ class Aligned:
         """The values of the measures in one column, and their names in another that distinguishes means."""
         keys = [*map(column_for, self.slices), *self.systems, ALL, *([self.weight] if self.weight else [])]
         rows = self.rows.select(*keys, pl.col(measures).cast(pl.Float64))
-        long = rows.unpivot(measures, index=keys, variable_name="measure", value_name=VALUE)
+        # A measure may itself be called `measure`.
+        name = "polars_ir: measure"
+        long = rows.unpivot(measures, index=keys, variable_name=name, value_name=VALUE).rename({name: "measure"})
         return replace(self, rows=long, systems=[*self.systems, "measure"])
 
     def named(self, means: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
