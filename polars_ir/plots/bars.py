@@ -21,8 +21,8 @@ from polars_ir.plots.style import (
     FOREGROUND,
     OUTCOME_SCALE,
     Chart,
+    axis,
     in_memory,
-    named_once,
     number,
     of_figures,
     of_outcomes,
@@ -110,14 +110,8 @@ def differences(
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*comparison.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
     scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
-    panels = []
-    for place, (of_run, row) in enumerate(zip(bars, rows, strict=True)):
-        names_x, names_y = named_once(place, len(rows), columns)
-        titles = (
-            "queries, the greatest win first" if names_x else None,
-            f"difference in {with_direction(name)}" if names_y else None,
-        )
-        panels.append(_bars_and_mean(of_run, row, titles, scale, single=len(rows) == 1))
+    y = alt.Y("difference:Q", title=f"difference in {with_direction(name)}", scale=scale, axis=axis())
+    panels = [_bars_and_mean(of_run, row, y, single=len(rows) == 1) for of_run, row in zip(bars, rows, strict=True)]
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
@@ -150,20 +144,18 @@ def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
 def _bars_and_mean(
     bars: pl.DataFrame,
     row: Mapping[str, Any],
-    titles: tuple[str | None, str | None],
-    scale: alt.Scale,
+    y: alt.Y,
     *,
     single: bool,
 ) -> alt.LayerChart:
     width, height = (700, 300) if single else (300, 120)
-    x = alt.X("start:Q", title=titles[0], scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
+    scale, ticks = alt.Scale(nice=False), axis(tickMinStep=1)
+    x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
     tooltip_of_bars = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
     of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=tooltip_of_bars)
     # Without a stroke there are seams between the bars.
     seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
-    heights = of_bars.mark_bar(strokeWidth=0.6).encode(
-        y=alt.Y("difference:Q", title=titles[1], scale=scale), y2=alt.datum(0), stroke=seamless
-    )
+    heights = of_bars.mark_bar(strokeWidth=0.6).encode(y=y, y2=alt.datum(0), stroke=seamless)
     ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
     of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))

@@ -19,7 +19,7 @@ from polars_ir.per_query.shared.options import confidence_is_alpha
 from polars_ir.per_query.summarize import summarize
 from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note_on_bands
 from polars_ir.plots.markup import without_markup
-from polars_ir.plots.style import FOREGROUND, drawn, systems_of, titled, with_direction, with_run
+from polars_ir.plots.style import FOREGROUND, axis, drawn, systems_of, titled, with_direction, with_run
 from polars_ir.runs.evaluate import evaluate
 
 #: The height of a chart of cutoffs.
@@ -46,7 +46,7 @@ def cutoffs(
     The interval is that of t over queries, of each system by itself: overlapping bands do not tell whether two systems
     differ. With a `baseline` the chart shows differences from it, with the interval of `compare`. Of more than five
     systems the best five at the last cutoff are in colour, and bands are left out; tooltips have the intervals all the
-    same. A click on the legend shows one system alone.
+    same. A click on a point shows one system alone.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def cutoffs(
 def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, confidence: float) -> alt.LayerChart:
     """The lines over cutoffs; of differences, also that of the baseline."""
     systems, column, ks = systems_of(rows), next(iter(names)), list(names.values())
-    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=ks, grid=False))
+    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=axis(values=ks, grid=False))
     y = with_direction(column).replace(f"@{ks[0]}", "@k")
     coloured = best_at_the_end(rows, "k", cost=is_cost(column))
     layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
@@ -192,7 +192,7 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     points = with_run(summarize(per_query))
     rows = points.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
     systems = systems_of(rows)
-    x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall")
+    x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=axis())
     relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."
     rows = drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
     by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))

@@ -7,13 +7,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_ir.plots.style import MOST_COLOURED, click, colour, dash, of_figures, seen, shape
+from polars_ir.plots.style import MOST_COLOURED, axis, click, colour, dash, of_figures, seen, shape, shortened
 
 #: The height of a label at the end of a line, in pixels.
 LABEL = 13
-
-#: The length of one from which on it is cut.
-LONGEST_NAME = 200
 
 
 def note_on_bands(systems: list[str], confidence: float, method: str = "t") -> str:
@@ -42,30 +39,28 @@ def lines(
     *,
     domain: Any = alt.Undefined,
     coloured: list[str] | None = None,
-    first: bool = True,
     named: bool = False,
 ) -> list[alt.Chart]:
     """The layers of a line with points per system, over bands from `low` to `high` where these do not hide each other.
 
-    Of several panels, the `first` one takes the clicks. Where lines are `named` at their ends, the legend leaves room.
+    Lines that are `named` at their ends have no legend, and a click on a point shows one system alone.
     """
-    longest = max((len(system) for system in coloured or systems), default=0)
-    offset = 18 + min(LONGEST_NAME, 7 * longest) if named else 18
+    of_run, of_points = colour(systems, coloured), shape(systems, coloured)
+    if named:
+        of_run, of_points = of_run.legend(None), of_points.legend(None)
     figures = [column for column in ("mean", "low", "high") if column in rows.columns]
     tooltip = ["run:N", x.shorthand, *of_figures(*figures), "n_queries:Q"]
     if coloured is not None:
         # What is drawn last lies on top.
         rows = rows.sort(pl.col("run").is_in(coloured), maintain_order=True)
-    base = alt.Chart(rows).encode(x=x, color=colour(systems, coloured, offset=offset), opacity=seen())
-    mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain))
+    base = alt.Chart(rows).encode(x=x, color=of_run, opacity=seen())
+    mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain), axis=axis())
     line = base.mark_line(strokeWidth=1.5).encode(y=mean, strokeDash=dash(systems, coloured))
-    points = base.mark_point(filled=True, size=50).encode(
-        y=mean, shape=shape(systems, coloured, offset=offset), tooltip=tooltip
-    )
+    points = base.mark_point(filled=True, size=50).encode(y=mean, shape=of_points, tooltip=tooltip)
     if coloured is not None:
         small = alt.condition(alt.FieldOneOfPredicate("run", coloured), alt.value(50), alt.value(12))
         points = points.encode(size=small)
-    layers = [line, points.add_params(click()) if first else points]
+    layers = [line, points.add_params(click(on_legend=not named))]
     if "low" in rows.columns and len(systems) <= MOST_COLOURED:
         band = base.transform_filter("isValid(datum.low)").mark_area(clip=True)
         layers = [band.encode(y=alt.Y("low:Q"), y2="high:Q", opacity=seen(0.15)), *layers]
@@ -87,9 +82,10 @@ def names_at_the_end(
     last = named.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
     ends = last.sort("mean", "run").select("run", field, "mean")
     places = apart(ends["mean"].to_list(), (span[1] - span[0]) * LABEL / height, span[1])
-    base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64)))
-    names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight="bold", limit=LONGEST_NAME).encode(
-        x=x, y="place:Q", text="run:N", color=colour(systems, coloured).legend(None), opacity=seen()
+    short = pl.Series([shortened(system) for system in ends["run"]], dtype=pl.String)
+    base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64), name=short))
+    names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight="bold").encode(
+        x=x, y="place:Q", text="name:N", color=colour(systems, coloured).legend(None), opacity=seen()
     )
     return names
 

@@ -18,18 +18,18 @@ from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     GREY,
-    LONGEST_LABEL,
     OUTCOMES,
     Chart,
+    axis,
     click,
     drawn,
     in_memory,
-    named_once,
     number,
     of_figures,
     of_kinds,
     one_below_the_other,
     seen,
+    shortened,
     side_by_side,
     titled,
     with_direction,
@@ -96,15 +96,15 @@ def forest(
         _intervals(
             _with_verdict(comparison.filter(pl.col("measure") == name), name),
             systems.to_list(),
-            name,
-            f"difference to {baseline}" if named_once(place, len(names), 2)[0] else None,
+            f"{with_direction(name)}: difference to {shortened(baseline)}",
         )
-        for place, name in enumerate(names)
+        for name in names
     ]
     method = test.corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
-    title = f"{names[0]}: difference to {baseline}" if len(names) == 1 else f"Differences to {baseline}"
+    title = f"{names[0]}: difference to {shortened(baseline)}"
+    title = title if len(names) == 1 else f"Differences to {shortened(baseline)}"
     return side_by_side(panels, titled(title, below), columns=2)
 
 
@@ -115,7 +115,7 @@ def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
     return rows.with_columns(verdict=verdict.when(~significant).then(neither).otherwise(untested))
 
 
-def _intervals(rows: pl.DataFrame, systems: list[str], measure: str, title: str | None) -> alt.LayerChart:
+def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
     colour, shape = of_kinds("verdict", VERDICTS)
     means = ("mean", "baseline_mean", "difference")
@@ -126,14 +126,14 @@ def _intervals(rows: pl.DataFrame, systems: list[str], measure: str, title: str 
         tooltip=["run:N", "verdict:N", *figures, "n_queries:Q", "note:N"],
         opacity=seen(),
     )
-    x = alt.X("difference:Q", title=title, axis=alt.Axis(grid=False, tickCount=5), scale=alt.Scale(padding=12))
+    x = alt.X("difference:Q", title=title, axis=axis(grid=False, tickCount=5), scale=alt.Scale(padding=12))
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeDash=[3, 3]).encode(x="zero:Q")
     lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q")
     of_all = base.transform_filter("isValid(datum.simultaneous_low)").mark_rule(strokeWidth=1)
     of_all = of_all.encode(x=alt.X("simultaneous_low:Q"), x2="simultaneous_high:Q")
     points = base.mark_point(filled=True, size=90).encode(x=x, shape=shape).add_params(click(on_legend=False))
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
-    return panel.properties(width=320, height=alt.Step(22), title=titled(with_direction(measure)))
+    return panel.properties(width=320, height=alt.Step(22))
 
 
 @takes(then=without_markup)
@@ -174,9 +174,9 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     means = with_run(mean(frame)).select("run", *names)
     means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
     cells = _shaded(means, names)
-    axis = alt.Axis(orient="top", labelAngle=-40, labelLimit=LONGEST_LABEL)
+    on_top = axis(orient="top", labelAngle=-40)
     base = alt.Chart(drawn(cells, "Show fewer measures.")).encode(
-        x=alt.X("measure:N", sort=names, title=None, axis=axis),
+        x=alt.X("measure:N", sort=names, title="measure", axis=on_top),
         y=one_below_the_other(means["run"].to_list()),
         tooltip=["run:N", "measure:N", *of_figures("mean")],
     )

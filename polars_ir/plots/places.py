@@ -17,10 +17,10 @@ from polars_ir.plots.style import (
     GREY,
     PALETTE,
     Chart,
+    axis,
     click,
     drawn,
     in_memory,
-    named_once,
     of_figures,
     of_kinds,
     one_below_the_other,
@@ -83,25 +83,22 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     few = (percent == 0) & (pl.col("chance_first") > 0)
     share = pl.when(few).then(pl.lit("< 1 %")).otherwise(pl.format("{} %", percent))
     places = places.with_columns(group=group, share=share)
-    panels = [
-        _ranges(places.filter(measure=name), name, names_x=named_once(place, len(names), COLUMNS)[0])
-        for place, name in enumerate(names)
-    ]
+    panels = [_ranges(places.filter(measure=name), name) for name in names]
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
     title = f"{with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
     below = "Numbers: the share of samples of queries in which a system is first."
     return side_by_side(panels, titled(title, lines, below), columns=COLUMNS)
 
 
-def _ranges(rows: pl.DataFrame, measure: str, *, names_x: bool) -> alt.LayerChart:
+def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:
     """A panel of a measure."""
     systems = rows["run"].to_list()
     colour, shape = of_kinds("group", GROUPS)
     columns = ("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N")
     scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
     ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
-    axis = alt.Axis(values=ticks, format="d", grid=False)
-    x = alt.X("rank:Q", scale=scale, title="rank" if names_x else None, axis=axis)
+    title = f"rank by {with_direction(measure)}"
+    x = alt.X("rank:Q", scale=scale, title=title, axis=axis(values=ticks, format="d", grid=False))
     base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
         y=one_below_the_other(systems, grid=True),
         color=colour,
@@ -113,4 +110,4 @@ def _ranges(rows: pl.DataFrame, measure: str, *, names_x: bool) -> alt.LayerChar
     points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(click(on_legend=False))
     shares = known.mark_text(align="left", dx=8).encode(x=alt.value(320), text="share:N", color=alt.value(FOREGROUND))
     panel = alt.LayerChart(layer=[lines, points, shares])
-    return panel.properties(width=320, height=alt.Step(20), title=titled(with_direction(measure)))
+    return panel.properties(width=320, height=alt.Step(20))

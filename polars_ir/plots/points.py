@@ -15,13 +15,14 @@ from polars_ir.plots.markup import without_markup
 from polars_ir.plots.pairwise import ranked_pairs
 from polars_ir.plots.style import (
     GREY,
-    LONGEST_LABEL,
     OUTCOME_SCALE,
     OUTCOMES,
+    axis,
     in_memory,
     of_figures,
     of_outcomes,
     only,
+    shortened,
     titled,
     with_direction,
 )
@@ -71,8 +72,8 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     frame, names = in_memory(per_query, measure, "scatter")
     name = only(names)
     scores = scores_of(frame, name, options, what="ir.plots.scatter")
-    for axis, system in (("x", x), ("y", y)):
-        scores.index(system, axis)
+    for name_of_axis, system in (("x", x), ("y", y)):
+        scores.index(system, name_of_axis)
     if x == y:
         raise OptionError(f"x and y must be two systems; got {x!r} for both.")
     pairs = ranked_pairs(scores, name, y, x, options["tolerance"] * ROUNDED)
@@ -83,10 +84,9 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     cell = (high - low) / CELLS if pairs.height >= BINNED else None
     points, together = _points(pairs, cell)
     square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
-    cut = alt.Axis(titleLimit=LONGEST_LABEL)
     marks = alt.Chart(points).encode(
-        x=alt.X("x_value:Q", title=f"{x}: {with_direction(name)}", scale=square, axis=cut),
-        y=alt.Y("y_value:Q", title=f"{y}: {with_direction(name)}", scale=square, axis=cut),
+        x=alt.X("x_value:Q", title=f"{shortened(x)}: {with_direction(name)}", scale=square, axis=axis()),
+        y=alt.Y("y_value:Q", title=f"{shortened(y)}: {with_direction(name)}", scale=square, axis=axis()),
         size=_size(points, binned=cell is not None),
         color=of_outcomes(),
         tooltip=["query:N", "n_queries:Q", *of_figures("x_value", "y_value")],

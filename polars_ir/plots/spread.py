@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import polars as pl
 
-from polars_ir.language.names import column_of
+from polars_ir.language.names import column_of, is_cost
 from polars_ir.language.options import takes
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.summarize import summarize
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
-    LONGEST_LABEL,
     PALETTE,
     Chart,
+    axis,
     click,
     drawn,
     in_memory,
     of_figures,
     seen,
+    shortened,
     side_by_side,
     systems_of,
     titled,
@@ -54,8 +55,8 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
     and dots of nearly equal values stand on each other. So counts can be read off: nine of 20 dots at 1 are 45 % of the
     queries. From 1,000 queries on, and where so many values are the same that dots on each other would be too small, it
-    has a histogram of 40 bars. Below is a tick at the mean, with the interval of
-    `summarize`. A click on a system shows it alone.
+    has a histogram of 40 bars, of which the highest has its share as a figure. Below is a tick at the mean, with the
+    interval of `summarize`. The best system of the first measure stands first. A click on a system shows it alone.
 
     Parameters
     ----------
@@ -94,56 +95,71 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     query = next(column for column in frame.columns if column != "run")
     keys = [column for column in ("run", query) if column in frame.columns]
     rows, means = with_run(frame), with_run(summarize(frame.select(*keys, *names)))
-    systems = systems_of(rows)
-    panels, kinds = [], set()
-    for name in names:
-        values = rows.select("run", value=pl.col(name).cast(pl.Float64)).drop_nulls()
-        of_measure = means.filter(pl.col("measure") == name, pl.col("mean").is_not_null())
-        panel, kind = _panel(values, of_measure, systems, name)
-        panels.append(panel)
-        kinds.add(kind)
+    best_first = means.filter(measure=names[0]).sort("mean", descending=not is_cost(names[0]), nulls_last=True)
+    systems = systems_of(best_first)
+    shown = [_shown(rows, means.filter(pl.col("mean").is_not_null(), measure=name), systems, name) for name in names]
+    # Dots of one size in all panels.
+    sizes = [measure.size for measure in shown if measure.size is not None]
+    panels = [_panel(measure, systems, min(sizes, default=0)) for measure in shown]
+    kinds = {"bars" if measure.size is None else "dots" for measure in shown}
     title = f"{names[0]} of each query" if len(names) == 1 else "Measures of each query"
     most_queries = rows.group_by("run").len()["len"].max()
     legends = {
         "dots": f"A dot: 1 of {DOTS} equal parts of the queries, by value.",
-        "bars": "Bars: the share of queries.",
+        "bars": "Bars: the share of queries, as a figure at the highest.",
     }
     if isinstance(most_queries, int) and most_queries < DOTS:
         legends["dots"] = "A dot: a query."
-    shown = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
+    marks = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
     below = "Below: the mean with its interval of 95 % (Wilson's)."
-    return side_by_side(panels, titled(title, shown, below), columns=2)
+    return side_by_side(panels, titled(title, marks, below), columns=2)
 
 
-def _panel(values: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str) -> tuple[alt.LayerChart, str]:
-    """A panel of a measure: a row per system; and whether it has dots or bars."""
-    ends, row_height = _ends(values, means, measure), HEIGHTS[len(systems) > FEW]
-    rows = pl.DataFrame({"run": systems}).with_row_index("row").select("run", floor=-1.0 - pl.col("row") + 0.2)
-    x = alt.Scale(domain=ends, nice=False, padding=6)
-    placed_values = rows.join(values, on="run", maintain_order="left_right")
-    is_long = values.height >= HISTOGRAM * max(1, values["run"].n_unique())
-    dots = None if is_long else _dots(placed_values, ends, x, row_height)
-    shown = dots or _bars(placed_values, ends, x)
-    # The names stand in the middle of rows whose places are numbers.
-    names = f"{json.dumps([str(system) for system in systems])}[round(-datum.value - 0.5)]"
-    middles = [-place - 0.5 for place in range(len(systems))]
-    axis = alt.Axis(
-        values=middles, labelExpr=names, labelLimit=LONGEST_LABEL, grid=False, ticks=False, domain=False, title=None
+class _Shown(NamedTuple):
+    """The content of a panel: the values and the mean of each system, and the size of dots, if there are any."""
+
+    measure: str
+    values: pl.DataFrame
+    means: pl.DataFrame
+    ends: list[float]
+    row_height: int
+    size: float | None
+
+
+def _shown(rows: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str) -> _Shown:
+    """The content of the panel of a measure, a row per system."""
+    row_height = HEIGHTS[len(systems) > FEW]
+    floors = pl.DataFrame({"run": systems}).with_row_index("row").select("run", floor=-1.0 - pl.col("row") + 0.2)
+    of_measure = rows.select("run", value=pl.col(measure).cast(pl.Float64)).drop_nulls()
+    ends = _ends(of_measure, means, measure)
+    values = floors.join(of_measure, on="run", maintain_order="left_right")
+    size = None
+    if of_measure.height < HISTOGRAM * max(1, of_measure["run"].n_unique()):
+        values, size = _stacked(values, ends, row_height)
+    return _Shown(measure, values, means.join(floors, on="run"), ends, row_height, size)
+
+
+def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
+    """A panel of a measure: a row per system."""
+    x = alt.X(
+        title=with_direction(shown.measure), scale=alt.Scale(domain=shown.ends, nice=False, padding=6), axis=axis()
     )
+    marks = _bars(shown, x) if shown.size is None else [_dots(shown, x, size)]
+    # The names stand in the middle of rows whose places are numbers.
+    names = f"{json.dumps([shortened(system) for system in systems])}[round(-datum.value - 0.5)]"
+    middles = [-place - 0.5 for place in range(len(systems))]
+    of_systems = axis(values=middles, grid=False, ticks=False, domain=False)
+    of_systems.labelExpr = names
     scale = alt.Scale(domain=[-len(systems), 0], nice=False)
-    shown = shown.encode(color=alt.value(PALETTE[0]), opacity=seen())
-    placed = means.join(rows, on="run").with_columns(floor=pl.col("floor") - MEAN)
-    base = alt.Chart(placed).encode(
-        y=alt.Y("floor:Q", scale=scale, axis=axis), color=alt.value(FOREGROUND), opacity=seen()
+    base = alt.Chart(shown.means.with_columns(floor=pl.col("floor") - MEAN)).encode(
+        y=alt.Y("floor:Q", scale=scale, axis=of_systems, title="system"), color=alt.value(FOREGROUND), opacity=seen()
     )
     interval = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, clip=True)
     mean = base.mark_tick(size=10, thickness=2).encode(
         x="mean:Q", tooltip=["run:N", *of_figures("mean", "low", "high"), "n_queries:Q"]
     )
-    layers = [shown.add_params(click(on_legend=False)), interval.encode(x=alt.X("low:Q"), x2="high:Q"), mean]
-    height = row_height * len(systems)
-    panel = alt.LayerChart(layer=layers).properties(width=WIDTH, height=height, title=titled(with_direction(measure)))
-    return panel, "bars" if dots is None else "dots"
+    layers = [*marks, interval.encode(x=alt.X("low:Q"), x2="high:Q"), mean]
+    return alt.LayerChart(layer=layers).properties(width=WIDTH, height=shown.row_height * len(systems))
 
 
 def _ends(values: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
@@ -155,8 +171,8 @@ def _ends(values: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float
     return ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
 
 
-def _dots(values: pl.DataFrame, ends: list[float], x: alt.Scale, row_height: int) -> alt.Chart | None:
-    """Quantiles of each system, those of a bin on each other; None where they would be too small."""
+def _stacked(values: pl.DataFrame, ends: list[float], row_height: int) -> tuple[pl.DataFrame, float | None]:
+    """Quantiles of each system, those of a bin on each other, and the size of their dots; None if it is too small."""
     width = (ends[1] - ends[0]) / BINS
     count = pl.len().over("run")
     quantile = pl.int_range(pl.len()).over("run") * pl.min_horizontal(count, DOTS) // count
@@ -169,28 +185,40 @@ def _dots(values: pl.DataFrame, ends: list[float], x: alt.Scale, row_height: int
         .with_columns(level=pl.int_range(pl.len()).over("run", "bin"))
     )
     size = min(WIDTH / BINS, FILLED * row_height / (max(quantiles["level"], default=0) + 1))
-    if size < SMALLEST:
-        return None
-    height = pl.col("floor") + (pl.col("level") + 0.5) * size / row_height
-    dots = quantiles.select("run", "value", stacked_at=ends[0] + pl.col("bin") * width, height=height)
-    chart = alt.Chart(drawn(dots, "Show fewer systems.")).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2)
-    place = alt.X("stacked_at:Q", scale=x, title=None)
-    dotted: alt.Chart = chart.encode(x=place, y="height:Q", tooltip=["run:N", *of_figures("value")])
+    return (values, None) if size < SMALLEST else (quantiles, size)
+
+
+def _dots(shown: _Shown, x: alt.X, size: float) -> alt.Chart:
+    """A dot for each quantile, on those below it."""
+    stacked_at = shown.ends[0] + pl.col("bin") * (shown.ends[1] - shown.ends[0]) / BINS
+    height = pl.col("floor") + (pl.col("level") + 0.5) * size / shown.row_height
+    dots = drawn(shown.values.select("run", "value", stacked_at=stacked_at, height=height), "Show fewer systems.")
+    chart = alt.Chart(dots).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2).add_params(click(on_legend=False))
+    place, blue = x.field("stacked_at").type("quantitative"), alt.value(PALETTE[0])
+    dotted: alt.Chart = chart.encode(
+        x=place, y="height:Q", tooltip=["run:N", *of_figures("value")], color=blue, opacity=seen()
+    )
     return dotted
 
 
-def _bars(values: pl.DataFrame, ends: list[float], x: alt.Scale) -> alt.Chart:
-    """The share of a system's queries in each bin, as bars on its floor."""
-    width = (ends[1] - ends[0]) / BINS
-    bin = ((pl.col("value") - ends[0]) / width).floor().clip(0, BINS - 1)
-    counts = values.group_by("run", "floor", bin=bin, maintain_order=True).agg(n_queries=pl.len())
+def _bars(shown: _Shown, x: alt.X) -> list[alt.Chart]:
+    """The share of a system's queries in each bin, as bars on its floor, and the highest share in figures."""
+    low, width = shown.ends[0], (shown.ends[1] - shown.ends[0]) / BINS
+    bin = ((pl.col("value") - low) / width).floor().clip(0, BINS - 1)
+    counts = shown.values.group_by("run", "floor", bin=bin, maintain_order=True).agg(n_queries=pl.len())
     share = pl.col("n_queries") / pl.col("n_queries").sum().over("run")
-    shares = counts.with_columns(share=share, low=ends[0] + pl.col("bin") * width)
+    shares = counts.with_columns(share=share, low=low + pl.col("bin") * width)
     shares = shares.with_columns(
         high=pl.col("low") + width, top=pl.col("floor") + FILLED * pl.col("share") / pl.col("share").max()
     )
-    chart = alt.Chart(drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems.")).mark_rect()
     tooltip = ["run:N", *of_figures("low", "high", "share"), "n_queries:Q"]
-    low = alt.X("low:Q", scale=x, title=None)
-    barred: alt.Chart = chart.encode(x=low, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip)
-    return barred
+    chart = alt.Chart(drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems."))
+    place = x.field("low").type("quantitative")
+    bars = chart.mark_rect().encode(x=place, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip, opacity=seen())
+    highest = shares.sort("share", descending=True, maintain_order=True).group_by("run", maintain_order=True).first()
+    # Where a bar stands in the right half, its figure is at its left.
+    align = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? 'right' : 'left'")
+    offset = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? -3 : 12")
+    figures = alt.Chart(highest).mark_text(align=align, dx=offset, baseline="top", color=FOREGROUND)
+    figures = figures.encode(x="low:Q", y="top:Q", text=alt.Text("share:Q", format=".0%"), opacity=seen())
+    return [bars.encode(color=alt.value(PALETTE[0])).add_params(click(on_legend=False)), figures]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import cycle, islice
 from typing import Any
 
 import altair as alt
@@ -19,12 +18,11 @@ from polars_ir.language.names import is_cost
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.measures import Measures
 
-#: Colours that the colour-blind can tell apart (CIELAB distances of 20 and more, also for them), the first ones best.
-PALETTE = ("#2E86DE", "#DD5A00", "#009E73", "#F61258", "#4F72FF", "#129E9E", "#239ECA")
-
-# Their numbers share no divisor with that of the colours, so that 35 lines and 42 points differ before any repeats.
+#: Blue, orange, green, pink and ochre, which the colour-blind can tell apart (CIELAB distances of 14 and more, also for
+#: them), and for each a dash and a shape.
+PALETTE = ("#2E86DE", "#DD5A00", "#009E73", "#E040A0", "#A09050")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4])
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 
 #: Better, neither and worse than another system.
 OUTCOMES = {"win": "#2E86DE", "tie": "#858585", "loss": "#DD5A00"}
@@ -44,10 +42,16 @@ CLICKED = "system"
 MOST_ROWS = 5_000
 
 #: The most systems that a chart distinguishes by colour; of more, the others are grey.
-MOST_COLOURED = 5
+MOST_COLOURED = len(PALETTE)
 
-#: The length of a label in pixels from which on it is cut; tooltips have it whole.
-LONGEST_LABEL = 400
+#: The most characters of a name, without its middle beyond that; tooltips have it whole.
+LONGEST_NAME = 40
+
+#: A label of an axis or of a legend, shortened as by `shortened`.
+LABEL = (
+    f"length(datum.label) > {LONGEST_NAME} "
+    "? slice(datum.label, 0, 19) + '\u2026' + slice(datum.label, -20) : datum.label"
+)
 
 #: A chart, or several side by side.
 Chart = alt.LayerChart | alt.ConcatChart
@@ -79,18 +83,27 @@ def systems_of(frame: pl.DataFrame) -> list[str]:
     return frame["run"].unique(maintain_order=True).to_list()
 
 
-def colour(systems: Sequence[str], coloured: Sequence[str] | None = None, *, offset: float = 18) -> alt.Color:
+def shortened(name: object) -> str:
+    """A name without its middle, if it is long: names of models often begin alike."""
+    text = str(name)
+    return text if len(text) <= LONGEST_NAME else f"{text[:19]}\u2026{text[-20:]}"
+
+
+def axis(**options: Any) -> alt.Axis:
+    """An axis whose grid is fainter than any mark, on a light and on a dark background."""
+    return alt.Axis(gridColor=FOREGROUND, gridOpacity=0.15, labelExpr=LABEL, labelLimit=0, titleLimit=0, **options)
+
+
+def colour(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Color:
     """A colour for each system, or for some of them, the others being grey."""
-    return alt.Color(
-        "run:N", scale=_scale(systems, PALETTE, coloured, GREY), legend=legend(systems, offset), title=None
-    )
+    scale = _scale(systems, PALETTE, coloured, GREY)
+    return alt.Color("run:N", scale=scale, legend=legend(systems, coloured), title=None)
 
 
-def shape(systems: Sequence[str], coloured: Sequence[str] | None = None, *, offset: float = 18) -> alt.Shape:
+def shape(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Shape:
     """A shape for the points of each system."""
-    return alt.Shape(
-        "run:N", scale=_scale(systems, SHAPES, coloured, "circle"), legend=legend(systems, offset), title=None
-    )
+    scale = _scale(systems, SHAPES, coloured, "circle")
+    return alt.Shape("run:N", scale=scale, legend=legend(systems, coloured), title=None)
 
 
 def dash(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.StrokeDash:
@@ -99,9 +112,8 @@ def dash(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.S
 
 
 def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str] | None, other: Any) -> alt.Scale:
-    """The kinds in turn, for all systems or for some; the others have one kind."""
-    named = systems if coloured is None else [system for system in systems if system in coloured]
-    own = dict(zip(named, islice(cycle(kinds), len(named)), strict=True))
+    """A kind for each system, or for some of them; the others have one kind."""
+    own = dict(zip(systems if coloured is None else coloured, kinds, strict=False))
     return alt.Scale(domain=list(systems), range=[own.get(system, other) for system in systems])
 
 
@@ -115,14 +127,12 @@ def seen(opacity: float = 1) -> Any:
     return alt.condition(click(), alt.value(opacity), alt.value(opacity / 10))
 
 
-def legend(systems: Sequence[str], offset: float = 18) -> alt.Legend | None:
-    """All systems with their whole names, so far from the chart; none for a single one."""
-    # Vega leaves out entries beyond 30 by default.
-    return (
-        alt.Legend(symbolLimit=0, labelLimit=LONGEST_LABEL, symbolOpacity=1, symbolStrokeWidth=0, offset=offset)
-        if len(systems) > 1
-        else None
-    )
+def legend(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Legend | None:
+    """The systems that have a colour; none for a single one."""
+    if len(systems) < 2:
+        return None
+    shown = alt.Undefined if coloured is None else list(coloured)
+    return alt.Legend(values=shown, labelExpr=LABEL, labelLimit=0, symbolOpacity=1, symbolStrokeWidth=0)
 
 
 def of_figures(*columns: str) -> list[alt.Tooltip]:
@@ -137,10 +147,8 @@ def of_kinds(column: str, kinds: Mapping[str, tuple[str, str]]) -> tuple[alt.Col
 
 
 def one_below_the_other(systems: Sequence[str], *, grid: bool = False) -> alt.Y:
-    """The systems as rows, with their whole names."""
-    return alt.Y(
-        "run:N", sort=list(systems), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL, grid=grid or alt.Undefined)
-    )
+    """The systems as rows."""
+    return alt.Y("run:N", sort=list(systems), title="system", axis=axis(grid=grid))
 
 
 def of_outcomes() -> alt.Color:
@@ -168,13 +176,6 @@ def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, co
         # One click for all panels is what is wanted (Altair 6).
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
         return alt.concat(*charts, columns=columns, title=title, spacing=30)
-
-
-def named_once(place: int, panels: int, columns: int) -> tuple[bool, bool]:
-    """True for the panel that names the horizontal axis of all panels, and for the one that names the vertical."""
-    rows = -(-panels // columns)
-    last_row = panels - (rows - 1) * columns
-    return place == (rows - 1) * columns + (last_row - 1) // 2, place == (rows - 1) // 2 * columns
 
 
 def drawn(rows: pl.DataFrame, remedy: str) -> pl.DataFrame:

@@ -17,8 +17,8 @@ from polars_ir.plots.lines import best_at_the_end, lines, names_at_the_end, note
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
-    LONGEST_LABEL,
     Chart,
+    axis,
     colour,
     drawn,
     in_memory,
@@ -54,7 +54,7 @@ def series(
     the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
     of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
     more than five systems the best five at the end are in colour, and bands are left out, which the subtitle says. A
-    click on the legend shows one system alone.
+    click on a point shows one system alone.
 
     Parameters
     ----------
@@ -96,15 +96,16 @@ def series(
     rows, x = _timed(means, by if isinstance(by, str) else "time", every)
     rings = f"Rings: another mean of this system than in the reference (corrected p up to {alpha:g})."
     rings = f"{rings} Numbers: queries."
-    panels = [
-        _marked(
-            rows.filter(measure=name), x if name == names[-1] else x.title(None), name, systems, first=name == names[0]
-        )
-        for name in names
-    ]
+    panels = [_marked(rows.filter(measure=name), x, name, systems) for name in names]
     subject = names[0] if len(names) == 1 else "Measures"
     title = titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
-    return side_by_side(panels, title, columns=1)
+    chart = side_by_side(panels, title, columns=1)
+    # Each panel has its own best systems in colour.
+    return (
+        chart
+        if len(panels) == 1
+        else chart.resolve_scale(color="independent", shape="independent", strokeDash="independent")
+    )
 
 
 def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFrame, alt.X]:
@@ -118,22 +119,21 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
         # A format of text alone shows the times as they are, in no zone of a reader's.
         scale = alt.Scale(type="utc")
         form = "%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d"
-        axis = alt.Axis(format=form, labelOverlap=True, values=stamps, grid=False)
-        return rows, alt.X("bucket:T", title=title, axis=axis, scale=scale)
+        axis_of_times = alt.Axis(format=form, labelOverlap=True, values=stamps, grid=False)
+        return rows, alt.X("bucket:T", title=title, axis=axis_of_times, scale=scale)
     if not dtype.is_numeric():
         rows = rows.with_columns(pl.col("bucket").cast(pl.String))
     order = rows["bucket"].unique(maintain_order=True).to_list()
-    axis = alt.Axis(labelOverlap=True, labelLimit=LONGEST_LABEL, labelAngle=0)
-    return rows, alt.X("bucket:O", sort=order, title=title, axis=axis)
+    return rows, alt.X("bucket:O", sort=order, title=title, axis=axis(labelOverlap=True, labelAngle=0))
 
 
-def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, first: bool) -> alt.LayerChart:
+def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
     domain = _within_bounds(rows, measure)
     coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
     rows = drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
     y, of_run = with_direction(measure), colour(systems, coloured).legend(None)
-    course = lines(rows, x, y, systems, domain=domain, coloured=coloured, first=first, named=True)
+    course = lines(rows, x, y, systems, domain=domain, coloured=coloured, named=True)
     drifted = alt.Chart(rows).transform_filter("datum.drifted === true")
     rings = drifted.mark_point(size=170, strokeWidth=2, filled=False)
     rings = rings.encode(x=x, y="mean:Q", color=of_run, opacity=seen())
@@ -145,7 +145,7 @@ def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str], *, f
         shown = rows["mean"].drop_nulls().to_list() or [0.0, 1.0]
         span = (min(shown), max(shown)) if domain is alt.Undefined else (domain[0], domain[1])
         layers.append(names_at_the_end(rows, x, systems, coloured, span, height=HEIGHT))
-    return alt.LayerChart(data=rows, layer=layers).properties(width=600, height=HEIGHT, title=titled(measure))
+    return alt.LayerChart(data=rows, layer=layers).properties(width=600, height=HEIGHT)
 
 
 def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:

@@ -34,7 +34,7 @@ WIDTH, HEIGHT, ROOM, LABEL = 270, 330, 95, 14
 #: The places where a line of the chart may be ruled, in seconds.
 DECADES = [10.0**power for power in range(-5, 5)]
 
-COLOURS = {name: PALETTE[i] for i, name in enumerate(name for name in TOOLS if name != "bare join")} | {
+COLOURS = dict(zip([name for name in TOOLS if name != "bare join"], [*PALETTE, "#8E6BD8"], strict=True)) | {
     "bare join": GREY
 }
 
