@@ -149,8 +149,9 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) ->
         names["relevance"] = grade
     without = ("run", "score", *MADE)
     if per is not None:
-        if per in (taken := [*names.values(), *without]):
-            raise ColumnError.not_per(per, taken)
+        for taken in (names.values(), without):
+            if per in taken:
+                raise ColumnError.not_per(per, taken)
         names[per] = find_per(per, schema.names())
     return _table("qrels", frame, names, without=without, check=check, per=() if per is None else (per,))
 

@@ -111,9 +111,9 @@ def test_a_known_end_beyond_the_scores_is_named():
         (ir.fusion.min_max(maximum={"a": 2, "b": 7}), "maximum={'b': 7}) is below the lowest score of a list"),
         (ir.fusion.min_max(minimum=5), "minimum=5) is at or above the highest score of a list"),
     ):
-        with pytest.raises(ir.DataError, match=re.escape(says)):
+        with pytest.raises(ir.IRError, match=re.escape(says)):
             ir.normalize(runs, norm)
-    with pytest.raises(ir.OptionError, match="minimum must be a number for a run of one system"):
+    with pytest.raises(ir.IRError, match="minimum must be a number for a run of one system"):
         ir.normalize(runs["a"], ir.fusion.min_max(minimum={"a": 0}))
 
 
