@@ -828,7 +828,7 @@ class PlotNamespace:
     def precision_recall(self, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
         """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system."""
     def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> alt.LayerChart | alt.ConcatChart:
-        """The rank of every system, with those it may have, and its chance to be first: a panel per measure."""
+        """The rank of every system, with those it may have: a panel per measure."""
     def scatter(self, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
         """Two systems query by query: a point per pair of values, and the diagonal on which they are equal."""
     def series(

@@ -23,10 +23,10 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.frames.table import Table, per_query_table
-from polars_ir.language.options import Former, check, formerly, not_negative, takes
+from polars_ir.language.options import check, not_negative, takes
 from polars_ir.per_query.shared.aligned import Scores, scores_of, systems_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
-from polars_ir.per_query.shared.options import ROUNDED, Gating
+from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
@@ -45,7 +45,7 @@ SCHEMA = {
 }
 
 
-@formerly(**dict.fromkeys(["resamples", "seed"], Former(None, "nothing for it, as nothing is drawn at random")))
+@draws_nothing
 @takes(Gating)
 def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Eager:
     """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.

@@ -10,10 +10,9 @@ import polars as pl
 from polars_ir.language.options import takes
 from polars_ir.per_query.ranks import ranks as ranks_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Ranking, confidence_is_alpha
+from polars_ir.per_query.shared.options import Ranking, confidence_is_alpha, draws_nothing
 from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
-    FOREGROUND,
     GREY,
     PALETTE,
     Chart,
@@ -41,13 +40,14 @@ COLUMNS = 2
 
 
 @confidence_is_alpha
+@draws_nothing
 @takes(Ranking, then=without_markup)
 def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Chart:
-    """The rank of every system, with those it may have, and its chance to be first: a panel per measure.
+    """The rank of every system, with those it may have: a panel per measure.
 
     Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
-    with this confidence. Colour and shape tell the systems that may be first; the number at the end is the share of
-    samples of queries in which the system is. Systems stand in the order of each panel's own measure.
+    with this confidence. Colour and shape tell the systems that may be first. Systems stand in the order of each
+    panel's own measure.
 
     Parameters
     ----------
@@ -79,15 +79,11 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     places = ranks_of(frame, names, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
-    percent = (pl.col("chance_first") * 100).round(0).cast(pl.Int64)
-    few = (percent == 0) & (pl.col("chance_first") > 0)
-    share = pl.when(few).then(pl.lit("< 1 %")).otherwise(pl.format("{} %", percent))
-    places = places.with_columns(group=group, share=share)
+    places = places.with_columns(group=group)
     panels = [_ranges(places.filter(measure=name), name) for name in names]
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
     title = f"{with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
-    below = "Numbers: the share of samples of queries in which a system is first."
-    return side_by_side(panels, titled(title, lines, below), columns=COLUMNS)
+    return side_by_side(panels, titled(title, lines), columns=COLUMNS)
 
 
 def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:
@@ -102,12 +98,11 @@ def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:
     base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
         y=one_below_the_other(systems, grid=True),
         color=colour,
-        tooltip=[*columns, *of_figures("mean", "chance_first")],
+        tooltip=[*columns, *of_figures("mean")],
         opacity=seen(),
     )
     known = base.transform_filter("isValid(datum.rank)")
     lines = known.mark_rule(strokeWidth=3).encode(x=alt.X("best_rank:Q"), x2="worst_rank:Q")
     points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(click(on_legend=False))
-    shares = known.mark_text(align="left", dx=8).encode(x=alt.value(320), text="share:N", color=alt.value(FOREGROUND))
-    panel = alt.LayerChart(layer=[lines, points, shares])
+    panel = alt.LayerChart(layer=[lines, points])
     return panel.properties(width=320, height=alt.Step(20))

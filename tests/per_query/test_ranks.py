@@ -6,8 +6,6 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.per_query.ranks import ranks
-from polars_ir.statistics.randomisation import Draws
-from polars_ir.statistics.rank_sets import better_than
 
 PYDOCS = ir.datasets.load("pydocs")
 MEASURES = ["nDCG@10", "AP", "R@100"]
@@ -43,28 +41,30 @@ def test_systems_that_can_not_be_told_apart_share_their_ranges():
         (3, 3, 3, False),
         (4, 4, 4, False),
     ]
-    assert found["chance_first"].sum() == pytest.approx(1)
-    assert found["chance_first"].to_list()[2:] == [0, 0]
 
 
-def test_ranges_are_those_of_the_pairs_that_are_told_apart(per_query):
-    found = ranks(per_query)
-    for measure in MEASURES:
-        wide = per_query.sort("query_id").pivot("run", index="query_id", values=measure).drop("query_id")
-        better = better_than(wide.to_numpy(), confidence=0.95, draws=Draws(10_000))
-        rows = found.filter(measure=measure)
-        place = {system: column for column, system in enumerate(wide.columns)}
-        assert rows["best_rank"].to_list() == [1 + better[:, place[run]].sum() for run in rows["run"]]
-        assert rows["worst_rank"].to_list() == [3 - better[place[run]].sum() for run in rows["run"]]
-        assert rows["mean"].to_list() == pytest.approx([wide[run].mean() for run in rows["run"]])
-        assert rows["rank"].to_list() == [1, 2, 3]
+def test_ranges_are_those_of_the_pairs_that_compare_tells_apart(per_query):
+    found, compared = ranks(per_query), ir.compare(per_query).filter("significant")
+    better = pl.when(pl.col("difference") > 0)
+    pairs = compared.select(
+        "measure", better.then("run").otherwise("baseline"), loser=better.then("baseline").otherwise("run")
+    )
+    for row in found.iter_rows(named=True):
+        of_measure = pairs.filter(measure=row["measure"])
+        assert row["best_rank"] == 1 + of_measure.filter(loser=row["run"]).height
+        assert row["worst_rank"] == 3 - of_measure.filter(run=row["run"]).height
+        assert row["mean"] == pytest.approx(per_query.filter(run=row["run"])[row["measure"]].mean())
+    assert found["rank"].to_list() == [1, 2, 3] * 3
 
 
-def test_two_systems_are_tied_unless_compare_tells_them_apart():
-    for shift in (0.0, 0.02, 0.04, 0.06):
-        both = frame(a=noisy(0.5, 1), b=noisy(0.5 + shift, 2))
-        is_apart = ir.compare(both, test="max-t")["significant"].item()
-        assert ranks(both)["tied_with_first"].all() != is_apart
+def test_nothing_is_drawn(per_query):
+    with pytest.warns(DeprecationWarning, match="nothing is drawn at random"):
+        found = ranks(per_query, resamples=99, seed=4)
+    assert found.equals(ranks(per_query))
+
+
+def test_a_difference_without_spread_tells_nothing_apart():
+    assert ranks(frame(a=[0.1, 0.2, 0.3, 0.4], b=[0.2, 0.3, 0.4, 0.5]))["worst_rank"].to_list() == [2, 2]
 
 
 def test_of_a_cost_the_lowest_mean_is_first():

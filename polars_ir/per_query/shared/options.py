@@ -49,6 +49,12 @@ confidence_is_alpha = formerly(
 )
 
 
+#: For those that drew samples.
+draws_nothing = formerly(
+    **dict.fromkeys(["resamples", "seed"], Former(None, "nothing for it, as nothing is drawn at random"))
+)
+
+
 #: For those that had tests of two groups of different queries.
 compares_means = formerly(
     **dict.fromkeys(["test", "resamples", "seed"], Former(None, "nothing for it, as the interval of means is the test"))
@@ -291,10 +297,6 @@ class Ranking(TypedDict, total=False):
             "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves it out for all.",
         ),
     ]
-    resamples: Annotated[
-        int, Option(10_000, whole(1, MOST_RESAMPLES), "How many changes of signs, and samples of queries, are drawn.")
-    ]
-    seed: Annotated[int, Option(0, whole(0), SEED)]
 
 
 class Discriminating(TypedDict, total=False):
