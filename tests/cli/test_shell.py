@@ -46,7 +46,7 @@ def failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("arguments", ["--help", "--version", "evaluate --help", "convert first.run -"])
-@pytest.mark.whole("a process a case", quick=1)
+@pytest.mark.whole("a process a case")
 def test_a_closed_pipe_ends_quietly(arguments):
     # The reader is gone before anything is written.
     done = shell(f"{{ sleep 0.1; polars-ir {arguments}; echo $? > status; }} | true; cat status")
@@ -67,6 +67,7 @@ def test_closed_streams_do_no_harm():
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
 
 
+@pytest.mark.whole("a process")
 def test_what_an_encoding_lacks_is_escaped(folder):
     (folder / "é.run").write_text(RUN)
     done = shell("polars-ir evaluate qrels.txt é.run -m RR", PYTHONIOENCODING="ascii")
@@ -216,6 +217,7 @@ def test_convert_names_the_files_of_several_systems(folder):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.whole("a process")
 def test_convert_prints_to_standard_output():
     done = shell("cat first.run | polars-ir convert - - --tag b >> out.txt; cat out.txt")
     assert (done.stdout.decode(), done.stderr) == (RUN.replace(" a\n", " b\n"), b"")
