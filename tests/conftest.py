@@ -1,7 +1,9 @@
 """Two suites: `pytest` leaves out what is marked `whole`, and `pytest --whole` runs everything."""
 
 import gc
+import random
 from collections import defaultdict
+from itertools import pairwise
 
 import pytest
 import suite  # noqa: F401  # registers the profiles
@@ -14,7 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "whole(why, quick=0): left out without --whole, but for `quick` of the test's cases, evenly spread"
+        "markers", "whole(why, quick=0): left out without --whole, but for a case drawn from each of `quick` parts"
     )
     settings.load_profile("whole" if config.getoption("whole") else "quick")
 
@@ -27,8 +29,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marker := item.get_closest_marker("whole"):
             cases[item.nodeid.partition("[")[0], marker.kwargs.get("quick", 0)].append(item)
     left_out = set().union(*cases.values())
-    for (_, quick), of_test in cases.items():
-        left_out -= {of_test[len(of_test) * number // quick] for number in range(quick)}
+    for (test, quick), of_test in cases.items():
+        chance = random.Random(test)
+        parts = min(quick, len(of_test))
+        borders = [len(of_test) * part // parts for part in range(parts + 1)] if parts else []
+        left_out -= {of_test[chance.randrange(*part)] for part in pairwise(borders)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
