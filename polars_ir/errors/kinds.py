@@ -88,7 +88,7 @@ class InputTypeError(IRError):
 
     @classmethod
     def no_text(cls, table: str, error: UnicodeEncodeError) -> InputTypeError:
-        return cls(f"has a name that is no text, {error.object!r:.80}: half of a character in it.", about=table)
+        return cls(f"has a name that is no text, {error.object!r:.80}: it has an unpaired surrogate.", about=table)
 
     @classmethod
     def lazy(cls, what: str) -> InputTypeError:

@@ -1,4 +1,4 @@
-"""Names and texts in a message: those there are, those that may have been meant, and what of them is safe to show."""
+"""Names and texts in a message: the known ones, the nearest to another, and the characters that are safe to show."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def shown(text: str, longest: int = LONGEST) -> str:
         text = f"{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}"
     if "://" in text:
         text = _PARAMETER.sub(r"\1***", _USER.sub("***@", text))
-    # Half of a character, which neither a file nor a terminal takes.
+    # Unpaired surrogates, which neither a file nor a terminal takes.
     return printable(text.encode(errors="backslashreplace").decode())
 
 

@@ -223,7 +223,7 @@ def from_series(table: str, value: Any, column: str) -> pl.DataFrame:
 
 
 def aligned_series(option: str, value: Any, rows_of: Any) -> Any:
-    """A Series with a value for each row of a frame, as one of Polars; a value that is none as it is.
+    """A Series with a value for each row of a frame, as one of Polars; any other value as it is.
 
     A Series of pandas without ids in its index is aligned with the index of a pandas frame, else with the numbers of
     the rows, as pandas aligns a column.

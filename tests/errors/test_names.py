@@ -81,5 +81,5 @@ def test_half_a_character_can_be_printed(text):
     ],
 )
 def test_half_a_character_in_a_name_is_an_error(run, qrels):
-    with pytest.raises(ir.IRError, match=r"has a name that is no text, .*: half of a character in it"):
+    with pytest.raises(ir.IRError, match=r"has a name that is no text, .*: it has an unpaired surrogate"):
         ir.evaluate(run, qrels, ["AP"])

@@ -49,8 +49,8 @@ def read(file: File, role: Role) -> pl.DataFrame:
     try:
         return _read(file, role)
     except UnicodeEncodeError as error:
-        # JSON can write halves of characters, which are no text.
-        raise FileError.of_file(file, f"an id is no text: {error.object!r:.80} has half of a character.") from None
+        # JSON can write unpaired surrogates, which are no text.
+        raise FileError.of_file(file, f"an id is no text: {error.object!r:.80} has an unpaired surrogate.") from None
 
 
 def _read(file: File, role: Role) -> pl.DataFrame:

@@ -34,7 +34,7 @@ def scan(files: list[File]) -> pl.LazyFrame:
 
 
 def _check(file: File, schema: pl.Schema) -> None:
-    """Raise a `FileError` for search responses, and for halves of characters."""
+    """Raise a `FileError` for search responses, and for unpaired surrogates."""
     if elasticsearch.is_response(schema):
         raise elasticsearch.nameless(file)
     # To fetch a remote file once more would take too long.
@@ -43,7 +43,7 @@ def _check(file: File, schema: pl.Schema) -> None:
 
 
 def _check_characters(path: Path) -> None:
-    """Raise a `FileError` for half of a character, which JSON can write and Polars would read as NUL."""
+    """Raise a `FileError` for an unpaired surrogate, which JSON can write and Polars would read as NUL."""
     lines = pl.scan_lines(path, name="line", row_index_name="number", row_index_offset=1, glob=False)
     rest = pl.col("line")
     for whole in (r"\\\\", r"(?i)\\ud[89ab]..\\ud[c-f].."):
@@ -55,7 +55,7 @@ def _check_characters(path: Path) -> None:
     except FAILURES as error:
         raise unreadable_objects(path, error) from None
     for number, line in offenders:
-        raise FileError.at_line(path, number, line, "an escape from \\ud800 to \\udfff is half of a character.")
+        raise FileError.at_line(path, number, line, "an escape from \\ud800 to \\udfff is an unpaired surrogate.")
 
 
 def _finite_rows(table: Table, _tag: str) -> list[pl.LazyFrame]:

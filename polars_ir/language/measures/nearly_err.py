@@ -27,8 +27,7 @@ def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
 
         NERR8@k = sum(W(i) gain(i), i = 1 .. k),  W(i + 1) = W(i) (1 - gain(i))
 
-    The user model with C(i) = 1 - gain(i) over the first k positions, 1000 without k. Gains are (grade - min_rel) /
-    (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+    The user model with C(i) = 1 - gain(i) over the first k positions, 1000 without k.
 
     Examples
     --------
@@ -59,8 +58,7 @@ def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
 
         NERR9@k = sum(W(i) gain(i), i = 1 .. k),  W(i + 1) = W(i) i / (i + 1) (1 - gain(i))
 
-    The user model with C(i) = i / (i + 1) * (1 - gain(i)) over the first k positions, 1000 without k. Gains are (grade
-    - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+    The user model with C(i) = i / (i + 1) * (1 - gain(i)) over the first k positions, 1000 without k.
 
     Examples
     --------
@@ -86,8 +84,7 @@ def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl
 
         NERR10 = sum(W(i) gain(i), i = 1 .. 1000),  W(i + 1) = W(i) p (1 - gain(i))
 
-    The user model with C(i) = p * (1 - gain(i)), over 1000 positions. Gains are (grade - min_rel) / (max_rel -
-    min_rel), from 0 to 1. Undefined when no document has a gain.
+    The user model with C(i) = p * (1 - gain(i)), over 1000 positions.
 
     Examples
     --------
@@ -112,8 +109,7 @@ def nearly_err_11(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.E
 
         NERR11 = sum(W(i) gain(i), i = 1 .. 1000),  W(i + 1) = W(i) ((i + 2 T - 1) / (i + 2 T))^2 (1 - gain(i))
 
-    The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i)), over 1000 positions. Gains are (grade -
-    min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+    The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i)), over 1000 positions.
 
     Examples
     --------

@@ -57,8 +57,7 @@ def expected_total_gain(
         CWL_total@k = sum(C(1) * ... * C(i - 1) * gain(i), i = 1 .. k)
 
     k is 1000 without a cutoff. It is `user_model` times the positions that readers expect to read. Whoever gets to the
-    last of them stops there; cwl_eval, whose EU this is, leaves those out. Gains are (grade - min_rel) / (max_rel -
-    min_rel), from 0 to 1. Undefined when no document has a gain.
+    last of them stops there; cwl_eval, whose EU this is, leaves those out.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def expected_total_cost(
         CWL_total_cost@k = sum(C(1) * ... * C(i - 1) * cost(i), i = 1 .. k)
 
     k is 1000 without a cutoff. It is cwl_eval's EC, and its I without a cost. Whoever gets to the last of them stops
-    there; cwl_eval leaves those out of EC. Undefined when no document has a gain.
+    there; cwl_eval leaves those out of EC.
 
     Examples
     --------

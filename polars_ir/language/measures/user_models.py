@@ -26,7 +26,10 @@ from polars_ir.language.words import Discounted, discounted, rank, ranked, top, 
 CWL = "Moffat et al. 2017, https://doi.org/10.1145/3052768; cwl_eval, https://github.com/ireval/cwl"
 
 MIN_REL = Option(
-    0, not_negative(HIGHEST), "The grade that gains nothing, as lower ones do not either; below `max_rel`."
+    0,
+    not_negative(HIGHEST),
+    "The grade that gains nothing, as lower ones do not either; below `max_rel`. Gains are (grade - min_rel) / "
+    "(max_rel - min_rel), from 0 to 1. Without a document that has a gain the measure is undefined.",
 )
 GOAL = Option(1, positive(HIGHEST), "The total gain that the reader wants; one document gains at most 1.")
 
@@ -60,8 +63,7 @@ def user_model(
 
     k is 1000 without a cutoff. The continuation C is the chance to go on from position `ir.place`, where `ir.gained`
     was gained and `ir.cumulated` from the top to there; one that leaves 0 to 1 is an error. Without one every reader
-    goes on: the mean gain of the first k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined
-    when no document has a gain.
+    goes on: the mean gain of the first k.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
 
     The user model with C(i) = log(i + 1) / log(i + 2): unlike nDCG it compares with what no query may have, k perfect
     documents (1000 without k). Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1; with `dcg="exp-log2"`,
-    which ir_measures has not, 2 to the power of both, less 1. Undefined when no document has a gain.
+    which ir_measures has not, 2 to the power of both, less 1.
 
     Examples
     --------
@@ -126,8 +128,7 @@ def bejeweled_player(
         BPM@k = (gain of the first n documents) / n,  n = min(k, rank at which T is gained)
 
     The user model with C(i) = 1 while less than T is cumulated, and 0 then: the static model of the paper. 1000
-    documents without k. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has
-    a gain.
+    documents without k.
 
     Examples
     --------
@@ -154,8 +155,7 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
         INSQ = sum(W(i) gain(i), i = 1 .. 1000),  W(i) ~ 1 / (i + 2 T - 1)^2
 
     The user model with C(i) = ((i + 2T - 1) / (i + 2T))^2, over 1000 positions: attention falls with the inverse square
-    of the position. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a
-    gain.
+    of the position.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
         INST = sum(W(i) gain(i), i = 1 .. 1000),  W(i + 1) = W(i) ((i + 2 T - G(i) - 1) / (i + 2 T - G(i)))^2
 
     The user model with C(i) = ((i + 2T - G - 1) / (i + 2T - G))^2, G(i) being what is gained down to i, over 1000
-    positions. Gains are (grade - min_rel) / (max_rel - min_rel), from 0 to 1. Undefined when no document has a gain.
+    positions.
 
     Examples
     --------
