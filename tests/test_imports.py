@@ -9,7 +9,8 @@ from sources import PACKAGE, trees
 
 #: The parts of the package, the lowest line first: a part imports parts of earlier lines only, never of its own.
 LINES = """
-errors lazy version
+version
+errors lazy
 extras statistics
 language
 frames

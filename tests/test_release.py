@@ -1,10 +1,13 @@
 """The published package: one version, and the same dependencies wherever they are written down."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from polars_ir import version
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -38,8 +41,8 @@ def test_the_recipe_installs_the_command_of_the_project():
 
 
 def test_no_heading_of_the_changelog_is_there_twice_in_a_version():
-    for version in re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]:
-        headings = re.findall(r"^### (.+)$", version, re.MULTILINE)
+    for section in re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]:
+        headings = re.findall(r"^### (.+)$", section, re.MULTILINE)
         assert len(headings) == len(set(headings))
 
 
@@ -48,3 +51,50 @@ def test_all_has_what_every_extra_for_users_has():
     (everything,) = extras["all"]
     listed = set(re.search(r"\[(.+)\]", everything)[1].split(","))
     assert listed == extras.keys() - {"all", "spark", "test", "lint", "bench", "docs"}
+
+
+REPOSITORY = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
+
+
+def test_all_addresses_of_the_project_are_of_one_repository():
+    owner, name = REPOSITORY.split("/")
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert set(re.findall(r"(?:github|githubusercontent)\.com/([\w-]+/\w+)", text)) == {REPOSITORY}
+    assert PROJECT["urls"]["Documentation"] == f"https://{owner}.github.io/{name}/"
+
+
+def test_links_and_pictures_of_the_readme_lead_somewhere_from_a_package_index():
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["metadata"]["hooks"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for each in hook["fancy-pypi-readme"]["substitutions"]:
+        readme = re.sub(each["pattern"], each["replacement"], readme)
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", readme)
+    assert all(link.startswith("https://") for _, link in links)
+    assert {"raw.githubusercontent.com" in link for picture, link in links if picture} == {True}
+
+
+@pytest.mark.parametrize(
+    ("origin", "wanted"),
+    [
+        (None, "'polars_ir[plot]'"),
+        ({"url": "{here}", "dir_info": {"editable": True}}, "-e '{folder}[plot]'"),
+        ({"url": "{here}", "dir_info": {}}, "'{folder}[plot]'"),
+        ({"url": "{here}/gone", "dir_info": {}}, "'polars_ir[plot]'"),
+        (
+            {"url": "https://x.org/a.git", "vcs_info": {"vcs": "git", "commit_id": "1a2b"}},
+            "'polars_ir[plot] @ git+https://x.org/a.git@1a2b'",
+        ),
+        ({"url": "https://x.org/a.whl", "archive_info": {}}, "'polars_ir[plot] @ https://x.org/a.whl'"),
+        ({"url": "file:///gone.whl", "archive_info": {}}, "'polars_ir[plot]'"),
+    ],
+)
+def test_an_extra_is_installed_from_where_the_package_came(origin, wanted, tmp_path, monkeypatch):
+    folder = tmp_path / "a checkout"
+    folder.mkdir()
+
+    class Installed:
+        def read_text(self, _name: str) -> str | None:
+            return origin and json.dumps(origin).replace("{here}", folder.as_uri())
+
+    monkeypatch.setattr(version, "distribution", lambda _name: Installed())
+    assert version.requirement("plot") == wanted.format(folder=folder)

@@ -280,7 +280,9 @@ class ExtraError(IRError, ImportError):
 
     @classmethod
     def missing(cls, what: str, extra: str) -> ExtraError:
-        return cls(f"{what} needs an optional dependency: pip install 'polars_ir[{extra}]'.")
+        from polars_ir.version import requirement
+
+        return cls(f"{what} needs an optional dependency: pip install {requirement(extra)}.")
 
 
 def called(path: object) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.frames.kinds import to_polars
+from polars_ir.version import requirement
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +228,7 @@ def test_without_ir_datasets_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(ir.IRError) as error:
         ir.datasets.from_ir_datasets("beir/scifact/test")
-    assert str(error.value) == "from_ir_datasets needs an optional dependency: pip install 'polars_ir[datasets]'."
+    assert str(error.value) == f"from_ir_datasets needs an optional dependency: pip install {requirement('datasets')}."
 
 
 # Objects of other packages.

@@ -9,6 +9,7 @@ import pytest
 import polars_ir as ir
 from polars_ir.errors import ExtraError
 from polars_ir.language.options import anything, chance, check, not_negative, one_of, or_none, positive, takes, whole
+from polars_ir.version import requirement
 
 
 @pytest.mark.parametrize(
@@ -54,5 +55,5 @@ def test_a_function_names_the_extra_that_is_not_installed(module, error):
 
     with pytest.raises(error) as caught:
         compare()
-    needs = "ir.compare needs an optional dependency: pip install 'polars_ir[stats]'."
+    needs = f"ir.compare needs an optional dependency: pip install {requirement('stats')}."
     assert str(caught.value) == (needs if error is ExtraError else "No module named 'theirs'")

@@ -15,6 +15,7 @@ from polars_ir import spark as irs
 from polars_ir.errors import ExtraError
 from polars_ir.spark import tables, tasks
 from polars_ir.spark.tasks import Evaluation, Names, Summary
+from polars_ir.version import requirement
 
 pytestmark = pytest.mark.whole("a session of Spark")
 
@@ -369,4 +370,4 @@ def test_without_pyspark_the_extra_is_named(function, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ExtraError) as caught:
         function(None)
-    assert str(caught.value) == "polars_ir.spark needs an optional dependency: pip install 'polars_ir[spark]'."
+    assert str(caught.value) == f"polars_ir.spark needs an optional dependency: pip install {requirement('spark')}."
