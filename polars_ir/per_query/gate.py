@@ -56,9 +56,11 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
 
     - `"no worse"` if low is -max_drop or more, which passes: a change that truly costs max_drop or more passes with a
       probability of no more than alpha;
-    - `"worse"` if high is below -max_drop;
+    - `"worse"` if high is below -max_drop, also after Bonferroni's correction for the number of measures: ten that do
+      not change are not called worse with a probability of more than alpha, all together;
     - `"inconclusive"` otherwise: these queries can not tell. The note says which drop they rule out, and about how many
-      more it takes to pass a change without any drop four times out of five.
+      fresh queries pass a change without any drop four times out of five. To go on with these and add some is to look
+      again: plan `looks`, or take `interval="anytime"`.
 
     How the bounds are made decides how far that holds where few queries differ, and chance may have left out those that
     lose. `"auto"` is Student's t, corrected for skewness, where 20 queries or more are below both mean and median of
@@ -66,6 +68,10 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     With no query changed, it takes ln(alpha) / ln(1 - max_drop / range) of them to pass, 299 for a drop of 0.01 of 1.
     What no rule sees are rare large losses among many small differences, none of which came up: `"bounded"` reckons
     with them too, at the price of many more queries.
+
+    Planned `looks` at 2 or 5 points passed a drop of max_drop in .025 to .070 of cases (normal and skewed differences,
+    and those of real runs; 400 simulations each, where a single look passed it in .033 to .068), and an unchanged
+    system in .76 with five, where one look at the end passes it in .78, and alpha / 5 at each in .58.
 
     A change ships if all measures pass: `gate(...)["passed"].all()`. That needs no correction for their number, since
     every one of them must pass; more measures make a gate stricter. For measures whose lowest value is the best
@@ -86,7 +92,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
         `measure`, `verdict` (String); `passed` (Boolean); `difference`, `low`, `high`, `max_drop`, `mean` (of new),
         `old_mean` (Float64); `n_queries`, `n_missing` (UInt32: the queries that only one of the two has);
         `note` (String, null if there is nothing to say): why there are no bounds, for an inconclusive verdict the
-        smallest drop that these queries rule out and about how many more would decide, and which queries only one of
+        smallest drop that these queries rule out and about how many fresh ones would decide, which queries only one of
         the two has, or has a value for.
 
     Raises
@@ -119,6 +125,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     allowed = _allowed(after, its_range, options["max_drop"])
     scores = scores_of({"new": after, "old": before}, measures, {**options, "missing": "skip"}, what="ir.gate")
     _check_common(scores)
+    options["alpha"] = _level(options)
     rows = [_judged(scores, name, its_range[name], allowed[name], options) for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
@@ -154,6 +161,17 @@ def _allowed(new: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[
                 about="max_drop",
             )
     return allowed
+
+
+def _level(options: Gating) -> float:
+    """The probability of each bound to be beyond the true mean, alpha or what a look spends of it."""
+    from polars_ir.statistics.planning import level_of_look
+
+    if options["looks"] is None:
+        return options["alpha"]
+    if options["interval"] == "anytime":
+        raise OptionError("are not planned with interval='anytime', which holds at any; leave one out.", about="looks")
+    return level_of_look(*options["looks"], alpha=options["alpha"])
 
 
 def _check_common(scores: Scores) -> None:
@@ -199,7 +217,10 @@ def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, o
     n = len(differences)
     means = pair_values.mean(axis=0).tolist() if n else [None, None]
     gains = -differences if value_range.is_cost else differences
-    verdict, bounds, note = _decided(gains, value_range, max_drop, options)
+    if options["looks"] is not None:
+        look, looks = options["looks"]
+        notes.append(f"look {look} of {looks}: each bound is at a level of {options['alpha']:.2g}")
+    verdict, bounds, note = _decided(gains, value_range, max_drop, options, n_measures=len(scores.values))
     ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
     return {
         "measure": measure,
@@ -216,15 +237,15 @@ def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, o
 
 
 def _decided(
-    gains: Floats, value_range: Range, max_drop: float, options: Gating
+    gains: Floats, value_range: Range, max_drop: float, options: Gating, *, n_measures: int
 ) -> tuple[str, tuple[float, float] | None, str | None]:
     """The verdict, the bounds of the mean gain, and what there is to say of them."""
     from polars_ir.statistics.intervals import Values, estimates
 
     if len(gains) < 2:
         return "inconclusive", None, "fewer than two queries with a value of both systems"
-    values = Values(gains, support=(-value_range.width, value_range.width))
-    bounds = estimates([values], options["interval"], 1 - 2 * options["alpha"])[0].ends
+    values = [Values(gains, support=(-value_range.width, value_range.width))]
+    bounds = estimates(values, options["interval"], 1 - 2 * options["alpha"])[0].ends
     if bounds is None:
         return (
             "inconclusive",
@@ -234,7 +255,11 @@ def _decided(
     if bounds[0] >= -max_drop * ROUNDED:
         return "no worse", bounds, None
     if bounds[1] < -max_drop * ROUNDED:
-        return "worse", bounds, None
+        # One measure that is worse is enough for a change not to ship, so that this is corrected for their number.
+        among_all = estimates(values, options["interval"], 1 - 2 * options["alpha"] / n_measures)[0].ends
+        if among_all is not None and among_all[1] < -max_drop * ROUNDED:
+            return "worse", bounds, None
+        return "inconclusive", bounds, f"worse by itself, but of {n_measures} measures one is by chance"
     return "inconclusive", bounds, _plan(gains, value_range, max_drop, bounds[0], options)
 
 
@@ -248,7 +273,7 @@ def _why(gains: Floats, value_range: Range) -> str:
 
 
 def _plan(gains: Floats, value_range: Range, max_drop: float, low: float, options: Gating) -> str:
-    """The smallest drop that the queries rule out, and about how many more would decide."""
+    """The smallest drop that the queries rule out, and about how many fresh ones would decide."""
     from polars_ir.statistics.planning import MOST_QUERIES, gate_queries
 
     ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
@@ -263,8 +288,8 @@ def _plan(gains: Floats, value_range: Range, max_drop: float, low: float, option
     needed = gate_queries(gains, max_drop=max_drop, **bounds)
     if needed is not None and needed <= len(gains):
         return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
-    more = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed - len(gains):,}"
-    return f"{ruled_out}; {more} more would pass a change without any drop 4 times out of 5"
+    fresh = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed:,}"
+    return f"{ruled_out}; {fresh} fresh queries would pass a change without any drop 4 times out of 5"
 
 
 #: The figures of a table, by their heading in Markdown.

@@ -6,6 +6,7 @@ differences of queries that there are already; those still to come are drawn fro
 
 from __future__ import annotations
 
+import functools
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -26,8 +27,25 @@ MOST_QUERIES = 1_000_000_000
 #: The samples drawn from a pilot, and from one of a gate, whose bounds take longer.
 SAMPLES, OF_GATES = 2_000, 400
 
+#: The simulated sequences of looks.
+WALKS = 100_000
+
 #: From so many queries on, means are normal whatever their differences are.
 NORMAL_FROM = 20_000
+
+
+@functools.cache
+def level_of_look(look: int, looks: int, *, alpha: float) -> float:
+    """The level of one of several looks that let by chance, all together, with a probability of alpha.
+
+    A boundary of O'Brien and Fleming, z = c sqrt(looks / look) for as many new queries at each
+    (https://doi.org/10.2307/2530245), c being found by simulation.
+    """
+    if looks == 1:
+        return alpha
+    sums = np.random.default_rng(0).standard_normal((WALKS, looks)).cumsum(axis=1)
+    c = np.quantile(sums.max(axis=1), 1 - alpha) / math.sqrt(looks)
+    return float(stats.norm.sf(c * math.sqrt(looks / look)))
 
 
 def queries_needed(effect: float, *, alpha: float, power: float, alternative: str = "two-sided") -> int | None:

@@ -11,6 +11,7 @@ from statsmodels.stats.power import TTestPower
 import polars_ir as ir
 from polars_ir.per_query.gate import as_json, as_markdown, as_text, gate, ships, status
 from polars_ir.statistics.bounds import p_above
+from polars_ir.statistics.planning import level_of_look
 
 QUERIES = [f"q{i}" for i in range(8)]
 #: Differences of 0.01 and -0.01 by turns.
@@ -88,7 +89,7 @@ def test_a_system_that_did_not_change_passes_with_so_many_queries_that_a_rare_lo
 def test_an_inconclusive_gate_says_how_many_more_queries_decide():
     note = gate(OLD, OLD, "AP", max_drop=0.01)["note"].item()
     ruled_out = 1 - 0.05 ** (1 / 8)
-    more = "about 291 more would pass a change without any drop 4 times out of 5"
+    more = "about 299 fresh queries would pass a change without any drop 4 times out of 5"
     assert note == f"these queries rule out a drop of more than {ruled_out:.3g}; {more}"
 
 
@@ -147,7 +148,34 @@ def test_the_note_tells_how_many_queries_pass_a_change_without_a_drop():
     sizes = np.array([0.01 - 0.001, -0.01 - 0.001])
     effect = 0.002 / (sizes**2).mean() ** 0.5
     needed = np.ceil(TTestPower().solve_power(effect, alpha=0.05, power=0.8, alternative="larger"))
-    assert f"about {needed - 80:.0f} more would pass a change without any drop 4 times out of 5" in note
+    assert f"about {needed:.0f} fresh queries would pass a change without any drop 4 times out of 5" in note
+
+
+def test_one_of_many_measures_is_worse_only_after_a_correction():
+    # By itself AP is worse at .05, and not at .05 / 3.
+    gains = np.tile([0.01, -0.01], 50) - 0.0019  # 1.9 standard errors below 0
+    new = pl.DataFrame({"query_id": range(100), "AP": 0.5 + gains, "P@5": 0.5, "P@10": 0.5})
+    old = new.with_columns(AP=0.5)
+    assert gate(new, old, "AP", max_drop=0)["verdict"].item() == "worse"
+    found = gate(new, old, ["AP", "P@5", "P@10"], max_drop=0).row(0, named=True)
+    assert found["verdict"] == "inconclusive"
+    assert found["high"] < 0
+    assert found["note"] == "worse by itself, but of 3 measures one is by chance"
+
+
+def test_looks_have_the_boundary_of_o_brien_and_fleming(systems):
+    # c for a one-sided level of .025 is 1.977 for two looks and 2.040 for five (Jennison & Turnbull 2000, table 2.3).
+    for looks, c in ((2, 1.977), (5, 2.040)):
+        for look in (1, looks):
+            level = level_of_look(look, looks, alpha=0.025)
+            assert stats.norm.isf(level) == pytest.approx(c * (looks / look) ** 0.5, abs=0.03)
+    old, new = systems["bm25"], systems["tfidf"]
+    level = level_of_look(2, 3, alpha=0.05)
+    alone = gate(new, old, "nDCG@10", max_drop=0.1, alpha=level)
+    looked = gate(new, old, "nDCG@10", max_drop=0.1, looks=(2, 3))
+    assert looked.select("low", "high", "verdict").equals(alone.select("low", "high", "verdict"))
+    assert looked["note"].item() == f"look 2 of 3: each bound is at a level of {level:.2g}"
+    assert gate(new, old, "RR", looks=(1, 1))["low"].equals(gate(new, old, "RR")["low"])
 
 
 def test_that_nothing_at_all_is_lost_can_not_be_shown():
@@ -258,6 +286,10 @@ def test_pandas_comes_back_as_pandas():
         ({"max_drop": {"AQ": 1}}, "has no measure 'AQ'"),
         ({"alpha": 0.5}, "alpha must be between 0 and 0.5, both excluded; got 0.5."),
         ({"interval": "bound"}, "Did you mean 'bounded'?"),
+        ({"looks": (3, 2)}, "looks must be (i, m), look i of m planned ones"),
+        ({"looks": (0, 2)}, "got (0, 2)"),
+        ({"looks": 2}, "got 2"),
+        ({"looks": (1, 2), "interval": "anytime"}, "looks are not planned with interval='anytime'"),
         ({"missing": "zeros"}, "Did you mean 'zero'?"),
         ({"max_dorp": 0.1}, "Did you mean 'max_drop'?"),
     ],

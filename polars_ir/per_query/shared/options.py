@@ -8,10 +8,12 @@ from typing import Annotated, Any, Literal, TypedDict
 from polars_ir.language.options import (
     Former,
     Option,
+    Value,
     anything,
     chance,
     check,
     formerly,
+    is_whole,
     not_negative,
     one_of,
     options_of,
@@ -36,6 +38,24 @@ MOST_RESAMPLES = 10_000_000
 ROUNDED = 1 + 1e-9
 
 Interval = Literal["auto", "bounded", "normal", "t", "percentile", "BCa", "bootstrap-t"]
+
+#: More looks are no plan.
+MOST_LOOKS = 50
+
+
+def _is_look(value: object) -> bool:
+    """True for a look and the number of those planned."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        return False
+    return is_whole(value[1], 1, MOST_LOOKS) and is_whole(value[0], 1, value[1])
+
+
+#: One of several planned looks.
+LOOK = Value(
+    f"(i, m), look i of m planned ones (i/m in the shell), i from 1 to m and m up to {MOST_LOOKS}",
+    _is_look,
+    lambda text: tuple(int(part) if part.isdecimal() else part for part in text.split("/")),
+)
 
 ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
 SEED = "The seed of the random numbers. The same call gives the same figures."
@@ -258,6 +278,16 @@ class Gating(TypedDict, total=False):
             "The bound of the mean difference. 'bounded' is Gaffke's, for any differences within the range; 'anytime' "
             "is by betting, which holds however often the same change is looked at while queries are added, and takes "
             "two to four times as many.",
+        ),
+    ]
+    looks: Annotated[
+        tuple[int, int] | None,
+        Option(
+            None,
+            or_none(LOOK),
+            "The look that this is, and the number of looks that are planned while queries are added, as many at each: "
+            "(2, 5). They share alpha by O'Brien and Fleming's boundary, little of it early; the first one that passes "
+            "a change decides.",
         ),
     ]
     ranges: Annotated[
