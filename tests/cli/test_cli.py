@@ -591,96 +591,9 @@ def test_gate_goes_on_taking_what_drew_samples(tmp_path, capsys):
     pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.25]}).write_csv(tmp_path / "a.csv")
     assert main(["gate", *[str(tmp_path / "a.csv")] * 2, "-m", "AP", "--seed", "1", "--resamples", "9"]) == 3
     assert capsys.readouterr().err.count("nothing is drawn at random") == 2
-    command = [
-        sys.executable,
-        "-m",
-        "polars_ir",
-        "gate",
-        "a.csv",
-        "a.csv",
-        "-m",
-        "AP",
-        "--seed",
-        "1",
-        "--resamples",
-        "9",
-    ]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603
-    assert ran.returncode == 3
-    assert "nothing is drawn at random" in ran.stderr
-
-
-def test_judgments_are_the_first_file_or_an_option(evaluating, folder, capsys):
-    assert main(evaluating) == 0
-    first = capsys.readouterr().out
-    command, qrels, run, *others = evaluating
-    assert main([command, run, "--qrels", qrels, *others]) == 0
-    assert capsys.readouterr().out == first
-    wanted = "polars-ir: evaluate needs judgments, too: --qrels FILE."
-    assert failing([command, str(folder / "first.run"), "-m", "RR"], capsys) == wanted
 
 
 def test_a_look_is_one_of_several(gating, capsys):
     assert main([*gating, "--looks", "1/2", "--json"]) == 3
     assert "look 1 of 2: each bound is at a level of 0.0" in capsys.readouterr().out
     assert "(i/m in the shell)" in failing([*gating, "--looks", "2-5"], capsys)
-
-
-def test_markdown_of_a_comparison_has_the_columns_of_a_comment_or_all(gating, capsys):
-    compared = ["compare", *gating[1:3], "--test", "sign", "--markdown"]
-    assert main(compared) == 0
-    assert re.findall(r"\w+", capsys.readouterr().out.splitlines()[0]) == [
-        *("run", "baseline", "measure", "difference", "p_corrected", "significant")
-    ]
-    assert main([*compared, "--all"]) == 0
-    assert len(re.findall(r"\w+", capsys.readouterr().out.splitlines()[0])) == 30
-
-
-def test_a_table_is_printed_or_written_by_the_ending(gating, folder, capsys):
-    arguments = ["table", *gating[1:3], "--test", "sign"]
-    assert main(arguments) == 0
-    assert capsys.readouterr().out.startswith("|       | AP ")
-    assert main([*arguments, "--latex"]) == 0
-    assert "\\toprule" in capsys.readouterr().out
-    assert main([*arguments, "-o", str(folder / "table.tex")]) == 0
-    assert capsys.readouterr().out == ""
-    assert "\\toprule" in (folder / "table.tex").read_text()
-
-
-@pytest.mark.parametrize(
-    "chart",
-    [
-        ["distribution"],
-        ["forest", "--baseline", "a"],
-        ["differences", "--baseline", "a", "-m", "AP"],
-        ["scatter", "--x", "a", "--y", "b", "-m", "AP"],
-    ],
-    ids=lambda chart: chart[0],
-)
-@pytest.mark.whole("a second a chart", quick=1)
-def test_a_chart_of_figures_is_written(gating, folder, chart, capsys):
-    pytest.importorskip("altair")
-    assert main(["plot", chart[0], *gating[1:3], *chart[1:], "-o", str(folder / "chart.json")]) == 0
-    assert capsys.readouterr() == ("", "")
-    assert "$schema" in json.loads((folder / "chart.json").read_text())
-
-
-@pytest.mark.whole("a second")
-def test_a_chart_of_runs_is_written_and_one_without_what_it_needs_is_not(gating, folder, capsys):
-    pytest.importorskip("altair")
-    runs = [str(folder / "first.run"), str(folder / "second.run"), "-o", str(folder / "chart.json")]
-    assert main(["plot", "cutoffs", *runs, "--qrels", str(folder / "qrels.txt"), "-m", "P"]) == 0
-    assert "P@k" in (folder / "chart.json").read_text()
-    capsys.readouterr()
-    assert failing(["plot", "cutoffs", *runs], capsys) == (
-        "polars-ir: plot cutoffs is of runs and their judgments (--qrels FILE)."
-    )
-    needs = failing(["plot", "scatter", *gating[1:3], "-o", "chart.svg"], capsys)
-    assert needs == "polars-ir: plot scatter needs --x, --y, --measure."
-    assert "unknown ending" in failing(["plot", "ranks", *gating[1:3], "-o", "chart.txt"], capsys)
-
-
-@pytest.mark.parametrize("command", [[], ["gate"], ["validate"]])
-def test_help_has_the_exit_statuses(command, capsys):
-    assert main([*command, "--help"]) == 0
-    assert "Exit status: 0 is a result" in capsys.readouterr().out
