@@ -26,9 +26,13 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, search_duplicates
 from polars_ir.engine.prefilter import among
 from polars_ir.engine.ranking import place
+from polars_ir.errors import DataError
 
 #: The number of a ranking, a column of the relation that is cheaper to group by than ids.
 RANKING = "polars_ir: ranking"
+
+#: The rows of a table in Polars, and the numbers of its rows, are fewer.
+MOST_ROWS = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ class Rankings:
         if several:
             of_pieces = rows["run"][pieces.starts]
             systems = of_pieces.unique(maintain_order=True) if systems is None else systems
-            ranking = numbers_of(of_pieces, systems) * len(queries) + query
+            fits = len(systems) * len(queries) < MOST_ROWS
+            ranking = numbers_of(of_pieces, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
         of_rows = pieces.spread(ranking)
         if ranking.null_count():
             known = of_rows.is_not_null()
@@ -179,9 +184,7 @@ def places(rankings: Rankings, wanted: pl.Series, *, by_id: bool) -> pl.DataFram
         at = row_numbers(len(order)).scatter(order, row_numbers(len(order)))[wanted]
         ranking, score = ranking[order], score[order]
         starts = starts_of(ranking)
-    n_systems = 1 if rankings.systems is None else len(rankings.systems)
-    first = filled(0, len(rankings.queries) * n_systems).scatter(ranking[starts], starts)
-    n_higher = at - first[ranking[at]]
+    n_higher = at - starts[ranking.rle_id()[at]]
     result = pl.DataFrame({"rank": n_higher + 1, "n_higher": n_higher, "n_tied": filled(1, len(at))})
     as_above = repeats(ranking) & repeats(score)
     tied = as_above | as_above.slice(1).append(filled(False, min(len(score), 1), pl.Boolean()))
@@ -315,6 +318,9 @@ def _rows(
     judgment, ranking, of_hits = row_numbers(n_judgments), judgments.query, hits["judgment"]
     if run.systems is not None:
         # The judgments are repeated for each system.
+        if n_judgments * len(run.systems) >= MOST_ROWS:
+            says = f"have {n_judgments:,} rows for each of {len(run.systems):,} systems, more than a table holds."
+            raise DataError(says, about="qrels", fix="Evaluate some systems at a time, or a frame with their grades")
         number = row_numbers(n_judgments * len(run.systems))
         judgment = number % max(n_judgments, 1)
         ranking = number // max(n_judgments, 1) * n_queries + ranking[judgment]

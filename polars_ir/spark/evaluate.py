@@ -233,8 +233,9 @@ def _shared(pair: Pair, *, bounds: bool) -> list[DataFrame]:
         facts[SYSTEMS] = pair.run.agg(F.collect_set(column(pair.names.run["run"])).alias(SYSTEMS))
     if bounds:
         # Spark takes NaN for more than infinity. Such grades fail the evaluation, and are not to appear twice.
-        finite = F.when(F.col("relevance") < float("inf"), F.col("relevance"))
-        facts[HIGHEST] = pair.of_judgments("relevance").agg(F.max(finite).cast("double").alias(HIGHEST))
+        grade = F.col("relevance").cast("double")
+        finite = F.when(grade < float("inf"), grade)
+        facts[HIGHEST] = pair.of_judgments("relevance").agg(F.max(finite).alias(HIGHEST))
     if not facts:
         return []
     queries = pair.of_judgments("query_id").distinct()

@@ -76,3 +76,13 @@ def test_a_measure_of_ones_own_reads_all_judgments():
 def test_a_run_that_retrieves_only_what_is_not_relevant_shares_documents_with_the_qrels():
     """No warning of ids that differ, which would be an error here."""
     assert ir.evaluate({"q": ["d1"]}, {"q": {"d1": 0, "d2": 1}}, "P@1").row(0) == ("q", 0.0)
+
+
+def test_more_systems_by_queries_than_numbers_are_labelled_or_refused():
+    number = pl.int_range(70_000, eager=True).cast(pl.String)
+    labelled = pl.DataFrame({"run": number, "query_id": number, "doc_id": "d", "score": 1.0, "relevance": 1})
+    found = ir.evaluate(labelled, None, "NumRet")
+    assert found["NumRet"].to_list() == [1] * 70_000
+    assert found["run"].equals(found["query_id"], check_names=False)
+    with pytest.raises(ir.IRError, match="have 70,000 rows for each of 70,000 systems, more than a table holds"):
+        ir.evaluate(labelled.drop("relevance"), labelled.select("query_id", "doc_id", "relevance"), "AP")

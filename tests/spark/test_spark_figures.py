@@ -62,8 +62,11 @@ def test_options_mean_what_they_mean_locally_also_with_several_systems(to_spark,
     assert_same(to_spark, systems(run), qrels, measures, **options)
 
 
-def test_bounds_of_one_system_know_the_highest_grade_of_all_queries(to_spark):
+@pytest.mark.parametrize("grade", [pl.Int64, pytest.param(pl.Boolean, marks=pytest.mark.whole("seconds"))])
+def test_bounds_of_one_system_know_the_highest_grade_of_all_queries(to_spark, grade):
     run, qrels = collection(4)
+    relevance = pl.col("relevance") > 0 if grade == pl.Boolean else pl.col("relevance")
+    qrels = qrels.with_columns(relevance.cast(grade).alias("relevance"))
     assert_same(to_spark, run, qrels, BOUNDED, bounds=True, on_spark={"partitions": 7})
 
 
