@@ -328,7 +328,9 @@ class IRNamespace(Generic[_FrameT_co]):
         """Intent-aware precision: the mean of the precision for each subtopic."""
     def interleave(self, run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None) -> _FrameT_co:
         """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list."""
-    def interleaving(self, *, clicks: str = "clicks", impression: str = "query_id") -> _FrameT_co:
+    def interleaving(
+        self, *, clicks: str = "clicks", impression: str = "query_id", cluster: str | None = None
+    ) -> _FrameT_co:
         """The preference of users between two interleaved systems: the credit of the teams, with an exact test."""
     def interpolated_precision(
         self,
@@ -658,7 +660,15 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Success: whether any of the first k documents is relevant, also called hit rate and top-k accuracy."""
-    def summarize(self, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> _FrameT_co:
+    def summarize(
+        self,
+        *,
+        by: Any = None,
+        weights: Any = None,
+        cluster: Any = None,
+        strata: Any = None,
+        **options: Unpack[Summarizing],
+    ) -> _FrameT_co:
         """Mean, spread and confidence interval of every measure over the queries: one row per system and measure."""
     def top(self, k: int) -> _FrameT_co:
         """The first `k` documents of every ranked list, under the former name of `run.ir.top_k(k)`."""
@@ -728,6 +738,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         *,
         every: str | None = None,
         reference: Any = None,
+        cluster: Any = None,
         **options: Unpack[Grouping],
     ) -> _FrameT_co:
         """The course of every measure over time, and where it is beyond chance another than before: a row per bucket."""
@@ -752,6 +763,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         ranges: Mapping[str, tuple[float, float]] | None = None,
         missing: str | None = None,
         seed: int = 0,
+        cluster: Any = None,
     ) -> _FrameT_co:
         """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure."""
     def rank_correlation(

@@ -152,15 +152,15 @@ def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFra
     return queries
 
 
-def slices_of(per_query: pl.DataFrame, options: argparse.Namespace) -> tuple[pl.DataFrame, Any]:
-    """The figures of queries, and what `by` names: columns of theirs, or of a table of queries."""
-    if options.queries is None or options.by is None:
-        if options.queries is not None:
-            raise OptionError("--queries is a table for --by to name columns of; give both.")
-        return per_query, options.by
-    queries = queries_of(options, options.by)
+def slices_of(per_query: pl.DataFrame, options: argparse.Namespace, *, by: str = "by") -> tuple[pl.DataFrame, Any]:
+    """The figures of queries, and what an option names: columns of theirs, or of a table of queries."""
+    named = getattr(options, by)
+    if options.queries is None or named is None:
+        return per_query, named
+    columns = [named] if isinstance(named, str) else named
+    queries = queries_of(options, columns)
     per_query, queries = alike(per_query, queries)
-    return per_query, queries.select(find("queries", "query_id", queries.columns), *options.by)
+    return per_query, queries.select(find("queries", "query_id", queries.columns), *columns)
 
 
 def progress(items: Sequence[T], unit: str) -> Iterable[T]:

@@ -183,7 +183,7 @@ def add_limits(command: argparse.ArgumentParser) -> None:
 def add_slices(command: argparse.ArgumentParser, by: str) -> None:
     """Columns of a table of queries, to make slices of."""
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by")
+    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --cluster")
 
 
 def number_of_measure(text: str) -> float | tuple[str, float]:

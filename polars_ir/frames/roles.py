@@ -45,6 +45,9 @@ ROLES = {
 #: The roles that make rankings of their own.
 SPLITTING = tuple(role.name for role in ROLES.values() if role.splits)
 
+#: Names of the query that are an attribute of it, such as what several queries are variants of, beside any other name.
+TOPICS = ("topic", "topicid")
+
 #: The query of a recommender: the user, where no column is one of queries and the documents are items.
 USER = "user_id"
 
@@ -88,6 +91,8 @@ def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[
     names: dict[str, str] = {}
     for role in roles:
         columns = found.get(role, [])
+        if len(columns) > 1 and role == "query_id":
+            columns = [column for column in columns if fold(column) not in TOPICS] or columns
         if len(columns) > 1:
             columns = [column for column in columns if not _is_number_in_index(column, schema)]
         if len(columns) > 1:

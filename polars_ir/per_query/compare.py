@@ -170,7 +170,7 @@ def compare(
             about=option("test", test.name),
         )
     alpha = float(options["alpha"])
-    scores = scores_of(per_query, measures, options, by=by, what="ir.compare")
+    scores = scores_of(per_query, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
     check_names(scores.slices, SCHEMA)
     pairs = scores.pairs(baseline, "ir.compare")
     slices = list(scores.each_slice())
@@ -279,7 +279,11 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
             )
             row |= {"mean": mean, "baseline_mean": baseline_mean, "difference": float(d.mean())}
             row["relative_difference"] = row["difference"] / abs(baseline_mean) if baseline_mean else None
-        notes = [*_notes(d, row, options, ends), *scores.undefined(measure, pair)]
+        notes = [
+            *_notes(d, row, options, ends),
+            *scores.undefined(measure, pair),
+            *([scores.note] if scores.note else []),
+        ]
         yield {**row, "note": "; ".join(notes) or None}
 
 

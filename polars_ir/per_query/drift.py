@@ -16,6 +16,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import takes
+from polars_ir.language.words import average
 from polars_ir.per_query.shared.aligned import Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import Averaging
@@ -58,6 +59,7 @@ def drift(
     *,
     every: str | None = None,
     reference: Any = None,
+    cluster: Any = None,
     **options: Unpack[Grouping],
 ) -> Eager:
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
@@ -92,6 +94,10 @@ def drift(
         first ones; `"earlier"`, all that are earlier; else the one bucket of this value. A number that is as high as
         there are buckets is one, such as 2022; of lower ones, a bucket is named by text: `"3"`. Buckets of the
         reference are not tested.
+    cluster
+        What several queries have in common that are no sample of their own, such as the user of sessions, as in
+        `compare`: in each bucket a cluster counts once, as the mean of its queries, and numbers of queries are of
+        clusters.
     measures
         The measures to look at; without it, all numbers but the column of `by`.
 
@@ -125,18 +131,18 @@ def drift(
     [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
     check_correction(options["correction"])
-    queries = aligned(per_query, measures, by=by, needs="by", what="ir.drift")
+    queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
     attribute, *others = queries.slices
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
     column = column_for(attribute)
-    samples = queries.each_system(per_query)
-    times = samples[0][1][column]
+    times = queries.each_system(per_query)[0][1][column]
     if every is None:
         _check_shared(times, attribute, options["min_queries"])
     time = _truncated(times.dtype, attribute, every)
     queries = replace(queries, rows=queries.rows.with_columns(time))
-    samples = [(system, frame.with_columns(time)) for system, frame in samples]
+    queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
+    samples, said = queries.each_system(per_query), queries.note()
     of_queries = pl.concat([frame[column] for _, frame in samples])
     buckets = of_queries.unique().sort()
     first, least = _places_of(reference, buckets, of_queries), options["min_queries"]
@@ -154,6 +160,7 @@ def drift(
     ends = _intervals(queries, column, options["alpha"])
     for row in rows:
         row["reference_mean"] = row["rest_mean"]
+        row["note"] = "; ".join(note for note in (row["note"], said) if note) or None
         row["low"], row["high"] = ends[row["run"], row["measure"], row["bucket"]] if row["n_queries"] else (None, None)
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}

@@ -119,18 +119,21 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
-    after, measures = _of_one_system("new", new, measures)
-    before, measures = _of_one_system("old", old, measures)
+    cluster = options["cluster"]
+    after, measures = _of_one_system("new", new, measures, cluster)
+    before, measures = _of_one_system("old", old, measures, cluster)
     its_range = ranges_of(measures, options["ranges"])
     allowed = _allowed(after, its_range, options["max_drop"])
-    scores = scores_of({"new": after, "old": before}, measures, {**options, "missing": "skip"}, what="ir.gate")
+    scores = scores_of(
+        {"new": after, "old": before}, measures, {**options, "missing": "skip"}, cluster=cluster, what="ir.gate"
+    )
     _check_common(scores)
     options["alpha"] = _level(options)
     rows = [_judged(scores, name, its_range[name], allowed[name], options) for name in measures]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
 
 
-def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[Table, list[str]]:
+def _of_one_system(role: str, per_query: Any, measures: Any, cluster: Any) -> tuple[Table, list[str]]:
     """The queries of a frame of a single system, with its measures of these names; the measures' columns."""
     table = per_query_table(per_query, role)
     if not table.eager:
@@ -141,7 +144,9 @@ def _of_one_system(role: str, per_query: Any, measures: Any) -> tuple[Table, lis
     if not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     names = measures_of(table, measures)
-    return replace(table, dtypes={name: table.dtypes[name] for name in ("query_id", *names)}), names
+    clusters = ("topic", "topic_id", cluster if isinstance(cluster, str) else None)
+    kept = ("query_id", *names, *filter(clusters.__contains__, table.columns))
+    return replace(table, dtypes={name: table.dtypes[name] for name in kept}), names
 
 
 def _allowed(new: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]) -> dict[str, float]:
@@ -211,6 +216,8 @@ def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, o
     if as_0:
         values[defined[:, 1] & ~defined[:, 0], 0] = 0
     notes = _one_sided(scores, defined, "counted as 0" if as_0 else "left out")
+    if scores.clusters is not None:
+        values = scores.by_cluster(values)
     differences = significance.differences([values], [(0, 1)])[:, 0]
     pairs = significance.there(differences)
     pair_values, differences = values[pairs], differences[pairs]
@@ -232,7 +239,7 @@ def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, o
         "verdict": verdict,
         "n_queries": n,
         "n_missing": scores.n_missing((0, 1)),
-        "note": "; ".join([*([note] if note else []), *notes]) or None,
+        "note": "; ".join([*([note] if note else []), *notes, *([scores.note] if scores.note else [])]) or None,
     }
 
 

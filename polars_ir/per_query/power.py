@@ -54,6 +54,7 @@ def power(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     missing: str | None = None,
     seed: int = 0,
+    cluster: Any = None,
 ) -> Eager:
     """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure.
 
@@ -101,6 +102,9 @@ def power(
         `"zero"`, the default, counts 0 for a system that lacks a query which others have; `"skip"` leaves the pair out.
     seed
         Of the samples of a pilot.
+    cluster
+        What several queries have in common that are no sample of their own, as in `compare`: `n_queries` is a number of
+        clusters then.
 
     Returns
     -------
@@ -144,11 +148,11 @@ def power(
     check("method", method, one_of(*METHODS))
     if max_drop is not None:
         drop = _for_a_gate(max_drop, per_query, {"std": std, "difference": difference, "power": power}, alpha)
-        gates = _gates(per_query, baseline, measures, missing or "zero", ranges, drop, n_queries, alpha, seed)
+        gates = _gates(per_query, baseline, measures, missing or "zero", cluster, ranges, drop, n_queries, alpha, seed)
         return give_back(pl.DataFrame(list(gates), schema=SCHEMA), per_query)
     target = _power(power, difference, n_queries, alpha)
     _check_source(per_query, std, difference, n_queries, method)
-    of_frame = {"baseline": baseline, "measures": measures, "missing": missing}
+    of_frame = {"baseline": baseline, "measures": measures, "missing": missing, "cluster": cluster}
     if std is not None and (named := [name for name, value in of_frame.items() if value is not None]):
         raise OptionError(f"{', '.join(named)} can only be of a per_query; power was given std instead. Leave it out.")
     if ranges is not None:
@@ -157,7 +161,7 @@ def power(
         plan = _plan(std, None, difference, n_queries, alpha, target, seed)
         return give_back(pl.DataFrame([{"std": std, **plan}], schema=SCHEMA), per_query)
     rows = []
-    for names, differences, notes in _pairs(per_query, baseline, measures, missing or "zero"):
+    for names, differences, notes in _pairs(per_query, baseline, measures, missing or "zero", cluster):
         number = len(differences) if difference is None and n_queries is None else n_queries
         pilot = differences if method == "pilot" else None
         plan = _plan(names["std"], pilot, difference, number, alpha, target, seed, n_pairs=len(differences))
@@ -245,6 +249,7 @@ def _gates(
     baseline: str | None,
     measures: Measures,
     missing: str,
+    cluster: Any,
     ranges: Mapping[str, tuple[float, float]] | None,
     max_drop: float,
     n_queries: int | None,
@@ -255,7 +260,7 @@ def _gates(
     from polars_ir.statistics import planning
 
     value_ranges: dict[str, Range] = {}
-    for names, differences, notes in _pairs(per_query, baseline, measures, missing):
+    for names, differences, notes in _pairs(per_query, baseline, measures, missing, cluster):
         measure = names["measure"]
         value_range = value_ranges.setdefault(measure, ranges_of([measure], ranges)[measure])
         row = {**names, "max_drop": max_drop, "n_queries": n_queries}
@@ -276,13 +281,14 @@ def _joined(notes: Sequence[str | None]) -> str | None:
 
 
 def _pairs(
-    per_query: Any, baseline: str | None, measures: Any, missing: str
+    per_query: Any, baseline: str | None, measures: Any, missing: str, cluster: Any
 ) -> Iterator[tuple[dict[str, Any], Floats, list[str]]]:
     """For each measure and pair their names and the spread of their differences, the differences, and notes."""
     from polars_ir.statistics import significance
 
-    scores = scores_of(per_query, measures, {"missing": missing}, what="ir.power")
+    scores = scores_of(per_query, measures, {"missing": missing}, cluster=cluster, what="ir.power")
     pairs = scores.pairs(baseline, "ir.power")
+    scores = scores.of_clusters()
     for measure, values in scores.values.items():
         for pair, column in zip(pairs, significance.differences([values], pairs).T, strict=True):
             run, against = (scores.systems[system] for system in pair)
@@ -294,4 +300,4 @@ def _pairs(
                 "std": float(significance.deviation(differences)) if len(differences) > 1 else None,
                 "n_missing": scores.n_missing(pair),
             }
-            yield names, differences, scores.undefined(measure, pair)
+            yield names, differences, [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]

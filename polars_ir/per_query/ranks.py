@@ -93,8 +93,9 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     >>> ir.ranks(tasks, "score").select("run", "rank", "worst_rank").rows()  # three tasks prove nothing
     [('a', 1, 2), ('b', 2, 2)]
     """
-    scores = scores_of(per_query, measures, options, what="ir.ranks")
+    scores = scores_of(per_query, measures, options, cluster=options["cluster"], what="ir.ranks")
     scores.pairs(None, "ir.ranks")
+    scores = scores.of_clusters()
     rows = [row for measure in scores.values for row in _ranked(scores, measure, options)]
     return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
 
@@ -110,6 +111,7 @@ def _ranked(scores: Scores, measure: str, options: Ranking) -> Iterator[dict[str
     values = scores.values[measure][of_all]
     left_out = scores.queries.height - len(values)
     notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
+    notes += [*scores.left_out(measure), *([scores.note] if scores.note else [])]
     if len(values) < 2:
         notes.insert(0, "fewer than two queries with a value of all systems")
     same = {"measure": measure, "n_queries": len(values), "note": "; ".join(notes) or None}

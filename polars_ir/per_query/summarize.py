@@ -6,6 +6,7 @@ Conventions: as in `mean`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -17,6 +18,7 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.options import takes
+from polars_ir.language.words import total
 from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
 from polars_ir.per_query.shared.averages import (
     ERROR,
@@ -24,6 +26,7 @@ from polars_ir.per_query.shared.averages import (
     LOWEST,
     MEAN,
     NUMBER,
+    SHARE,
     Averaging,
     averaged,
     bounded_interval_of,
@@ -33,6 +36,7 @@ from polars_ir.per_query.shared.averages import (
     moments_of,
     note_of,
     std_of,
+    with_shares_of_variance,
 )
 from polars_ir.per_query.shared.measures import warn_of_attributes
 from polars_ir.per_query.shared.options import Summarizing, confidence_is_alpha
@@ -52,17 +56,45 @@ BY_EXPRESSIONS = ("auto", "normal")
 
 @overload
 def summarize(
-    per_query: pl.LazyFrame, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]
+    per_query: pl.LazyFrame,
+    *,
+    by: Any = ...,
+    weights: Any = ...,
+    cluster: Any = ...,
+    strata: Any = ...,
+    **options: Unpack[Summarizing],
 ) -> pl.LazyFrame: ...
 @overload
 def summarize(
-    per_query: pl.DataFrame, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]
+    per_query: pl.DataFrame,
+    *,
+    by: Any = ...,
+    weights: Any = ...,
+    cluster: Any = ...,
+    strata: Any = ...,
+    **options: Unpack[Summarizing],
 ) -> pl.DataFrame: ...
 @overload
-def summarize(per_query: Any, *, by: Any = ..., weights: Any = ..., **options: Unpack[Summarizing]) -> Any: ...
+def summarize(
+    per_query: Any,
+    *,
+    by: Any = ...,
+    weights: Any = ...,
+    cluster: Any = ...,
+    strata: Any = ...,
+    **options: Unpack[Summarizing],
+) -> Any: ...
 @confidence_is_alpha
 @takes(Summarizing)
-def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options: Unpack[Summarizing]) -> SameKind:
+def summarize(
+    per_query: Any,
+    *,
+    by: Any = None,
+    weights: Any = None,
+    cluster: Any = None,
+    strata: Any = None,
+    **options: Unpack[Summarizing],
+) -> SameKind:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     Queries are taken as a sample of all that could be asked. The interval of a bounded measure is Wilson's, widened by
@@ -83,14 +115,24 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
         Slices of the queries, as in `mean`.
     weights
         The weight of each query, as in `mean`; a bootstrap draws a query with its weight.
+    cluster
+        What several queries have in common that are no sample of their own, such as the topic of variants, the user of
+        sessions, a conversation: a column of `per_query`, or a frame with a query column and one other. Each cluster
+        counts once, as the mean of its queries (their sum, for a measure that is added up), without weights.
+    strata
+        The groups from each of which so many queries were drawn, such as languages: as `cluster`. How far groups are
+        apart is no chance then, and the interval is of the spread within them: the standard error is
+        sqrt(sum(n / (n - 1) * sum((z - mean(z))^2))) over groups of n queries, z being (x - mean) * w / sum(w). With
+        `weights`, a group counts as those of its queries together; without, as it has queries. For interval `"auto"`.
 
     Returns
     -------
     The kind of the input
         The columns of the slices, in whose order the rows are; `run` (if there is one), `measure` (String), `mean`,
         `std` (of the sample), `low`, `high` (Float64), `n_queries` (UInt32), which counts the queries with a value,
-        and a weight above 0, and `note` (String), why there is no interval, and null where there is one: a single query
-        has no spread, a sum is not estimated, and of values that are all the same there is no BCa interval.
+        and a weight above 0, and `note` (String), why there is no interval: a single query has no spread, a sum is not
+        estimated, and of values that are all the same there is no BCa interval; that `n_queries` counts clusters, or
+        that ids or a column `topic` look as if there were some; else null.
 
     Raises
     ------
@@ -118,9 +160,17 @@ def summarize(per_query: Any, *, by: Any = None, weights: Any = None, **options:
         raise OptionError(
             "interval='bounded' takes no weights. Take another, such as 'auto', or leave the weights out."
         )
-    queries = aligned(per_query, by=by, weights=weights)
+    if weights is not None and cluster is not None:
+        raise OptionError("cluster takes no weights: each cluster counts once. Leave one of them out.")
+    if strata is not None and options["interval"] != "auto":
+        raise OptionError(f"strata go with interval='auto'; got {options['interval']!r}. Leave one of them out.")
+    queries = aligned(per_query, by=by, weights=weights, cluster=cluster, strata=strata)
     warn_of_attributes(queries.table, queries.measures)
-    return queries.table.give_back(queries.named(summaries(queries, options), MADE), per_query)
+    queries, said = queries.of_clusters(lambda measure: mean_of(Averaging.of(measure))), queries.note()
+    rows = queries.named(summaries(queries, options), MADE)
+    if said is not None:
+        rows = rows.with_columns(note=pl.concat_str("note", pl.lit(said), separator="; ", ignore_nulls=True))
+    return queries.table.give_back(rows, per_query)
 
 
 def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
@@ -163,8 +213,16 @@ def _normal(sample: Aligned, averaging: Averaging, z: float) -> pl.LazyFrame:
 
 def _bounded(sample: Aligned, averaging: Averaging, z: float) -> pl.LazyFrame:
     """The summary with Wilson's interval."""
-    moments = _summary(sample, averaging, **moments_of(averaging, sample.weight))
-    return moments.with_columns(**bounded_interval_of(averaging, z)).drop(MEAN, ERROR, NUMBER, LOWEST, HIGHEST)
+    moments = moments_of(averaging, sample.weight)
+    if sample.stratum is not None:
+        rows = with_shares_of_variance(sample.rows, averaging, sample.weight, sample.stratum, sample.keys)
+        sample = replace(sample, rows=rows)
+        moments[ERROR] = total(pl.col(SHARE).drop_nulls()).sqrt().fill_nan(None)
+    summary = _summary(sample, averaging, **moments)
+    if sample.stratum is not None:
+        alone = (pl.col("n_queries") > 1) & pl.col(ERROR).is_null()
+        summary = summary.with_columns(note=pl.when(alone).then(pl.lit("a stratum of one query")).otherwise("note"))
+    return summary.with_columns(**bounded_interval_of(averaging, z)).drop(MEAN, ERROR, NUMBER, LOWEST, HIGHEST)
 
 
 def _with_interval(sample: Aligned, averaging: Averaging, options: Summarizing) -> pl.LazyFrame:

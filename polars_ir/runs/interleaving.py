@@ -84,13 +84,15 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
 
 
 @takes()
-def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_id") -> SameKind:
+def interleaving(
+    log: Any, *, clicks: str = "clicks", impression: str = "query_id", cluster: str | None = None
+) -> SameKind:
     """The preference of users between two interleaved systems: the credit of the teams, with an exact test.
 
     A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The
     preference is the share of wins, ties counting half. Impressions of one query are no draws of their own: who was
     first, and what users of it like, they share. So a query is won by the team that won more of its impressions, and p
-    is the exact two-sided binomial test of the queries won against those lost.
+    is the exact two-sided binomial test of the queries won against those lost; with `cluster`, that of clusters.
 
     Parameters
     ----------
@@ -101,14 +103,16 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     impression
         The column that distinguishes impressions, where one query was shown several times; else the query. In a log
         without a query column each impression counts as a query.
+    cluster
+        The column of what counts once in the place of the query, such as its topic, or the user.
 
     Returns
     -------
     The kind of the log
         One row: `wins_a`, `wins_b`, `ties` (impressions, UInt32; without a click it is a tie), `clicks_a`, `clicks_b`
         (Float64), `preference_b` (Float64, the share of wins of `b`, ties counting half: above 0.5 it is preferred),
-        `queries_a`, `queries_b` (UInt32, queries won), `low`, `high` (Float64, the exact 95 % interval of b's share of
-        the queries that either won; null without one) and `p` (Float64; 1 without a query won).
+        `queries_a`, `queries_b` (UInt32, queries or clusters won), `low`, `high` (Float64, the exact 95 % interval of
+        b's share of the queries that either won; null without one) and `p` (Float64; 1 without a query won).
 
     Raises
     ------
@@ -129,23 +133,28 @@ def interleaving(log: Any, *, clicks: str = "clicks", impression: str = "query_i
     from polars_ir.statistics.significance import binomial
 
     frame = to_polars("log", log, column="clicks")
-    _check_log(frame, clicks, impression)
+    _check_log(frame, clicks, impression, cluster)
     columns = frame.collect_schema().names()
     query = find("log", "query_id", columns) or impression
     shown = query if impression == "query_id" else impression
     team, clicked = pl.col("team").cast(pl.String), pl.col(clicks).cast(pl.Float64)
     wrong = clicked.is_null() | ~clicked.is_between(0, LARGEST)
-    rule = Rule(wrong, f"whose {clicks!r} is null, negative or not finite", "Leave them out")
-    needed = frame.lazy().select({query, shown, "team", clicks})
-    rows = checked(needed, rule, eager=True, about="log", keys=[query], names={})
-    of_teams = rows.group_by({query, shown}).agg(clicked.filter(team == each).sum().alias(each) for each in "ab")
+    rules = [Rule(wrong, f"whose {clicks!r} is null, negative or not finite", "Leave them out")]
+    if cluster is not None:
+        rules.append(Rule(pl.col(cluster).is_null(), f"whose {cluster!r} is null", "Leave them out"))
+    counted = cluster or query
+    needed = frame.lazy().select({query, shown, counted, "team", clicks})
+    rows = checked(needed, *rules, eager=True, about="log", keys=[query], names={})
+    of_teams = rows.group_by({query, shown, counted}).agg(
+        clicked.filter(team == each).sum().alias(each) for each in "ab"
+    )
     impressions = of_teams.with_columns(lead=(pl.col("b") - pl.col("a")).sign())
     lead = pl.col("lead")
     won = {"a": (lead < 0).sum().cast(pl.UInt32), "b": (lead > 0).sum().cast(pl.UInt32)}
     ties = (lead == 0).sum().cast(pl.UInt32)
     clicks_of = {f"clicks_{each}": pl.col(each).sum() for each in "ab"}
     counts = impressions.select(wins_a=won["a"], wins_b=won["b"], ties=ties, **clicks_of)
-    queries = impressions.group_by(query).agg(lead.sum()).select(queries_a=won["a"], queries_b=won["b"])
+    queries = impressions.group_by(counted).agg(lead.sum()).select(queries_a=won["a"], queries_b=won["b"])
     found, queries_won = pl.collect_all([counts, queries])
     wins_a, wins_b, n_ties = found.select("wins_a", "wins_b", "ties").row(0)
     queries_a, queries_b = queries_won.row(0)
@@ -204,10 +213,10 @@ def _coin(salt: int, turn: int) -> pl.Expr:
     return number // 2**63 == 1
 
 
-def _check_log(frame: Frame, clicks: str, impression: str) -> None:
+def _check_log(frame: Frame, clicks: str, impression: str, cluster: str | None) -> None:
     """Raise an error for a log that lacks a column, or has other teams."""
     schema = frame.collect_schema()
-    needed = ["team", clicks, *([] if impression == "query_id" else [impression])]
+    needed = ["team", clicks, *([] if impression == "query_id" else [impression]), *([cluster] if cluster else [])]
     for name in needed:
         if name not in schema:
             near = nearest(name, schema.names())

@@ -20,6 +20,7 @@ from polars_ir.cli.parser import (
     by_measure,
     number_of_measure,
 )
+from polars_ir.errors import OptionError
 from polars_ir.language.options import options_of
 from polars_ir.per_query.compare import SCHEMA, compare
 from polars_ir.per_query.shared.options import Comparing
@@ -47,11 +48,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Systems against each other or a baseline."""
+    if options.queries is not None and options.by is None and options.cluster is None:
+        raise OptionError("--queries is a table for --by or --cluster to name columns of; give both.")
     per_query, by = slices_of(figures_of_files(options), options)
-    testing: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in ("margin", "by")}
+    per_query, cluster = slices_of(per_query, options, by="cluster")
+    named = ("margin", "by", "cluster")
+    testing: Any = {name: getattr(options, name) for name in options_of(Comparing) if name not in named}
     margin = options.margin and by_measure("margin", options.margin)
     differences: pl.DataFrame = compare(
-        per_query, options.measure, baseline=options.baseline, by=by, margin=margin, **testing
+        per_query, options.measure, baseline=options.baseline, by=by, cluster=cluster, margin=margin, **testing
     )
     if options.render == "markdown" and not options.all:
         return differences.select(pl.exclude(set(SCHEMA) - set(SHORT)))

@@ -4,12 +4,13 @@ Conventions: queries are in the order of their ids, so that a mean over them is 
 order of the rows. Values are finite numbers or null, which means undefined; weights are numbers from 0 on. A frame in
 memory is checked at once, what is lazy by its plan. A query that one system lacks counts as 0 for it (`missing="zero"`)
 or is left out of what that system is part of (`"skip"`), as in `evaluate`; a pair with an undefined value is left out,
-and where only one of two systems has no value, the note of their row counts such queries.
+and where only one of two systems has no value, the note of their row counts such queries. Queries of a cluster, such
+as variants of one, count once: as the mean of those for which all systems have a value, as far as they have any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -25,10 +26,12 @@ from polars_ir.errors import (
     InputTypeError,
     OptionError,
     casting,
+    option,
     renaming,
     without_nulls,
 )
 from polars_ir.frames.kinds import aligned_series
+from polars_ir.frames.roles import TOPICS, fold
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import LARGEST, check
@@ -47,8 +50,12 @@ if TYPE_CHECKING:
 #: A key that all queries share, so that a mean over all of them is added up as one over a system's is.
 ALL = "polars_ir: all"
 
-#: The columns of weights, of the values of all measures below each other, and of answered queries.
+#: The columns of weights, of the values of all measures below each other, of answered queries, of clusters and strata.
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
+CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
+
+#: The part of an id that distinguishes variants of a query: `a` of `q1-a`.
+VARIANT = r"[-_.:/#]([^-_.:/#]+)$"
 
 #: The queries of systems, by their names; one without a name is alone.
 Systems = list[tuple[str | None, pl.DataFrame]]
@@ -59,7 +66,8 @@ class Aligned:
     """The queries of a per-query frame, in the order they are added up in, with their attributes.
 
     `slices` are the attributes' names as their user gave them; the rows have them where `column_for` says. `systems`
-    are the columns that distinguish rows of a query, and `weight` is that of the weights, if there are any.
+    are the columns that distinguish rows of a query, `weight` and `stratum` those of weights and strata, if there
+    are any, and `cluster` is the name of the attribute whose values the rows have as clusters.
     """
 
     table: Table
@@ -68,6 +76,13 @@ class Aligned:
     systems: Sequence[str]
     slices: Sequence[str] = ()
     weight: str | None = None
+    stratum: str | None = None
+    cluster: str | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that the queries of a mean share."""
+        return [*map(column_for, self.slices), *self.systems, ALL]
 
     def groups(self) -> pl.lazyframe.group_by.LazyGroupBy:
         """The queries of each mean."""
@@ -75,7 +90,8 @@ class Aligned:
 
     def below_each_other(self, measures: Sequence[str]) -> Aligned:
         """The values of the measures in one column, and their names in another that distinguishes means."""
-        keys = [*map(column_for, self.slices), *self.systems, ALL, *([self.weight] if self.weight else [])]
+        others = filter(None, (self.weight, self.stratum))
+        keys = [*map(column_for, self.slices), *self.systems, ALL, *others]
         rows = self.rows.select(*keys, pl.col(measures).cast(pl.Float64))
         # A measure may itself be called `measure`.
         name = "polars_ir: measure"
@@ -90,6 +106,34 @@ class Aligned:
         check_names(self.slices, columns)
         slices = dict(zip(map(column_for, self.slices), self.slices, strict=True))
         return means.sort(*slices, maintain_order=True).select(*slices, *columns).rename(slices)
+
+    def of_clusters(self, mean: Callable[[str], pl.Expr]) -> Aligned:
+        """The clusters in the place of their queries, if there are any, with the means of their values."""
+        if self.cluster is None:
+            return self
+        means = [mean(measure).alias(measure) for measure in self.measures]
+        strata = [pl.col(self.stratum).first()] if self.stratum else []
+        rows = self.rows.group_by(*self.keys, CLUSTER, maintain_order=True).agg(*means, *strata)
+        return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort(*self.keys, "query_id"))
+
+    def note(self) -> str | None:
+        """The clusters that count in the place of queries, or that queries in memory seem to have."""
+        if self.cluster is not None:
+            return f"queries are clusters of {self.cluster!r}"
+        for name in self.table.columns:
+            if name not in self.table.keys and fold(name) in TOPICS:
+                return f"queries of one {name!r} are taken for independent; {option('cluster', name)} counts them once"
+        if not self.table.eager or self.table.dtypes["query_id"].is_integer():
+            return None
+        query = pl.col("query_id").cast(pl.String).unique()
+        parts = {"stem": query.str.replace(VARIANT, ""), "variant": query.str.extract(VARIANT)}
+        ids = self.rows.select(**parts).collect()
+        n_stems, n_variants = ids["stem"].n_unique(), ids["variant"].n_unique()
+        # Several stems, each with several variants, which recur.
+        if ids["variant"].null_count() or n_stems < 2 or 2 * max(n_stems, n_variants) > ids.height:
+            return None
+        likeness = f"ids look like variants of {n_stems} queries"
+        return f"{likeness}, taken for independent; {option('cluster')} says what counts once"
 
     def each_system(self, per_query: Any) -> Systems:
         """The queries of each system, in the order of their ids."""
@@ -108,6 +152,8 @@ def aligned(
     *,
     by: Any = None,
     weights: Any = None,
+    cluster: Any = None,
+    strata: Any = None,
     needs: str | None = None,
     what: str | None = None,
     several: bool = False,
@@ -116,7 +162,8 @@ def aligned(
 
     `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
     """
-    named = () if weights is None and by is None else _named_in(weights, by)
+    plain = weights is None and by is None and cluster is None and strata is None
+    named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=named)
     if what and not table.eager:
@@ -129,6 +176,12 @@ def aligned(
     table.check_once(*table.keys)
     weight: str | None = None
     slices: list[str] = []
+    stratum: str | None = None
+    clustered_by: str | None = None
+    if strata is not None:
+        rows, stratum = _with_strata(table, rows, aligned_series("strata", strata, per_query)), STRATUM
+    if cluster is not None:
+        rows, clustered_by = _with_clusters(table, rows, aligned_series("cluster", cluster, per_query))
     if weights is not None:
         rows, weight = _with_weights(table, rows, aligned_series("weights", weights, per_query)), WEIGHT
     if by is not None or needs:
@@ -137,11 +190,13 @@ def aligned(
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
     ordered = rows.sort(*map(column_for, slices), *table.keys).with_columns(pl.lit(1, pl.UInt32).alias(ALL))
-    return Aligned(table, names, ordered, list(filter("query_id".__ne__, table.keys)), slices, weight)
+    return Aligned(
+        table, names, ordered, list(filter("query_id".__ne__, table.keys)), slices, weight, stratum, clustered_by
+    )
 
 
 def _named_in(*options: Any) -> list[str]:
-    """The columns of per_query that are named as slices or weights, and are no measures then."""
+    """The columns of per_query that are named as slices, weights, clusters or strata, and are no measures then."""
     lists = [[option] if isinstance(option, str) else option for option in options]
     return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
 
@@ -166,13 +221,18 @@ def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
         yield table.once()
 
 
+def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:
+    """The rows with one attribute of every query in a column of ours, and its name."""
+    rows, (name, *others) = with_attributes(table, rows, attribute, option)
+    if others:
+        raise ColumnError(f"must be one column; got {', '.join(map(repr, [name, *others]))}.", about=option)
+    return rows.with_columns(pl.col(column_for(name)).alias(column)).drop(column_for(name)), name
+
+
 def _with_weights(table: Table, rows: pl.LazyFrame, weights: Any) -> pl.LazyFrame:
     """The rows with the weight of every query."""
-    rows, (name, *others) = with_attributes(table, rows, weights, "weights")
-    if others:
-        raise ColumnError(f"must be one column; got {', '.join(map(repr, [name, *others]))}.", about="weights")
-    weight = pl.col(column_for(name))
-    dtype = rows.select(weight).collect_schema().dtypes()[0]
+    rows, name = _with_one(table, rows, weights, "weights", WEIGHT)
+    dtype = rows.select(WEIGHT).collect_schema().dtypes()[0]
     if not dtype.is_numeric():
         holder = "per_query" if isinstance(weights, (str, list, tuple)) else "weights"
         remedy = Fix("Cast it", casting(holder, name, pl.Float64))
@@ -182,11 +242,42 @@ def _with_weights(table: Table, rows: pl.LazyFrame, weights: Any) -> pl.LazyFram
         f"whose weight is below 0 or beyond {LARGEST:g}",
         "Weights are numbers from 0 on; 0 leaves a query out.",
     )
-    rows = rows.with_columns(weight.cast(pl.Float64).alias(WEIGHT)).drop(column_for(name))
+    rows = rows.with_columns(pl.col(WEIGHT).cast(pl.Float64))
     rows = table.checked(rule, rows=rows, names={WEIGHT: name})
     if table.rows and not rows.select(pl.col(WEIGHT).max()).collect().item():
         raise DataError(f"must not all be 0; {name!r} is 0 for all {table.rows} rows of per_query.", about="weights")
     return rows
+
+
+def _with_strata(table: Table, rows: pl.LazyFrame, strata: Any) -> pl.LazyFrame:
+    """The rows with the stratum of every query."""
+    rows, name = _with_one(table, rows, strata, "strata", STRATUM)
+    if table.rows:
+        sizes = rows.group_by(*filter("query_id".__ne__, table.keys), STRATUM).len().filter(len=1)
+        if (small := sizes.collect()).height:
+            says = f"must have two queries or more of each; {name!r} is {small[STRATUM].sort()[0]!r} for one."
+            raise DataError(says, about="strata", fix="Merge it with another, as one query shows no spread")
+    return rows
+
+
+def _with_clusters(table: Table, rows: pl.LazyFrame, clusters: Any) -> tuple[pl.LazyFrame, str]:
+    """The rows with the cluster of every query, and what clusters are called."""
+    rows, name = _with_one(table, rows, clusters, "cluster", CLUSTER)
+    if table.rows:
+        strata = [STRATUM] if STRATUM in rows.collect_schema() else []
+        of_queries = rows.select("query_id", CLUSTER, *strata).unique().collect()
+        several = of_queries.filter(pl.col("query_id").is_duplicated()).sort("query_id", CLUSTER)
+        if several.height:
+            shown = several.rename({"query_id": table.names["query_id"], CLUSTER: name})
+            remedy = "A query must be in the same cluster for every system."
+            raise DataError.rows("per_query", "of queries in several clusters", remedy, several.height, shown)
+        if of_queries[CLUSTER].n_unique() < 2:
+            says = f"must have two values or more; {name!r} is {of_queries[CLUSTER][0]!r} for all queries."
+            raise DataError(says, about="cluster", fix="Leave it out, or take a column that distinguishes queries")
+        if strata and of_queries.select(CLUSTER, STRATUM).n_unique() > of_queries[CLUSTER].n_unique():
+            says = f"must have one stratum for all queries of each; some values of {name!r} have several."
+            raise DataError(says, about="cluster", fix="Take strata that clusters are wholly in")
+    return rows, name
 
 
 def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
@@ -204,7 +295,8 @@ class Scores:
 
     `values` holds an array per measure with a row per query and a column per system; NaN where there is no value.
     `answered` is true, in the same shape, where the system had a row for the query at all. `queries` has the query's
-    id, under the name it came with, and the columns of `slices`.
+    id, under the name it came with, and the columns of `slices`. `clusters` has the number of each query's cluster, if
+    queries have some, and `each_query` the scores of queries where the rows are clusters. `note` belongs to every row.
     """
 
     systems: tuple[str, ...]
@@ -212,18 +304,46 @@ class Scores:
     values: Mapping[str, Floats]
     answered: Booleans
     slices: tuple[str, ...] = ()
+    note: str | None = None
+    clusters: NDArray[np.intp] | None = None
+    each_query: Scores | None = None
+
+    def of_clusters(self) -> Scores:
+        """The scores of clusters in the place of their queries, if there are any."""
+        if self.clusters is None:
+            return self
+        values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
+        answered = self.by_cluster(self.answered.astype(float)) > 0
+        queries = pl.DataFrame({"cluster": range(len(answered))})
+        return Scores(self.systems, queries, values, answered, note=self.note, each_query=self)
+
+    def by_cluster(self, values: Floats) -> Floats:
+        """The means of clusters over their queries with values of all systems, as far as these have any."""
+        import numpy as np
+
+        if self.clusters is None:
+            return values
+        numbers = np.unique(self.clusters, return_inverse=True)[1]
+        complete = _complete(values)
+        n = np.bincount(numbers[complete], minlength=numbers.max(initial=-1) + 1)
+        sums = [np.bincount(numbers[complete], column[complete], len(n)) for column in values.T]
+        with np.errstate(invalid="ignore"):
+            return np.column_stack(sums) / n[:, None]
 
     def each_slice(self) -> Iterator[tuple[dict[str, Any], Scores]]:
         """The values that name a slice, and the scores of its queries; without slices, everything at once."""
         if not self.slices:
-            yield {}, self
+            yield {}, self if self.clusters is None else self.of_clusters()
             return
         rows = self.queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
         slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
         for *names, places in slices.iter_rows():
             values = {measure: array[places] for measure, array in self.values.items()}
-            part = Scores(self.systems, self.queries[places], values, self.answered[places])
-            yield dict(zip(self.slices, names, strict=True)), part
+            clusters = None if self.clusters is None else self.clusters[places]
+            part = replace(
+                self, queries=self.queries[places], values=values, answered=self.answered[places], clusters=clusters
+            )
+            yield dict(zip(self.slices, names, strict=True)), part.of_clusters()
 
     def index(self, system: object, option: str = "baseline") -> int:
         """The column of a system; an error that names the nearest ones where there is none of that name."""
@@ -239,12 +359,20 @@ class Scores:
 
     def n_missing(self, pair: tuple[int, int]) -> int:
         """The number of queries that only one of two systems answered."""
-        return int((self.answered[:, pair[0]] != self.answered[:, pair[1]]).sum())
+        answered = (self.each_query or self).answered
+        return int((answered[:, pair[0]] != answered[:, pair[1]]).sum())
+
+    def left_out(self, measure: str) -> list[str]:
+        """The note on queries that are left out of their clusters, if there are such."""
+        n = 0 if self.each_query is None else int((~_complete(self.each_query.values[measure])).sum())
+        return [f"left out of clusters, without a value of all systems: {n}"] if n else []
 
     def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
         """The notes on queries that two systems answered, and only one of them has a value for."""
         import numpy as np
 
+        if self.each_query is not None:
+            return self.left_out(measure)
         answered = self.answered[:, pair].all(axis=1)
         lacking = np.isnan(self.values[measure][:, pair])[answered]
         notes = []
@@ -274,12 +402,22 @@ class Scores:
         )
 
 
-def scores_of(per_query: Any, measures: Measures, options: Mapping[str, Any], *, by: Any = None, what: str) -> Scores:
+def _complete(values: Floats) -> Booleans:
+    """True for the queries with values of all systems, but for those systems that have none at all."""
+    import numpy as np
+
+    lacking = np.isnan(values)
+    return np.logical_not(lacking[:, ~lacking.all(axis=0)].any(axis=1, keepdims=True))[:, 0]
+
+
+def scores_of(
+    per_query: Any, measures: Measures, options: Mapping[str, Any], *, by: Any = None, cluster: Any = None, what: str
+) -> Scores:
     """The scores of the systems of a per-query frame, by the options of a function that is named in messages."""
     import numpy as np
 
     missing = check("missing", options["missing"], MISSING)
-    of = aligned(per_query, measures, by=by, what=what, several=True)
+    of = aligned(per_query, measures, by=by, cluster=cluster, what=what, several=True)
     if measures is None:
         warn_of_attributes(of.table, of.measures)
     systems = systems_of(per_query, of.table.select("run").collect())
@@ -287,6 +425,10 @@ def scores_of(per_query: Any, measures: Measures, options: Mapping[str, Any], *,
         raise ColumnError.one_system(what, of.table.columns, systems)
     rows = of.rows.with_columns(pl.col("run").cast(pl.String)).collect()
     queries = _queries(rows, of.slices, of.table.names["query_id"])
+    clusters = None
+    if cluster is not None:
+        of_queries = rows.select("query_id", CLUSTER).unique("query_id").sort("query_id")
+        clusters = of_queries.select(pl.col(CLUSTER).rank("dense").cast(pl.Int64)).to_series().to_numpy()
     grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")
     answered = rows.select("run", "query_id", *of.measures, pl.lit(True).alias(ANSWERED))
     grid = grid.join(answered, on=["run", "query_id"], how="left", maintain_order="left")
@@ -300,6 +442,8 @@ def scores_of(per_query: Any, measures: Measures, options: Mapping[str, Any], *,
         {name: np.reshape(values[name].to_numpy(), shape) for name in of.measures},
         np.reshape(grid.select(is_answered).to_series().to_numpy(), shape),
         tuple(of.slices),
+        of.note(),
+        clusters,
     )
 
 

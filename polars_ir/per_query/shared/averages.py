@@ -8,7 +8,7 @@ what it is a ratio of, which makes its micro average. `weight` is the name of a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -27,6 +27,9 @@ AT_END = 1e-12
 
 #: Pseudo-queries added; with fewer, coverage of 95 % intervals drops below .93 for some proportions.
 ADDED = 2
+
+#: The column of the part of each query in a variance.
+SHARE = "polars_ir: share of variance"
 
 #: The columns of `moments_of`.
 MEAN, ERROR, NUMBER, LOWEST, HIGHEST = (
@@ -84,6 +87,23 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
         LOWEST: value.min(),
         HIGHEST: value.max(),
     }
+
+
+def with_shares_of_variance(
+    rows: pl.LazyFrame, averaging: Averaging, weight: str | None, stratum: str, keys: Sequence[str]
+) -> pl.LazyFrame:
+    """The rows with the part of each query in the variance of the mean of its `keys`, estimated within the strata.
+
+    With shares s of the weights and z = s * (value - mean), it is n / (n - 1) * (z - mean(z))^2 in a stratum of n
+    queries (Cochran, 5A.3); NaN where there is one.
+    """
+    value, z = averaged(averaging, weight), pl.col(SHARE)
+    weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
+    # A window within another one would be of the outer's rows only.
+    mean = (weights * value).sum().over(keys) / weights.sum().over(keys)
+    rows = rows.with_columns((weights / weights.sum().over(keys) * (value - mean)).alias(SHARE))
+    n = value.count().over([*keys, stratum]).cast(pl.Float64)
+    return rows.with_columns((n / (n - 1) * (z - z.mean().over([*keys, stratum])) ** 2).alias(SHARE))
 
 
 def bounded_interval_of(averaging: Averaging, z: float) -> dict[str, pl.Expr]:

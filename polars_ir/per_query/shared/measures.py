@@ -27,6 +27,7 @@ from polars_ir.errors import (
     quoted,
     warn,
 )
+from polars_ir.frames.roles import TOPICS, fold
 from polars_ir.frames.table import Table
 from polars_ir.language.names import OneMeasure, column_of, expressions, listed, parse
 from polars_ir.per_query.shared.options import ROUNDED
@@ -43,7 +44,7 @@ def measures_of(table: Table, measures: Measures = None, *, without: Collection[
     left_out = {*table.keys, *without}
     numbers = []
     for name, dtype in table.dtypes.items():
-        if name not in left_out and (dtype.is_numeric() or dtype == pl.Boolean):
+        if name not in left_out and fold(name) not in TOPICS and (dtype.is_numeric() or dtype == pl.Boolean):
             numbers.append(name)
     if not numbers:
         raise _no_measure(table, left_out)

@@ -58,6 +58,13 @@ LOOK = Value(
 )
 
 ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
+CLUSTER = Option(
+    None,
+    anything(),
+    "What several queries have in common that are no sample of their own, such as the topic of variants, the user of "
+    "sessions, a conversation: a column of `per_query`, or a frame with a query column and one other. Each cluster "
+    "counts once, as the mean of its queries, and `n_queries` counts clusters.",
+)
 SEED = "The seed of the random numbers. The same call gives the same figures."
 
 
@@ -164,6 +171,8 @@ class Comparing(Testing, total=False):
             "Columns of `per_query`, or a frame with a query column and others: a row per slice of queries as well.",
         ),
     ]
+
+    cluster: Annotated[Any, CLUSTER]
 
 
 TESTING = options_of(Testing)
@@ -310,6 +319,7 @@ class Gating(TypedDict, total=False):
             "The note counts all of them.",
         ),
     ]
+    cluster: Annotated[Any, CLUSTER]
 
 
 class Ranking(TypedDict, total=False):
@@ -327,6 +337,7 @@ class Ranking(TypedDict, total=False):
             "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves it out for all.",
         ),
     ]
+    cluster: Annotated[Any, CLUSTER]
 
 
 class Discriminating(TypedDict, total=False):
