@@ -512,7 +512,13 @@ class IRNamespace(Generic[_FrameT_co]):
     def pool(self, *, depth: int) -> _FrameT_co:
         """The pool: the documents among the first `depth` of any system, which are those to judge."""
     def precision(
-        self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
+        self,
+        qrels: Any = None,
+        *,
+        k: int | Iterable[int] | None = None,
+        rel: float = 1,
+        denominator: str = "k",
+        **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Precision: the share of the first k documents that is relevant."""
     def preferences_fulfilled(

@@ -17,6 +17,11 @@ QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevan
 
 WANTED_CUTOFF = "k must be a whole number of documents, from 1 to 2,147,483,648"
 
+TABLE_OF_MEASURES = (
+    "measures are names such as 'nDCG@10', Polars expressions, or names with cutoffs, {'nDCG': 10}; got a table. Give "
+    "qrels first, then measures."
+)
+
 INFINITY = float("inf")
 NAN = float("nan")
 
@@ -281,7 +286,7 @@ WHOLE_MESSAGES = {
     ),
     "a misspelt option in a name": (
         evaluating(measures="P(rell=2)@5"),
-        "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel.",
+        "P has no parameter 'rell'; got 'P(rell=2)@5'. Did you mean 'rel'? It takes k, rel, denominator.",
     ),
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
@@ -316,11 +321,11 @@ WHOLE_MESSAGES = {
     ),
     "measures before the qrels": (
         evaluating(qrels="RR", measures=QRELS),
-        "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures.",
+        TABLE_OF_MEASURES,
     ),
     "measures before qrels that are a dict": (
         evaluating(qrels="RR", measures={"q1": {"d1": 1}}),
-        "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures.",
+        TABLE_OF_MEASURES,
     ),
     "a measure that is a number": (
         evaluating(measures=[5]),

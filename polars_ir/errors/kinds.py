@@ -202,6 +202,13 @@ class MeasureError(IRError):
         return cls(f"a measure is a name such as 'nDCG@10' or a Polars expression; got {value!r:.80}.", fix=fix)
 
     @classmethod
+    def table(cls) -> MeasureError:
+        return cls(
+            "measures are names such as 'nDCG@10', Polars expressions, or names with cutoffs, {'nDCG': 10}; got a "
+            "table. Give qrels first, then measures."
+        )
+
+    @classmethod
     def twice(cls, name: str) -> MeasureError:
         fix = Fix(
             "Leave one out, or give it another name", Code(f".alias({f'my {name}'!r})"), without_code="Leave one out"

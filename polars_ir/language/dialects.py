@@ -1,8 +1,8 @@
 """The notations of other tools: the measure and the parameters that a name stands for.
 
 Conventions: the canonical spelling is `ir_measures`' own, `NAME(parameter=value)@k`. Case, `-` and `_` do not matter,
-except where two tools use one word for different measures; each measure lists its words (`also`). A name is taken
-apart, never run as code.
+except where two tools use one word for different measures; each measure lists its words (`also`), and `tools` has those
+that are read with their tool alone. A name is taken apart, never run as code.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import functools
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
-from polars_ir.language.measure import CATALOG, PARAMETERS, Measure, Spec, plain
+from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, Spec, plain
+from polars_ir.language.tools import AMBIGUOUS, CALLED, OF_HISTORY, OF_ITEMS, TOOLS
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -60,6 +61,21 @@ NOTATIONS = (
 #: ranx's `rbp@95`, whose number is p too, where others have a cutoff.
 RANX_RBP = re.compile(r"rbp@(\d+)", re.ASCII)
 
+#: `xgboost map@10`: a name in the words of a tool.
+OF_TOOL = re.compile(r"(?P<tool>[A-Za-z][\w-]*)\s+(?P<name>\S.*)", re.DOTALL)
+
+#: CatBoost's `NDCG:top=10`.
+CATBOOST_TOP = re.compile(r"(\w+):top=(\d+)", re.ASCII)
+
+#: XGBoost's `ndcg@10-`: a query without a relevant document counts 0.
+XGBOOST_MINUS = re.compile(r"(ndcg|map)(@\d+)?-", re.ASCII)
+
+#: What stands between names in a row: a comma or a blank outside of brackets.
+APART = re.compile(r"[,\s]+(?![^()]*\))")
+
+#: A number that belongs to the name before it.
+NUMBER = re.compile(r"\.?\d[\d.]*(?:-l\d+)?", re.ASCII)
+
 #: ranx's `ndcg@10-l2`: grades from 2 on are relevant.
 RANX_LEVEL = re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL)
 
@@ -79,13 +95,27 @@ IR_MEASURES: Mapping[str, Any] = {
 LONGEST = 500
 
 
-def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
+class TakenApart(NamedTuple):
+    """The measure of a name, with its parameters; `tool` is the one whose words it is in, if that stands before it.
+
+    `undefined` is the value of a query without a relevant document.
+    """
+
+    spec: Spec
+    arguments: dict[str, object]
+    tool: str = ""
+    undefined: float = 0.0
+
+
+def taken_apart(text: str) -> TakenApart:
     """The measure and the parameters that a name stands for; a `MeasureError` for a name that is of no measure."""
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")
+    tool, text = in_words_of(text)
     level = RANX_LEVEL.fullmatch(text)
     name = level["name"] if level else text
-    spec, arguments = _of_one_tool(name) or _of_any_tool(name)
+    found = _of_one_tool(name, tool) or _of_any_tool(name, tool)
+    spec, arguments = found.spec, found.arguments
     if level and "rel" in arguments:
         raise MeasureError.syntax(text, "it gives rel twice")
     if level:
@@ -96,7 +126,20 @@ def taken_apart(text: str) -> tuple[Spec, Mapping[str, object]]:
             near = nearest(parameter, spec.parameters)
             raise MeasureError(f"{spec.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=takes)
         arguments[parameter] = plain(value)
-    return spec, arguments
+    return found
+
+
+def in_words_of(text: str) -> tuple[str, str]:
+    """The tool before a name, which is then in its words, and the name; no tool for a name alone.
+
+    >>> in_words_of("sbert accuracy@3"), in_words_of("CatBoost NDCG:top=5"), in_words_of("nDCG @10")
+    (('sentence-transformers', 'accuracy@3'), ('CatBoost', 'NDCG@5'), ('', 'nDCG @10'))
+    """
+    words = OF_TOOL.fullmatch(text)
+    tool = _tools(catalogued()).get(fold(words["tool"]), "") if words else ""
+    if not words or not tool:
+        return "", text
+    return tool, XGBOOST_MINUS.sub(r"\1-\2", CATBOOST_TOP.sub(r"\1@\2", words["name"]))
 
 
 def several(text: str) -> list[str]:
@@ -109,6 +152,21 @@ def several(text: str) -> list[str]:
     if matched is None:
         return []
     return [f"{matched['head']}{number.strip()}{matched['level'] or ''}" for number in matched["numbers"].split(",")]
+
+
+def in_a_row(text: str) -> list[str]:
+    """The names that a text holds in a row, apart by commas or blanks; a number belongs to the name before it.
+
+    >>> in_a_row("nDCG@10, P(rel=2, k=5)"), in_a_row("AP RR@5,10")
+    (['nDCG@10', 'P(rel=2, k=5)'], ['AP', 'RR@5,10'])
+    """
+    names: list[str] = []
+    for name in APART.split(text) if len(text) <= LONGEST else []:
+        if names and NUMBER.fullmatch(name):
+            names[-1] += f",{name}"
+        elif name:
+            names.append(name)
+    return names if all(name.count("(") == name.count(")") for name in names) else []
 
 
 def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
@@ -142,45 +200,83 @@ def catalogued() -> tuple[Measure, ...]:
     return tuple(map(attrgetter("function"), list(CATALOG.values())))
 
 
-def _of_one_tool(text: str) -> tuple[Spec, dict[str, object]] | None:
+def _of_one_tool(text: str, tool: str) -> TakenApart | None:
     """The measure of a name that only one tool would write so."""
     for notation in NOTATIONS:
         if found := notation.pattern.fullmatch(text):
-            return CATALOG[notation.measure], notation.arguments(found)
+            return TakenApart(CATALOG[notation.measure], notation.arguments(found), tool)
     if persistence := RANX_RBP.fullmatch(text):
-        meant = [f"RBP(p={float(f'0.{persistence[1]}')})", f"RBP@{persistence[1]}"]
+        p = float(f"0.{persistence[1]}")
+        if tool == "ranx":
+            return TakenApart(CATALOG["RBP"], {"p": p}, tool)
+        meant = [f"RBP(p={p})", f"RBP@{persistence[1]}"]
         raise MeasureError(f"{text!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
     if names := several(text):
         raise MeasureError(
             f"{text!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
         )
-    if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (spelling := _find(with_values["name"])):
-        spec, implied = spelling
-        return spec, {**_arguments(text, implied), **_trec_eval_given(text, with_values["given"])}
+    if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (spelling := _find(with_values["name"], tool)):
+        implied = _arguments(text, spelling.implied)
+        return TakenApart(spelling.spec, {**implied, **_trec_eval_given(text, with_values["given"])}, tool)
     return None
 
 
-def _of_any_tool(text: str) -> tuple[Spec, dict[str, object]]:
+def _of_any_tool(text: str, tool: str) -> TakenApart:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
     name, parameters, at = parts_of(text)
-    spelling = _find(name)
+    spelling = _find(name, tool)
     if spelling is None and at is None and (with_number := WITH_NUMBER.fullmatch(name)):
-        spelling, at = _find(with_number["name"]), with_number["at"]
-        if spelling and with_number["sign"] == "." and spelling[0].at == "k" and not spelling[1].isidentifier():
+        name, at = with_number["name"], with_number["at"]
+        spelling = _find(name, tool)
+        if spelling and with_number["sign"] == "." and spelling.spec.at == "k" and not spelling.sets_one:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
     if spelling is None:
-        near = did_you_mean(_alike(text, name))
-        raise MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
-    spec, implied = spelling
-    sets_one = implied.isidentifier()  # the parameter that the number sets
-    if sets_one and at is None:
+        raise _unknown(text, name, tool)
+    spec, implied = spelling.spec, spelling.implied
+    if spelling.sets_one and at is None:
         raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
+    implied_arguments = _arguments(text, f"{implied}={at}" if spelling.sets_one else implied)
     spec, arguments = _in_our_words(text, spec, parameters)
-    if at is not None and not sets_one:
+    if not tool and name != spec.name and fold(name) in AMBIGUOUS and not implied_arguments.keys() & arguments.keys():
+        raise _of_several_tools(text, AMBIGUOUS[fold(name)])
+    if at is not None and not spelling.sets_one:
         if spec.at in arguments:
             raise MeasureError.syntax(text, f"it gives {spec.at} twice")
         arguments[spec.at] = _after_the_sign(spec, at)
-    return spec, {**_arguments(text, f"{implied}={at}" if sets_one else implied), **arguments}
+    if spelling.gains is not None:
+        implied_arguments["gains"] = spelling.gains
+    return TakenApart(spec, {**implied_arguments, **arguments}, tool, spelling.undefined)
+
+
+def _unknown(text: str, name: str, tool: str) -> MeasureError:
+    """The error for a name of no measure."""
+    if tool:
+        names = _names_in(tool, catalogued())
+        return MeasureError(f"{tool} has no measure {name!r} that is known here.{nearest(name, names)} {_has(names)}")
+    for measures, needed in ((OF_ITEMS, "the items there are"), (OF_HISTORY, "what users had before")):
+        if fold(name) in map(fold, measures):
+            return MeasureError(
+                f"{text!r} is a measure of a catalogue: it needs {needed}, which no judgments of queries tell, and is "
+                "none of this package."
+            )
+    near = did_you_mean(_alike(text, name))
+    return MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
+
+
+def _has(names: Iterable[str]) -> str:
+    return f"Known are {quoted(names)}."
+
+
+def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:
+    """The error for a name by which tools mean different measures."""
+    meant: dict[str, list[str]] = {}
+    for tool in tools:
+        found = taken_apart(f"{tool} {text}")
+        meant.setdefault(found.spec.column({**found.spec.parameters, **found.arguments}), []).append(tool)
+    listed = ", ".join(f"{name!r} to {' and '.join(by)}" for name, by in meant.items())
+    return MeasureError(
+        f"{text!r} means {listed}. Name one of these, or the tool before it: {f'{[*meant.values()][-1][0]} {text}'!r}."
+    )
 
 
 def _alike(text: str, name: str) -> list[str]:
@@ -227,28 +323,72 @@ def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
     return _arguments(text, ",".join([*named, f"gains={{{gains}}}"] if gains else named))
 
 
+class Spelling(NamedTuple):
+    """A measure by a name of it, which implies some parameters or, as a bare one, that which the number sets.
+
+    `undefined` is the value of a query without a relevant document, and `gains` are those of grades.
+    """
+
+    spec: Spec
+    implied: str = ""
+    undefined: float = 0.0
+    gains: pl.Expr | None = None
+
+    @property
+    def sets_one(self) -> bool:
+        """True where the name implies the parameter that the number sets."""
+        return self.implied.isidentifier()
+
+
 @functools.lru_cache(maxsize=4)
-def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, tuple[Spec, str]]:
-    """Every name in use, with the measure and the parameters it stands for.
+def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, Spelling]:
+    """Every name that is read without its tool.
 
     Canonical names win, and come last; names of this package's functions are read where no tool has the word.
     """
     catalog = dict(CATALOG)  # another thread may register a measure meanwhile
-    functions = {spec.function.__name__: (spec, "") for spec in catalog.values()}
-    others = {name: (spec, given) for spec in catalog.values() for name, given in spec.spellings.items()}
+    functions = {spec.function.__name__: Spelling(spec) for spec in catalog.values()}
+    others = {name: Spelling(spec, given) for spec in catalog.values() for name, given in spec.spellings.items()}
     return {name: found for name, found in (functions | others).items() if name not in catalog} | {
-        name: (spec, "") for name, spec in catalog.items()
+        name: Spelling(spec) for name, spec in catalog.items()
     }
 
 
 @functools.lru_cache(maxsize=4)
-def _folded(catalog: tuple[Measure, ...]) -> Mapping[str, tuple[Spec, str]]:
-    return {fold(name): found for name, found in _names(catalog).items()}
+def _tools(_catalog: tuple[Measure, ...]) -> Mapping[str, str]:
+    """The tools whose names are known, folded."""
+    listed = (tool for spec in list(CATALOG.values()) for tool in spec.also)
+    return {fold(tool): tool for tool in (*listed, *TOOLS)} | {fold(name): tool for name, tool in CALLED.items()}
 
 
-def _find(name: str) -> tuple[Spec, str] | None:
-    """The measure of this very name, or else of the same one folded."""
-    return _names(catalogued()).get(name) or _folded(catalogued()).get(fold(name))
+@functools.lru_cache(maxsize=64)
+def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, Spelling]:
+    """The names of a tool: those that measures list, and what the tool alone means by a name."""
+    listed = {
+        name: Spelling(spec, given)
+        for spec in list(CATALOG.values())
+        for name, given in SPELLING.findall(spec.also.get(tool, ""))
+    }
+    for name, meaning in TOOLS.get(tool, {}).items():
+        for measure, given in SPELLING.findall(meaning.measure):
+            listed[name] = Spelling(CATALOG[measure], given, meaning.undefined, meaning.gains)
+    return listed | {name.removesuffix("_at_k"): found for name, found in listed.items()}
+
+
+@functools.lru_cache(maxsize=64)
+def _folded(tool: str, catalog: tuple[Measure, ...]) -> Mapping[str, Spelling]:
+    names = _names_in(tool, catalog) if tool else _names(catalog)
+    return {fold(name): found for name, found in names.items()}
+
+
+def _find(name: str, tool: str = "") -> Spelling | None:
+    """The measure of this very name, or else of the same one folded; of a tool, by its names alone."""
+    catalog = catalogued()
+    for known, meaning in TOOLS.get(tool, {}).items():
+        if not meaning.measure and fold(known) == fold(name):
+            raise MeasureError(f"{known!r} of {tool} {meaning.note}.")
+    names = _names_in(tool, catalog) if tool else _names(catalog)
+    return names.get(name) or _folded(tool, catalog).get(fold(name))
 
 
 def _arguments(text: str, arguments: str | None) -> dict[str, object]:

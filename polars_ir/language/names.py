@@ -14,12 +14,13 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import polars as pl
 
-from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError
-from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, several, taken_apart
+from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, warn
+from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, in_a_row, in_words_of, several, taken_apart
 from polars_ir.language.measure import CATALOG, MARK, PARTS, Average, Call, Measure, Spec, spec_of, together
 from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
+from polars_ir.language.options import is_whole
 from polars_ir.language.relevance_string import relevance_string
-from polars_ir.language.sets import SETS
+from polars_ir.language.sets import FAMILIES, SETS
 
 #: trec_eval's `relstring_10`: no measure, since it is no number, but an aggregation all the same.
 TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
@@ -40,8 +41,8 @@ class MeasureOfIRMeasures(Protocol):
 #: A measure, or several of one name: a name in any dialect, an expression, a measure of ir_measures.
 OneMeasure = str | pl.Expr | MeasureOfIRMeasures
 
-#: One or many measures.
-Measures = OneMeasure | Iterable[OneMeasure]
+#: One or many measures; by name with their cutoffs, `{"nDCG": 10}`.
+Measures = OneMeasure | Iterable[OneMeasure] | Mapping[str, int | Iterable[int] | None]
 
 
 class Measured(NamedTuple):
@@ -76,12 +77,14 @@ def parse(name: str) -> pl.Expr:
     Reads `ir_measures` (`nDCG(dcg='exp-log2')@10`), trec_eval (`ndcg_cut_10`, `recip_rank`, `ndcg.1=3,2=9`), ranx
     (`ndcg@10-l2`, `hit_rate@5`), BEIR and MTEB (`NDCG@10`, `ndcg_at_10`, `R_cap@10`), what recommender libraries call
     their classes and functions (`RetrievalMAP`, `precision_at_k`), and the functions of this package
-    (`average_precision@10`). Where two tools mean different things by one word, it is what `ir_measures` means by it:
-    `Accuracy@5` is not BEIR's, which is `Success@5`.
+    (`average_precision@10`). With a tool before it a name is what the tool means by it (`xgboost map@10`, `beir
+    accuracy@5`), a column of that name where no measure of this package is the same. `accuracy@5` and `rbp` alone are
+    refused, since tools mean different things by them; `Accuracy@5` and `RBP`, as this package writes them, are not.
 
-    A name with several numbers stands for a measure each (`nDCG@5,10`, `P_5,10`, `iprec_at_recall..10,.20`); so does
-    that of a set: trec_eval's `official`, `all_trec`, `set`, `prefs` and `all_prefs` (numbers only), `BEIR` and `MTEB`,
-    what these report by default.
+    A name with several numbers stands for a measure each (`nDCG@5,10`, `P_5,10`, `iprec_at_recall..10,.20`); so do
+    names in a row (`nDCG@10, AP`), a family of trec_eval without a cutoff (`ndcg_cut`, `recall`), and the name of a
+    set: trec_eval's `official`, `all_trec`, `set`, `prefs` and `all_prefs` (numbers only), `BEIR` and `MTEB`, what
+    these report by default.
 
     Parameters
     ----------
@@ -119,12 +122,21 @@ def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
             return relevance_string(k=int(relstring[1] or 10))
         if names := several(text):
             return together(_parse(name, catalog) for name in names)
-        if fold(text) in FOLDED_SETS:
+        if of_set := set_of(text):
             # trec_eval has some measures under two names: Rprec is Rprec_mult_1.00.
-            of_set = (_parse(name, catalog) for name in FOLDED_SETS[fold(text)])
-            measures = {measure.meta.output_name(): measure for measure in of_set}
-            return together(measures.values())
-        read = Column(*taken_apart(text))
+            expressions = (_parse(name, catalog) for name in of_set)
+            return together({measure.meta.output_name(): measure for measure in expressions}.values())
+        try:
+            found = taken_apart(text)
+        except MeasureError:
+            names = in_a_row(text)
+            if len(names) < 2 or in_words_of(text)[0]:
+                raise
+            return together(_parse(name, catalog) for name in names)
+        if found.undefined:
+            measure = found.spec.function(**found.arguments).fill_null(found.undefined)
+            return measure.alias(f"{found.tool} {in_words_of(text)[1]}")
+        read = Column(found.spec, found.arguments)
     spec, arguments = read
     try:
         return spec.function(**arguments)
@@ -137,7 +149,7 @@ def call_of(expression: pl.Expr) -> Call | None:
 
     >>> import polars_ir as ir
     >>> call_of(ir.precision(k=5).alias("mine")).arguments
-    {'k': 5, 'rel': 1}
+    {'k': 5, 'rel': 1, 'denominator': 'k'}
     >>> call_of(ir.precision(k=5).round(2)) is None
     True
     """
@@ -198,14 +210,35 @@ def listed(measures: Measures) -> list[OneMeasure]:
     """The measures of a call as a list; a `MeasureError` for a value that is neither one nor many."""
     if is_one(measures):
         return [measures]
-    nested = isinstance(measures, Mapping) and any(isinstance(each, (Mapping, list)) for each in measures.values())
-    if nested or hasattr(type(measures), "columns"):
-        raise MeasureError(
-            "measures are names such as 'nDCG@10' or Polars expressions; got a table. Give qrels first, then measures."
-        )
+    if isinstance(measures, Mapping):
+        return [name for measure, k in measures.items() for name in _with_cutoffs(measure, k)]
+    if hasattr(type(measures), "columns"):
+        raise MeasureError.table()
     if not isinstance(measures, Iterable):
         raise MeasureError.not_a_measure(measures)
     return list(measures)
+
+
+def _with_cutoffs(measure: object, k: object) -> list[OneMeasure]:
+    """The names of a measure with its cutoffs, as a map gives them; a `MeasureError` for another map.
+
+    >>> _with_cutoffs("ndcg", [5, 10]), _with_cutoffs("AP", None)
+    (['ndcg@5', 'ndcg@10'], ['AP'])
+    """
+    if not isinstance(measure, str) or isinstance(k, (str, Mapping)):
+        raise MeasureError.table()
+    if k is None:
+        return [measure]
+    cutoffs = list(k) if isinstance(k, Iterable) else [k]
+    if not cutoffs or not all(map(is_whole, cutoffs)):
+        raise MeasureError.table()
+    return [f"{measure}@{cutoff}" for cutoff in cutoffs]
+
+
+def set_of(text: str) -> tuple[str, ...]:
+    """The names of the measures that a name of a set, or of a family of trec_eval, stands for; none for other names."""
+    tool, name = in_words_of(text)
+    return FAMILIES.get(name if tool == "trec_eval" else text) or FOLDED_SETS.get(fold(text), ())
 
 
 def resolve(measures: Measures) -> list[Measured]:
@@ -217,7 +250,12 @@ def resolve(measures: Measures) -> list[Measured]:
     of_sets: set[str] = set()
     for measure in [measures] if isinstance(measures, pl.Expr) else listed(measures):
         expressions_of_it = members(measure)
-        of_set = isinstance(measure, str) and len(expressions_of_it) > 1 and fold(measure.strip()) in FOLDED_SETS
+        of_set = isinstance(measure, str) and len(expressions_of_it) > 1 and bool(set_of(measure.strip()))
+        if isinstance(measure, str) and measure == "P":
+            warn(
+                "'P' alone is the precision of the whole list, and to trec_eval that at nine cutoffs. Write 'P@10', "
+                "'SetP' for the whole list, or 'trec_eval P'."
+            )
         for expression in expressions_of_it:
             try:
                 name = expression.meta.output_name()
@@ -287,7 +325,7 @@ def column_of(name: str) -> Column | None:
 @functools.lru_cache(maxsize=1024)
 def _column(measure: str, _catalog: tuple[Measure, ...]) -> Column | None:
     try:
-        return Column(*taken_apart(measure))
+        return Column(*taken_apart(measure)[:2])
     except MeasureError:
         return None
 

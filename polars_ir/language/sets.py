@@ -62,9 +62,9 @@ def _with_cutoffs(measures: Iterable[str], cutoffs: str) -> tuple[str, ...]:
 
 
 def _of_trec_eval(names: Iterable[str]) -> tuple[str, ...]:
-    """The measures of a nickname, each by a name of its own, without those that are no number."""
+    """The measures of a nickname, each by a name of trec_eval's, without those that are no number."""
     return tuple(
-        f"{name}_{number}" if number else name
+        f"trec_eval {name}_{number}" if number else f"trec_eval {name}"
         for name in names
         if name not in NO_NUMBERS
         for number in (TREC_EVAL[name] or "").split(",")
@@ -76,4 +76,9 @@ SETS: Mapping[str, tuple[str, ...]] = {
     **{nickname: _of_trec_eval(names) for nickname, names in NICKNAMES.items() if nickname != "qrels_jg"},
     "BEIR": _with_cutoffs(["nDCG", "AP", "R", "P"], "1,3,5,10,100,1000"),
     "MTEB": _with_cutoffs(["nDCG", "AP", "R", "P", "RR"], "1,3,5,10,20,100,1000"),
+}
+
+#: The measures of a name that trec_eval computes at several cutoffs where none is given.
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    name: _of_trec_eval([name]) for name, numbers in TREC_EVAL.items() if "," in (numbers or "")
 }

@@ -66,7 +66,8 @@ def _expression(asked: Asked) -> pl.Expr:
 
 def _measure(asked: Asked, **parameters: object) -> pl.Expr:
     """The measure of the catalogue that trec_eval calls so."""
-    spec, implied = taken_apart(asked.name if asked.cutoff is None else f"{asked.name}_{asked.cutoff}")
+    name = asked.name if asked.cutoff is None else f"{asked.name}_{asked.cutoff}"
+    spec, implied = taken_apart(f"trec_eval {name}")[:2]
     arguments = {**implied, **parameters}
     if isinstance(spec.parameters.get("rel"), int):
         arguments["rel"] = asked.options.level

@@ -7,6 +7,7 @@ that very measure; every other one keeps its own name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from polars_ir.errors import MeasureError
 from polars_ir.language.dialects import taken_apart
@@ -41,11 +42,11 @@ def formats_of(name: str) -> tuple[str, ...]:
 
 
 def our_name(name: str) -> str:
-    """Our name for a measure of any tool; its own if it is unknown."""
-    try:
-        return parse(name).meta.output_name()
-    except MeasureError:
-        return name
+    """Our name for a measure of trec_eval or any other tool; its own if it is unknown."""
+    for words in (name, f"trec_eval {name}"):
+        with suppress(MeasureError):
+            return parse(words).meta.output_name(raise_if_undetermined=False) or name
+    return name
 
 
 def trec_eval_name(column: str) -> tuple[str, str]:
@@ -55,7 +56,7 @@ def trec_eval_name(column: str) -> tuple[str, str]:
     (('P', 'P_5'), ('P', 'P(rel=2)@5'), ('mine', 'mine'))
     """
     try:
-        spec, given = taken_apart(column)
+        spec, given = taken_apart(column)[:2]
     except MeasureError:
         return column, column
     measures = [name for name in MEASURES if name in spec.spellings]

@@ -62,9 +62,9 @@ def _described(name: str) -> str:
     if name in OTHERS:
         return f"    {OTHERS[name]}"
     try:
-        spec, _ = taken_apart(name)
+        spec = taken_apart(f"trec_eval {name}").spec
     except MeasureError:  # a name that needs a number
-        spec, _ = taken_apart(f"{name}_1")
+        spec = taken_apart(f"trec_eval {name}_1").spec
     text = (inspect.getdoc(spec.function) or "").partition("\nParameters\n")[0].partition("\nReturns\n")[0]
     return "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
 

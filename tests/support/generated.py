@@ -32,6 +32,7 @@ VALUES: dict[str, list[object]] = {
     "counting": ["implied", "retrieved"],
     "discount": ["ln", "jarvelin", "rank", "none"],
     "denominator": ["min(k,R)", "R", "k", "hits"],
+    "P.denominator": ["min(k,n)"],
     "gains": [{0.5: 1, 1: 5, 1.5: 2, 2: 1, 2.25: 3, 3: 4, 4: 6}],
     "RBP.gains": [{0.5: 0.2, 1: 1, 1.5: 0.4, 2: 0.1, 2.25: 0.6, 3: 0.8, 4: 0.3}],
     "recall": [0.0, 0.3, 1],

@@ -19,7 +19,7 @@ def judged_under_ties(*, k: int | None = None) -> pl.Expr:
     "Judged",
     source="ir_measures, https://ir-measur.es",
     also={"ir_measures": "Judged"},
-    out_of=lambda k: pl.min_horizontal(places(k), places(None)),
+    out_of=lambda k: places(k, "min(k,n)"),
     expected=judged_under_ties,
 )
 def judged(*, k: int | None = None) -> pl.Expr:

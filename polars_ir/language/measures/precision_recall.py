@@ -9,15 +9,31 @@ import polars as pl
 
 from polars_ir.language import ties
 from polars_ir.language.measure import CATALOG, HIGHEST, measure
-from polars_ir.language.options import Option, positive
-from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant
+from polars_ir.language.options import Option, one_of, positive
+from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant, shown
 
 TREC_EVAL = "trec_eval 10, https://github.com/usnistgov/trec_eval"
 
 
-def places(k: int | None) -> pl.Expr:
+#: The denominators of precision.
+PLACES = Option(
+    "k",
+    one_of("k", "min(k,n)"),
+    "The denominator: 'k', however short the list, or 'min(k,n)', where the n documents of a shorter list are all.",
+)
+
+
+def places(k: int | None, denominator: str = "k") -> pl.Expr:
     """The denominator of a precision over the result of `evaluate`: the cutoff, or the documents retrieved."""
-    return pl.col("NumRet") if k is None else pl.lit(k)
+    retrieved = pl.col("NumRet")
+    if k is None:
+        return retrieved
+    return pl.lit(k) if denominator == "k" else retrieved.clip(upper_bound=k)
+
+
+def among_places(k: int | None, denominator: str) -> pl.Expr:
+    """The denominator of a precision over the judged relation."""
+    return length(k) if denominator == "k" else shown(k)
 
 
 def relevant_documents(rel: float) -> pl.Expr:
@@ -25,9 +41,9 @@ def relevant_documents(rel: float) -> pl.Expr:
     return pl.col(CATALOG["NumRel"].column({"rel": rel}))
 
 
-def precision_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def precision_under_ties(*, k: int | None = None, rel: float = 1, denominator: str = "k") -> pl.Expr:
     """Expected precision: the relevant documents expected among the first k, out of k."""
-    return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), length(k))), rel)
+    return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), among_places(k, denominator))), rel)
 
 
 @measure(
@@ -45,11 +61,12 @@ def precision_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "recommenders": "precision_at_k(k=10)",
         "trectools": "get_precision(k=1000)",
     },
+    parameters={"denominator": PLACES},
     monotone=True,
-    out_of=lambda k, **_: places(k),
+    out_of=lambda k, denominator, **_: places(k, denominator),
     expected=precision_under_ties,
 )
-def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
+def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -> pl.Expr:
     """Precision: the share of the first k documents that is relevant.
 
     ::
@@ -57,15 +74,15 @@ def precision(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         P@k = hits(k) / k
 
     hits(k) is the number of relevant documents among the first k. A list shorter than k is still divided by k,
-    as in trec_eval's P_k. Without k, hits / retrieved. 0 when nothing is retrieved; undefined when no document is
-    relevant.
+    as in trec_eval's P_k; LensKit, XGBoost and CatBoost divide by what there is (`denominator="min(k,n)"`). Without k,
+    hits / retrieved. 0 when nothing is retrieved; undefined when no document is relevant.
 
     Examples
     --------
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.precision(k=5)).row(0)
     ('q', 0.2)
     """
-    return if_relevant(or_zero(ratio(hits(k, rel), length(k))), rel)
+    return if_relevant(or_zero(ratio(hits(k, rel), among_places(k, denominator))), rel)
 
 
 def recall_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
@@ -205,6 +222,7 @@ def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "MTEB": "hit_rate cv_recall",
         "RecTools": "HitRate",
         "Elliot": "HR",
+        "RecBole": "Hit",
         "torchmetrics": "RetrievalHitRate retrieval_hit_rate",
     },
     monotone=True,

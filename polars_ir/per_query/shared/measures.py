@@ -7,7 +7,7 @@ measure of the catalogue has none unless its user gives it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -29,6 +29,7 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.roles import TOPICS, fold
 from polars_ir.frames.table import Table
+from polars_ir.language.names import Measures as AnyMeasures
 from polars_ir.language.names import OneMeasure, column_of, expressions, listed, parse
 from polars_ir.per_query.shared.options import ROUNDED
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
 
 #: Measures of a per-query frame, by name or expression; None for all.
-Measures = OneMeasure | Iterable[OneMeasure] | None
+Measures = AnyMeasures | None
 
 
 def measures_of(table: Table, measures: Measures = None, *, without: Collection[str] = ()) -> list[str]:

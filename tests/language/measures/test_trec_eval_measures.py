@@ -107,7 +107,7 @@ def test_a_measure_has_the_value_found_by_hand(name, wanted):
         ("num_q", "NumQ"),
         ("Rndcg.1=3,2=9", "Rndcg(gains={1:3,2:9})"),
         ("G_1=3", "G(gains={1:3})"),
-        ("rbp", "RBP(p=0.9)"),
+        ("trec_eval rbp", "RBP(p=0.9)"),
         ("rbp.p=0.8,2=1", "RBP(gains={2:1})"),
         ("rbp_resid", "RBP_residual(p=0.9)"),
         ("gm_map", "GMAP"),

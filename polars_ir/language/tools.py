@@ -1,0 +1,162 @@
+"""The names of measures that tools use for something else than is meant here: as data, a line for each.
+
+Conventions: with the tool before it a name means what it means there (`"xgboost map@10"`); so do the names that
+measures list themselves (`also`), which are read without the tool, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+#: The chance to satisfy of a grade from 0 to 1, as what `(2^gain - 1) / 2^4` makes a chance of again.
+CHANCE = (16 * pl.col("relevance") + 1).log(2).alias("chance")
+
+
+class Meaning(NamedTuple):
+    """A name in a tool: our measure with its parameters, none where there is no such; and what else is to be known.
+
+    `undefined` is the value of a query without a relevant document, and `gains` are those of grades.
+    """
+
+    measure: str
+    note: str = ""
+    undefined: float = 0.0
+    gains: pl.Expr | None = None
+
+
+AP_OF_BEST = "AP(denominator='min(k,R)')"
+BINARY = "nDCG(dcg='binary')"
+EXPONENTIAL = "nDCG(dcg='exp-log2')"
+OF_LIST = "P(denominator='min(k,n)')"
+ONE = "counts 1 for a query without a relevant document"
+OF_ALL_ROWS = "is of all rows as one list, not of each query"
+
+TOOLS: Mapping[str, Mapping[str, Meaning]] = {
+    "BEIR": {"Accuracy": Meaning("Success")},
+    "CatBoost": {
+        "DCG": Meaning("DCG"),
+        "ERR": Meaning("ERR", "takes grades from 0 to 1, the chances to satisfy themselves", gains=CHANCE),
+        "MAP": Meaning(AP_OF_BEST),
+        "MRR": Meaning("RR"),
+        "NDCG": Meaning("nDCG", f"{ONE}; with type=Exp it is {EXPONENTIAL}", 1.0),
+        "PFound": Meaning("", "is a reader who also tires, by decay=0.85 at each rank: no measure of this package"),
+        "PrecisionAt": Meaning(OF_LIST),
+        "QueryAUC": Meaning("Accuracy", "counts 0 where all documents are relevant, here 1"),
+        "RecallAt": Meaning("R", ONE, 1.0),
+    },
+    "Cornac": {
+        "AUC": Meaning("Accuracy"),
+        "FMeasure": Meaning("F"),
+        "MAP": Meaning("AP"),
+        "MRR": Meaning("RR"),
+        "NCRR": Meaning("", "is the sum of 1 / rank of all positives over its best value: no measure of this package"),
+        "NDCG": Meaning(BINARY),
+        "Precision": Meaning("P"),
+        "Recall": Meaning("R"),
+    },
+    "Haystack": {
+        "DocumentMAPEvaluator": Meaning("AP(denominator='hits')"),
+        "DocumentMRREvaluator": Meaning("RR"),
+        "DocumentNDCGEvaluator": Meaning("nDCG(denominator='R')"),
+        "DocumentRecallEvaluator": Meaning("Success", "in the mode single_hit, the default; multi_hit is R"),
+    },
+    "implicit": {
+        "AUC_at_k": Meaning("", "places the items that a list lacks at random among all of the catalogue"),
+        "mean_average_precision_at_k": Meaning(
+            "AP(k=10,denominator='min(k,R)')", "leaves users without test items out"
+        ),
+        "ndcg_at_k": Meaning("nDCG(k=10,dcg='binary')", "leaves users without test items out"),
+        "precision_at_k": Meaning("", "is the micro average of R_cap@k: .ir.mean(average='micro')"),
+    },
+    "LensKit": {
+        "AveragePrecision": Meaning(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
+        "Hit": Meaning("Success"),
+        "NDCG": Meaning("nDCG(dcg='binary',discount='jarvelin')"),
+        "Precision": Meaning(OF_LIST),
+        "RBP": Meaning("RBP(p=0.85)"),
+        "Recall": Meaning("R_cap"),
+        "RecipRank": Meaning("RR"),
+    },
+    "LightFM": {
+        "auc_score": Meaning("Accuracy", "leaves users without test items out"),
+        "precision_at_k": Meaning("P(k=10)", "leaves users without test items out"),
+        "recall_at_k": Meaning("R(k=10)", "leaves users without test items out"),
+        "reciprocal_rank": Meaning("RR", "leaves users without test items out"),
+    },
+    "LightGBM": {
+        "auc": Meaning("", OF_ALL_ROWS),
+        "map": Meaning(AP_OF_BEST, ONE, 1.0),
+        "ndcg": Meaning(EXPONENTIAL, ONE, 1.0),
+    },
+    "LlamaIndex": {
+        "ap": Meaning("AP"),
+        "hit_rate": Meaning("Success"),
+        "mrr": Meaning("RR"),
+        "ndcg": Meaning("nDCG(dcg='binary',denominator='k')", "its ideal list is relevant to the last retrieved place"),
+        "precision": Meaning(OF_LIST),
+        "recall": Meaning("R"),
+    },
+    "RecBole": {
+        "GAUC": Meaning("", "weights users by their positives, which Accuracy does not"),
+        "MAP": Meaning(AP_OF_BEST),
+        "MRR": Meaning("RR"),
+        "NDCG": Meaning(BINARY),
+        "Precision": Meaning("P"),
+        "Recall": Meaning("R"),
+    },
+    "scikit-learn": {
+        "average_precision_score": Meaning("", OF_ALL_ROWS),
+        "dcg_score": Meaning("DCG", "the mean over orders of tied documents, which ties='expected' is"),
+        "label_ranking_average_precision_score": Meaning("AP", f"{ONE}, and ties count for both", 1.0),
+        "ndcg_score": Meaning("nDCG", "the mean over orders of tied documents, which ties='expected' is"),
+        "roc_auc_score": Meaning("", OF_ALL_ROWS),
+        "top_k_accuracy_score": Meaning("", "is of classes, each row's one right class among the first k"),
+    },
+    "sentence-transformers": {
+        "accuracy": Meaning("Success"),
+        "map": Meaning(AP_OF_BEST),
+        "mrr": Meaning("RR"),
+        "ndcg": Meaning(BINARY),
+        "precision": Meaning("P"),
+        "recall": Meaning("R"),
+    },
+    "TF-Ranking": {
+        "hits": Meaning("Success"),
+        "map": Meaning("AP"),
+        "mrr": Meaning("RR"),
+        "ndcg": Meaning(EXPONENTIAL),
+        "ordered_pair_accuracy": Meaning("", "weights queries by their pairs of different grades"),
+        "precision": Meaning(OF_LIST),
+        "recall": Meaning("R"),
+    },
+    "torchmetrics": {
+        "AP": Meaning("AP(denominator='hits')"),
+        "MAP": Meaning("AP(denominator='hits')"),
+        "AUROC": Meaning("Accuracy", "counts 0 where all of the first k are relevant, here 1"),
+    },
+    "XGBoost": {
+        "auc": Meaning("", "counts pairs of documents with the same label, too"),
+        "map": Meaning(AP_OF_BEST, ONE, 1.0),
+        "map-": Meaning(AP_OF_BEST),
+        "ndcg": Meaning(EXPONENTIAL, ONE, 1.0),
+        "ndcg-": Meaning(EXPONENTIAL),
+        "pre": Meaning(OF_LIST),
+    },
+}
+
+#: Other names of the tools.
+CALLED = {"sklearn": "scikit-learn", "TensorFlow-Ranking": "TF-Ranking", "SBERT": "sentence-transformers"}
+
+#: Names that mean two things and are read with the tool alone, each with tools that mean something else by it. Written
+#: as the measure of this package is (`Accuracy`, `RBP`) a name is that.
+AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
+    "accuracy": ("ir_measures", "BEIR", "sentence-transformers"),
+    "rbp": ("ir_measures", "trec_eval"),
+}
+
+#: Measures of a catalogue of items, which no judgments of queries tell.
+OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "diversity", "intra_list_diversity", "gini_index")
+OF_HISTORY = ("novelty", "serendipity", "popularity", "avg_rec_popularity", "unexpectedness", "surprisal")
