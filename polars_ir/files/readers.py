@@ -124,8 +124,7 @@ def read_run(source: Source, **options: Unpack[ReadingRun]) -> pl.DataFrame:
     --------
     >>> import pathlib, tempfile
     >>> from polars_ir.files import read_run
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "bm25.run")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
     >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n")
     >>> read_run(file)
     shape: (2, 4)
@@ -137,7 +136,6 @@ def read_run(source: Source, **options: Unpack[ReadingRun]) -> pl.DataFrame:
     │ q1       ┆ d3     ┆ 1    ┆ 14.5  │
     │ q1       ┆ d1     ┆ 2    ┆ 9.25  │
     └──────────┴────────┴──────┴───────┘
-    >>> folder.cleanup()
     """
     return _read("run", source, **options)
 
@@ -179,12 +177,10 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
     --------
     >>> import pathlib, tempfile
     >>> from polars_ir.files import scan_run
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "bm25.run")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
     >>> _ = file.write_text("q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n")
     >>> scan_run(file).select("doc_id", "score").collect().rows()
     [('d3', 14.5), ('d1', 9.25)]
-    >>> folder.cleanup()
     """
     return _scan("run", source, **options)
 
@@ -222,8 +218,7 @@ def read_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.DataFrame:
     --------
     >>> import pathlib, tempfile
     >>> from polars_ir.files import read_qrels
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "qrels.txt")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
     >>> _ = file.write_text("q1 0 d1 2\nq1 0 d2 0\n")
     >>> read_qrels(file)
     shape: (2, 3)
@@ -235,7 +230,6 @@ def read_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.DataFrame:
     │ q1       ┆ d1     ┆ 2         │
     │ q1       ┆ d2     ┆ 0         │
     └──────────┴────────┴───────────┘
-    >>> folder.cleanup()
     """
     return _read("qrels", source, **options)
 
@@ -270,12 +264,10 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
     --------
     >>> import pathlib, tempfile
     >>> from polars_ir.files import scan_qrels
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "qrels.tsv")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.tsv")
     >>> _ = file.write_text("query-id\tcorpus-id\tscore\nq1\td1\t0.5\n")
     >>> scan_qrels(file).collect().rows()
     [('q1', 'd1', 0.5)]
-    >>> folder.cleanup()
     """
     return _scan("qrels", source, **options)
 

@@ -101,13 +101,11 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
     --------
     >>> import pathlib, tempfile
     >>> import polars_ir as ir
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "mine.run")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.run")
     >>> ir.write_run({"q1": {"d1": 0.5, "d2": 2}}, file, tag="mine")
     >>> print(file.read_text(), end="")
     q1 Q0 d2 1 2.0 mine
     q1 Q0 d1 2 0.5 mine
-    >>> folder.cleanup()
     """
     of_file, tag = _format(path, options["format"]), options["tag"]
     table, system = _only_system(run_table(run), of_file, path)
@@ -145,13 +143,11 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[Writ
     --------
     >>> import pathlib, tempfile
     >>> import polars_ir as ir
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "qrels.txt")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
     >>> ir.write_qrels({"q1": {"d1": 0, "d2": 2}}, file)
     >>> print(file.read_text(), end="")
     q1 0 d1 0
     q1 0 d2 2
-    >>> folder.cleanup()
     """
     of_file = _format(path, options["format"])
     table = qrels_table(qrels, per=of_file.per)

@@ -70,12 +70,10 @@ def read_trec_eval(source: Source, **options: Unpack[Limits]) -> pl.DataFrame:
     --------
     >>> import pathlib, tempfile
     >>> import polars_ir as ir
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "mine.eval")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.eval")
     >>> _ = file.write_text("map \tq1\t0.2500\nndcg_cut_10 \tq1\t0.5000\nmap \tall\t0.2500\n")
     >>> ir.read_trec_eval(file).to_dicts()
     [{'query_id': 'q1', 'AP': 0.25, 'nDCG@10': 0.5}]
-    >>> folder.cleanup()
     """
     files = resolve(source, **options)
     with downloaded(files, None, options["max_ratio"]) as local:
@@ -122,8 +120,7 @@ def write_trec_eval(
     --------
     >>> import pathlib, tempfile
     >>> import polars_ir as ir
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = pathlib.Path(folder.name, "mine.eval")
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.eval")
     >>> per_query = ir.evaluate({"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": ["d2"], "q2": ["d7"]}, ["RR", "NumRel"])
     >>> ir.write_trec_eval(per_query, file, tag="mine")
     >>> print(file.read_text().expandtabs(1), end="")
@@ -135,7 +132,6 @@ def write_trec_eval(
     num_q                  all 2
     num_rel                all 2
     recip_rank             all 0.7500
-    >>> folder.cleanup()
     """
     check_path(path)
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:

@@ -77,10 +77,7 @@ def overlap(depths: pl.Expr, end: pl.Expr, p: float) -> pl.Expr:
     """
     n_places = max(2, math.ceil(math.log(NEGLIGIBLE) / math.log(p)))
     place = pl.int_range(1, n_places + 1, eager=True)
-    onwards = (p ** (place - 1).cast(pl.Float64) / place).cum_sum(reverse=True)
-
-    def from_there_on(depth: pl.Expr) -> pl.Expr:
-        # Not `gather`, which in an aggregation of no query forgets the type of the table.
-        return depth.clip(upper_bound=n_places).replace_strict(place, onwards, return_dtype=pl.Float64)
-
-    return total(from_there_on(depths) - from_there_on(end))
+    onwards = pl.lit((p ** (place - 1).cast(pl.Float64) / place).cum_sum(reverse=True))
+    # Polars forgets the type of what is gathered where there is no query at all; adding 0 restores it.
+    shared, beyond = (onwards.gather(depth.clip(upper_bound=n_places) - 1) + 0.0 for depth in (depths, end))
+    return total(shared - beyond)
