@@ -132,8 +132,8 @@ def of(frame: Any) -> IRNamespace:
     Returns
     -------
     IRNamespace
-        What `frame.ir` is. To a type checker its methods give back the kind of the frame: a LazyFrame for a LazyFrame,
-        pandas for pandas, else a DataFrame; those that refuse a LazyFrame are errors on one.
+        `frame.ir`. To a type checker its methods give back the kind of the frame: a LazyFrame for a LazyFrame, pandas
+        for pandas, else a DataFrame; those that refuse a LazyFrame are errors on one.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def _with_ids(file: Path, max_ratio: float | None) -> pl.LazyFrame:
 
 def _scan_texts(file: Path, max_ratio: float | None, id: str, *columns: str) -> pl.LazyFrame:
     """The texts of a file, as it names them, with their id first."""
-    # What the schema does not name is left out, and an id that is written as a number becomes text.
+    # Other fields than those of the schema are left out, and an id that is written as a number becomes text.
     schema = dict.fromkeys(("_id", *columns), pl.String)
     (path,) = resolve(file, max_ratio=max_ratio)
     return pl.scan_ndjson(one_file(path), schema=schema).rename({"_id": id})

@@ -55,9 +55,9 @@ def contribution(
     method, measure
         The fusion, and what it is measured by.
     cost
-        What each run costs, such as milliseconds a query: adds columns about the subset of runs that is worth it.
+        The cost of each run, such as milliseconds a query: adds columns about the subset of runs that is worth it.
     top
-        How many fused documents are measured.
+        The number of fused documents that are measured.
 
     Returns
     -------

@@ -75,7 +75,7 @@ def fuse(
     method
         A name, or a `Method`; `ir.fusion.train` makes those that learn from judged queries (PosFuse, ProbFuse, ...).
     norm
-        How scores are normalised first, as in `normalize`; None leaves them. Ranks are the same with every norm.
+        The norm of the scores, as in `normalize`; None leaves these. Ranks are the same with every norm.
     weights
         A number for each run, in the order of a dict or list of runs, or of first rows in a table (an error for a
         LazyFrame); a dict by run; a table (`query_id`, `run`, `weight`); or an expression that aggregates a run's list
@@ -84,18 +84,18 @@ def fuse(
     k
         The constant of RRF: 60, but 2 for Qdrant.
     missing
-        What a run that lacks a document contributes to it: `"skip"` nothing, `"zero"` a term of 0, `"min"` the lowest
-        term it gives for the query. For a sum the first two are the same.
+        The contribution of a run to a document that it lacks: `"skip"` nothing, `"zero"` a term of 0, `"min"` its
+        lowest term for the query. For a sum the first two are the same.
     depth
         Use only so many documents at the top of each list.
     top
         Return only so many documents a query. For RRF and RBC documents that can not be among them are left out early,
         which changes nothing but the time: of LazyFrames and large tables, where weights are no expression.
     dialect
-        What a product means by the method or the norm: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
+        The product whose meaning the names of method and norm have: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
         `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.
     lower_is_better
-        Whether scores are distances: of all systems (True), or of those listed.
+        True, or a list of systems, for scores that are distances.
     contributions
         Add a column `term_{run}` (Float64) for each run: the term it contributed, null where it has none.
 

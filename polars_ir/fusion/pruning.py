@@ -72,7 +72,7 @@ def pruned(lists: pl.LazyFrame, method: Method, top: int, systems: Sequence[str]
 def _floors(rows: pl.LazyFrame, top: int, systems: Sequence[str] | None) -> pl.LazyFrame:
     """The score of each query at place `top` by some terms of its documents; null where they tell none."""
     sums = rows.group_by(DOCUMENT).agg(pl.col("term").sum(), repeated=repeated(systems))
-    # What a run gives twice is no floor: its query keeps all, so that it is found as the terms are added up.
+    # A query with a document twice in a run has no floor: it keeps all rows, and the sum of terms finds the duplicate.
     known = (pl.len() >= top) & ~pl.col("repeated").any()
     return sums.group_by("query_id").agg(floor=pl.when(known).then(pl.col("term").top_k(top).min() * ROUNDED))
 

@@ -307,7 +307,7 @@ def measure(
     best
         The best value; without it, the highest.
     source
-        Where the definition comes from: a DOI or URL.
+        The DOI or URL of the definition.
     also
         Its names in other tools, by tool: `{"trec_eval": "ndcg ndcg_cut", "ranx": "ndcg_burges(dcg='exp-log2')"}`;
         brackets hold the parameters that a name stands for, or the bare one that the number behind the name sets.
@@ -330,8 +330,8 @@ def measure(
         The gain of a document, and the discount that divides it at its rank, as functions of the measure's parameters:
         columns of `explain`. Without them a relevant document has a gain of 1, without a discount.
     expected
-        What `ties="expected"` takes in its place: the mean over all orders of tied documents, as a function of the
-        measure's parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
+        The measure for `ties="expected"`: the mean over all orders of tied documents, as a function of the measure's
+        parameters to an aggregation, or `"itself"` for a measure whose value no order of them changes.
         `n_higher` and `n_tied` of the judged relation tell the places that tied documents share.
 
     Returns

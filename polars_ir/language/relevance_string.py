@@ -50,6 +50,6 @@ def relevance_string(*, k: int = 10) -> pl.Expr:
         .then(pl.lit(">"))
         .otherwise(whole_grades.cast(pl.String))
     )
-    # What stands between two judged documents, or after the last of them, is unjudged.
+    # Documents between two judged ones, and after the last of them, are unjudged.
     signs = sign.str.pad_start(ranks - ranks.shift(1, fill_value=0), "-").str.join("")
     return signs.str.pad_end(shown(k), "-").alias(f"relstring@{k}")

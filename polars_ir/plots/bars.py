@@ -56,7 +56,7 @@ def differences(
     Parameters
     ----------
     per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
+        The result of `evaluate` for several systems, or a dict of such frames by system.
     measure
         The measure, in any spelling.
     baseline

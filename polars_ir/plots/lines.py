@@ -51,7 +51,7 @@ def lines(
     figures = [column for column in ("mean", "low", "high") if column in rows.columns]
     tooltip = ["run:N", x.shorthand, *of_figures(*figures), "n_queries:Q"]
     if coloured is not None:
-        # What is drawn last lies on top.
+        # The last ones drawn lie on top.
         rows = rows.sort(pl.col("run").is_in(coloured), maintain_order=True)
     base = alt.Chart(rows).encode(x=x, color=of_run, opacity=seen())
     mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain), axis=axis())

@@ -61,7 +61,7 @@ def forest(
     Parameters
     ----------
     per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
+        The result of `evaluate` for several systems, or a dict of such frames by system.
     baseline
         The system that the others are compared with.
     measures
@@ -146,7 +146,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     Parameters
     ----------
     per_query
-        What `evaluate` returned, of one system or of several.
+        The result of `evaluate`, of one system or of several.
     measures
         The measures to show; by default all.
 

@@ -52,7 +52,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     Parameters
     ----------
     per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
+        The result of `evaluate` for several systems, or a dict of such frames by system.
     measures
         The measures to show; by default all.
 

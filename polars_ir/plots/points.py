@@ -44,7 +44,7 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     Parameters
     ----------
     per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
+        The result of `evaluate` for several systems, or a dict of such frames by system.
     measure
         The measure, in any spelling.
     x, y

@@ -61,7 +61,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     Parameters
     ----------
     per_query
-        What `evaluate` returned, of one system or of several.
+        The result of `evaluate`, of one system or of several.
     measures
         The measures to show; by default all.
 
@@ -216,7 +216,7 @@ def _bars(shown: _Shown, x: alt.X) -> list[alt.Chart]:
     place = x.field("low").type("quantitative")
     bars = chart.mark_rect().encode(x=place, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip, opacity=seen())
     highest = shares.sort("share", descending=True, maintain_order=True).group_by("run", maintain_order=True).first()
-    # Where a bar stands in the right half, its figure is at its left.
+    # The figure of a bar in the right half is at its left.
     align = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? 'right' : 'left'")
     offset = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? -3 : 12")
     figures = alt.Chart(highest).mark_text(align=align, dx=offset, baseline="top", color=FOREGROUND)

@@ -59,7 +59,7 @@ def series(
     Parameters
     ----------
     per_query
-        What `evaluate` returned, of one system or of several.
+        The result of `evaluate`, of one system or of several.
     by
         The time of a query, as in `drift`.
     every

@@ -47,7 +47,7 @@ def diff(
     measure
         One measure that `explain` takes.
     n_queries
-        How many queries to show, those that differ most; None: all that differ.
+        The number of queries to show, those that differ most; None: all that differ.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def diff(
     ranking: dict[str, Any] = {"ties": options["ties"], "judged_only": options["judged_only"]}
     query, name = run_table(runs, check=False).names["query_id"], measured.name
     with warnings.catch_warnings():
-        # Where neither run has an answer they do not differ.
+        # Two runs without an answer do not differ.
         warnings.filterwarnings("ignore", ".* answers fewer than half", IRWarning)
         values = evaluate(runs, qrels, measured.expression, **ranking).lazy().rename({query: "query_id"}).collect()
     check_number(measured, values.schema)

@@ -38,7 +38,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
     run_a, run_b
         Two runs of one system each, in any form that `evaluate` takes.
     k
-        How many documents to show a query, at most 50.
+        The number of documents to show a query, at most 50.
     seed
         The seed of the draws of who picks first.
     impression

@@ -40,7 +40,7 @@ class Evaluating(TypedDict, total=False):
         Option(
             0.0,
             or_none(any_number(), "for null"),
-            "What a measure of this package is where no document is relevant; None for null, which every mean skips. "
+            "The value of a measure of this package where no document is relevant; None: null, which every mean skips. "
             "It takes the place of any null in a Float64 column, so also of those that an aggregation of your own "
             "leaves.",
         ),
@@ -129,7 +129,7 @@ class Showing(Explaining, total=False):
                 lambda depth: depth is None or depth == "cutoff" or is_whole(depth),
                 lambda depth: depth,
             ),
-            "How far down the ranking is shown: as far as the measure sees (`'cutoff'`; whole if it has none), to a "
+            "The depth to which the ranking is shown: the cutoff of the measure (`'cutoff'`; whole if it has none), a "
             "rank, or whole (None). Contributions add up to the value unless a rank cuts some off.",
         ),
     ]

@@ -38,7 +38,7 @@ def mean(
     Parameters
     ----------
     per_query
-        What `polars_ir.spark.evaluate` returned, a Spark frame. The queries of one system must fit the memory of a
+        The result of `polars_ir.spark.evaluate`, a Spark frame. The queries of one system must fit the memory of a
         task.
     by, weights
         As in `polars_ir.mean`, but columns of `per_query` only; join others to it.
@@ -48,7 +48,7 @@ def mean(
     Returns
     -------
     A Spark frame, of which nothing has run
-        What `polars_ir.mean` returns, to the last bit, in no order.
+        The result of `polars_ir.mean`, to the last bit, in no order.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def summarize(
     Returns
     -------
     A Spark frame, of which nothing has run
-        What `polars_ir.summarize` returns, to the last bit, in no order; `n_queries` is bigint.
+        The result of `polars_ir.summarize`, to the last bit, in no order; `n_queries` is bigint.
 
     Raises
     ------

@@ -103,7 +103,7 @@ def _differences(rows: Sequence[Mapping[str, Any]], times: int, digits: int) -> 
 
 
 def _number(value: float, form: str) -> str:
-    # What has been rounded to 0 keeps no minus.
+    # A figure that is rounded to 0 has no minus.
     return format(value, form.replace(".", "z.")).replace("-", MINUS)
 
 

@@ -67,7 +67,7 @@ def _column(means: pl.DataFrame, measure: str, digits: int, *, percent: bool) ->
     return means.select(
         "run",
         pl.lit(measure).alias("measure"),
-        # Where all columns are percents the table says so once.
+        # If all columns are percents the table says so once.
         pl.lit(f"{measure} (%)" if times == 100 and not in_percent(means.columns[1:]) else measure).alias("heading"),
         mean=pl.Series(values, dtype=pl.Float64),
         text=pl.Series([text.rjust(width, FIGURE_SPACE) for text in texts]),

@@ -57,7 +57,7 @@ def table(
     Parameters
     ----------
     per_query
-        What `evaluate` returned, or a dict of such frames by system. A single system has no marks.
+        The result of `evaluate`, or a dict of such frames by system. A single system has no marks.
     measures
         The measures to show, in this order; by default all.
     baseline

@@ -98,7 +98,7 @@ def write_trec_eval(
     Parameters
     ----------
     per_query
-        What `evaluate` returned, in any form. Measures are its numeric and Boolean columns, each under the name that
+        The result of `evaluate`, in any form. Measures are its numeric and Boolean columns, each under the name that
         trec_eval has for it or else its own; they stand in trec_eval's order. A null has no line. `GMAP`, `GMbpref`
         and `NumQ` are of the summary only, as in trec_eval.
     path

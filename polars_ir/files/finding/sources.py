@@ -51,7 +51,7 @@ Remote: TypeAlias = Annotated[
     Option(
         True,
         truth(),
-        "Whether a file may be at a URL. Choose False for names from untrusted sources, such as a web form: a URL "
+        "True allows a file at a URL. Choose False for names from untrusted sources, such as a web form: a URL "
         "makes this machine send requests. Redirects are followed to `http` and `https` only.",
     ),
 ]
@@ -60,7 +60,7 @@ MaxRatio: TypeAlias = Annotated[
     Option(
         MAX_RATIO,
         or_none(positive(), "for no limit"),
-        "How many times its size a compressed text may unpack to, beyond the 64 MB that any may; None for no limit. "
+        "The largest ratio of the unpacked size of a text to its size, beyond the 64 MB that any may have; None: any. "
         "The size is found before the text is read, which takes a pass over gzip; Zstandard tells it at each block. A "
         "line of a gzip file may have at most 16 MB, except in JSON. Parquet and Arrow IPC are unpacked by Polars, "
         "column by column, and declare only their number of rows: eight bytes are assumed for each value, so that "

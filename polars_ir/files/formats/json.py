@@ -29,11 +29,11 @@ from polars_ir.files.writing.checks import (
 )
 from polars_ir.frames.table import Table
 
-#: What the levels of objects are keyed by, down to the documents.
+#: The keys of the levels of objects, down to the documents.
 _QUERIES = {"query_id": "query"}
 _MTEB = {"subset": "subset", "split": "split", "query_id": "query"}
 
-#: Where MTEB describes the model.
+#: The key under which MTEB describes the model.
 _META = "mteb_model_meta"
 
 #: The beginning of JSON. An id can begin so, too; then a number stands where TREC has it.
@@ -141,7 +141,7 @@ def _rows(
 
 def _check_finite(file: File, frame: pl.DataFrame, levels: dict[str, str], role: Role) -> None:
     """Raise a `FileError` for NaN and the infinities, which are no numbers of JSON."""
-    # What is written larger than Float64 holds is an infinity here.
+    # A number that is too large for Float64 is an infinity here.
     wrong = frame.filter(pl.col(_VALUES[role]).cast(pl.Float64).is_finite().not_()).head(1).to_dicts()
     for row in wrong:
         place = ", ".join(f"{name} {row[column]!r:.80}" for column, name in (levels | {"doc_id": "document"}).items())

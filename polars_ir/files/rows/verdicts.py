@@ -43,7 +43,7 @@ class Checked:
 
     def scan(self) -> pl.LazyFrame:
         """The data columns; collecting them fails natively, naming file and line, where a row is wrong."""
-        # Which line the row of a table is in, only a look at all before it can tell.
+        # The line of a table's row depends on all lines before it.
         unit = "line" if self.dialect is None else "row"
         place = pl.concat_str(pl.lit(f"polars_ir: {shown(str(self.path))}, {unit} "), pl.col(NUMBER).cast(pl.String))
         offender = pl.concat_str(place, pl.lit(f": wanted {self.wanted}; got "), pl.col(TEXT).str.head(SHOWN))

@@ -103,7 +103,7 @@ def fuse_out_of_fold(
         inside = pl.col("fold").eq_missing(fold)
         outside = of_each(rows.filter(~inside & pl.col("fold").is_not_null()))
         taught = trained(method, outside, judged, learning, rel, depth, lower_is_better, partly=True)
-        # What a run without a judged query outside of the fold would add has the value of what was not learnt.
+        # A run without a judged query outside of the fold adds the value of ranks that were not learnt.
         fusion = fusion_of(taught._replace(table=None), norm)
         of_fold = termed(ranking.lazy().filter(inside).drop("fold"), fusion, None, table)
         scores = guard(scored(of_fold, fusion, None, table), pl.col("score").is_nan(), NOT_A_NUMBER)

@@ -80,7 +80,7 @@ def train(
     depth
         Learn only from so many documents at the top of each list; give `fuse` the same.
     lower_is_better
-        Whether scores are distances: of all systems (True), or of those listed.
+        True, or a list of systems, for scores that are distances.
 
     Returns
     -------

@@ -104,18 +104,18 @@ def tune_fusion(
     measure
         One measure, by which configurations are chosen.
     grid
-        What to try: a list of weights (in the order of the runs, or dicts by run), or a dict with lists of `"weights"`,
-        `"k"` and `"norm"`, all combinations of which are tried. None: weights in steps of 0.1 that add up to 1, or in
-        larger steps for more than four runs. Equal weights are always tried too.
+        The configurations: a list of weights (in the order of the runs, or dicts by run), or a dict with lists of
+        `"weights"`, `"k"` and `"norm"`, all combinations of which are tried. None: weights in steps of 0.1 that add up
+        to 1, or in larger steps for more than four runs. Equal weights are always tried too.
     folds
-        In how many folds the queries are parted.
+        The number of folds of the queries.
     by
         Groups of queries that no fold may part, such as variants of one query: a dict from queries to groups, or a
         table with the query and one other column. A query without a group is one of its own.
     seed
-        What decides which fold a group is in.
+        The seed of the draw that puts groups into folds.
     top
-        How many fused documents are measured.
+        The number of fused documents that are measured.
 
     Returns
     -------

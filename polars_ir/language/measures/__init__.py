@@ -14,5 +14,5 @@ for _family in iter_modules(__path__):
     import_module(f"{__name__}.{_family.name}")
 
 _MEASURES = {spec.function.__name__: spec.function for spec in CATALOG.values()}
-# Where a measure is called as its file, the measure has the name.
+# A measure that is called as its file has the name.
 globals().update(_MEASURES, __all__=sorted(_MEASURES))

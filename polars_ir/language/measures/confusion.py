@@ -28,7 +28,7 @@ def not_relevant(name: str, k: int | None, rel: float, n_docs: int | None) -> tu
         return (judged & top(k)).sum(), (judged & ~top(k).fill_null(False)).sum()
     in_vain = shown(k).cast(pl.Int64) - hits(k, rel)
     rest = int(n_docs) - n_relevant(rel).cast(pl.Int64) - in_vain
-    # What a query retrieves is known to the engine alone, where a text that is no number is an error.
+    # The engine alone knows the documents of a query; there, a text that is no number is an error.
     quoted = pl.lit(TOO_SMALL.format(name))
     return in_vain, pl.when(rest < 0).then(quoted).otherwise(rest.cast(pl.String)).cast(pl.Int64)
 

@@ -246,6 +246,6 @@ def nnrbp(
     >>> ir.evaluate({"q": ["d1", "d9"]}, qrels, ir.nnrbp(beta=0.25)).row(0)
     ('q', 0.8)
     """
-    # What comes deeper in the greedy ranking is less than half the last bit: no document adds more than the first.
+    # Deeper documents of the greedy ranking add less than half the last bit: none adds more than the first.
     depth = math.ceil(math.log(2.0**-54 * (1 - beta)) / math.log(beta))
     return out_of_greedy(Cover(alpha, rel, gains, weights), None, by_patience(beta), depth)

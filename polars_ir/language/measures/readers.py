@@ -95,7 +95,7 @@ def of_table(usual: pl.Series) -> Usual:
     """Readers of whom the chance to go on is known for every position."""
     reached = usual.cum_prod().shift(1, fill_value=1.0)
     logarithm = usual.log().clip(LOG_OF_ZERO).cum_sum().shift(1, fill_value=0.0)
-    # How many positions are read from one on by who is there.
+    # The positions that a reader at a position reads from there on.
     onwards = accumulate(usual[:-1].reverse(), lambda read, chance: 1 + chance * read, initial=1.0)
     below = pl.Series([*onwards]).reverse().shift(-1, fill_value=0.0)
     above = reached.cum_sum().shift(1, fill_value=0.0)
@@ -155,7 +155,7 @@ def of_a_model_of_ones_own(name: str, continuation: pl.Expr | None, **parameters
     """The measure of that name whose readers go on by a user's continuation, all of them where there is none."""
     chance = pl.lit(1.0) if continuation is None else checked(name, continuation)
     value = expected_gain(name, chance, **parameters)
-    # What the gains of a query make of it is known to the engine alone, where a text that is no number is an error.
+    # The engine alone knows the gains of a query; there, a text that is no number is an error.
     return value.cast(pl.String).str.replace("NaN", OUTSIDE.format(name), literal=True).cast(pl.Float64)
 
 

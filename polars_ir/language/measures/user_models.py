@@ -102,7 +102,7 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
     check_grades("SDCG", min_rel, max_rel)
     depth, value = DEPTH if k is None else k, share(min_rel=min_rel, max_rel=max_rel, dcg=dcg)
     found = total(ranked(value / discounted(rank), (value > 0) & top(depth)))
-    # What it is out of as a column: Polars divides by a constant by multiplying with its reciprocal.
+    # The divisor as a column: Polars divides by a constant by multiplying with its reciprocal.
     return pl.when((value > 0).any()).then(found / (0 * found + over_places(lambda at: 1 / discounted(at), depth)))
 
 
