@@ -764,6 +764,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         max_drop: float | None = None,
         n_queries: int | None = None,
         alpha: float = 0.05,
+        comparisons: int = 1,
         power: float | None = None,
         method: str = "normal",
         ranges: Mapping[str, tuple[float, float]] | None = None,

@@ -21,6 +21,9 @@ from polars_ir.statistics.randomisation import CELLS, Draws, Floats
 #: The power of a planned test.
 POWER = 0.8
 
+#: How often a spread is no larger than the one that is planned for.
+ASSURANCE = 0.8
+
 #: The largest number of queries that is planned.
 MOST_QUERIES = 1_000_000_000
 
@@ -32,6 +35,11 @@ WALKS = 100_000
 
 #: From so many queries on, means are normal whatever their differences are.
 NORMAL_FROM = 20_000
+
+
+def widened(n: int) -> float:
+    """The upper limit of 80 % of a spread, as a multiple of that of n normal values; 1 where there is none."""
+    return math.sqrt((n - 1) / float(stats.chi2.ppf(1 - ASSURANCE, n - 1))) if n > 1 else 1.0
 
 
 @functools.cache

@@ -26,9 +26,25 @@ def test_the_spread_is_that_of_the_differences():
     assert row["std"] == pytest.approx(STD, rel=1e-12)
 
 
-def test_the_power_is_statsmodels():
+def test_the_power_is_statsmodels_for_the_upper_limit_of_the_spread():
     found = power(BOTH, difference=0.1, n_queries=30)
-    assert found["power"].item() == pytest.approx(TTestPower().power(0.1 / STD, 30, 0.05), rel=1e-12)
+    # A spread below that of three degrees of freedom has a chance of .2.
+    planned = (3 * STD**2 / stats.chi2.ppf(0.2, 3)) ** 0.5
+    assert found["std_planned"].item() == pytest.approx(planned, rel=1e-12)
+    assert found["power"].item() == pytest.approx(TTestPower().power(0.1 / planned, 30, 0.05), rel=1e-12)
+    assert power(std=0.2, n_queries=9)["std_planned"].item() == 0.2
+
+
+def test_the_pilot_is_as_widely_spread_as_is_planned():
+    found = power(BOTH, difference=0.2, n_queries=30, method="pilot")
+    wide = {"old": OLD, "new": NEW.with_columns(AP=0.6 + (NEW["AP"] - 0.6) * 3)}
+    assert found["power"].item() > power(wide, difference=0.2, n_queries=30, method="pilot")["power"].item() > 0.1
+
+
+def test_a_plan_for_several_comparisons_has_a_share_of_alpha():
+    many, one = power(std=0.2, difference=0.05, comparisons=16), power(std=0.2, difference=0.05, alpha=0.05 / 16)
+    assert many.equals(one)
+    assert many["n_queries"].item() > power(std=0.2, difference=0.05)["n_queries"].item()
 
 
 def test_the_number_of_queries_is_the_first_that_statsmodels_finds_enough():
@@ -141,6 +157,8 @@ def test_pandas_comes_back_as_pandas():
         ),
         ({"std": 1, "n_queries": 1}, "n_queries must be a whole number from 2 to 1,000,000,000, or None; got 1."),
         ({"std": 1, "n_queries": 9.5}, "n_queries must be a whole number from 2 to 1,000,000,000, or None; got 9.5."),
+        ({"std": 1, "n_queries": 9, "comparisons": 0}, "comparisons must be a whole number from 1 on; got 0."),
+        ({"per_query": BOTH, "max_drop": 0.1, "comparisons": 2}, "max_drop takes the place of comparisons"),
         ({"std": 1, "n_queries": 9, "alpha": 1}, "alpha must be between 0 and 1, both excluded; got 1."),
         ({"std": 1, "n_queries": 9, "power": 0.05}, "power must be above alpha, 0.05; got 0.05."),
         (
