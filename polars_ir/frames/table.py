@@ -90,12 +90,7 @@ class Table:
         if made is None and not self.eager:
             return
         rows = self.all_columns() if made is None else made.lazy()
-        # Hashes tell in a third of the time that keys take.
-        hashes = []
-        for place, key in enumerate(keys):
-            hashes.append(pl.col(key).hash(seed=place))
-        hashed = rows.select(pl.sum_horizontal(hashes)).collect(engine="in-memory").to_series()
-        if hashed.n_unique() < len(hashed):
+        if may_repeat(rows, keys):
             check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint)
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
@@ -116,6 +111,16 @@ class Table:
         """The result of a plan over the table in the kind of `like`, the query column under the name it has there."""
         plan = plan.rename({"query_id": self.names["query_id"]}, strict=False)
         return give_back(collected(plan, engine), like) if self.eager else plan
+
+
+def may_repeat(rows: pl.LazyFrame, keys: Sequence[str]) -> bool:
+    """True if some rows in memory have the same keys, or only the same hash of them."""
+    # Hashes tell in a third of the time that keys take.
+    hashes = []
+    for place, key in enumerate(keys):
+        hashes.append(pl.col(key).hash(seed=place))
+    hashed = rows.select(pl.sum_horizontal(hashes)).collect(engine="in-memory").to_series()
+    return hashed.n_unique() < len(hashed)
 
 
 def run_table(run: object, *, check: bool = True) -> Table:

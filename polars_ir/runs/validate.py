@@ -15,7 +15,7 @@ from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.kinds import SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
-from polars_ir.frames.table import Table, qrels_table, run_table, same_types
+from polars_ir.frames.table import Table, may_repeat, qrels_table, run_table, same_types
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
@@ -62,16 +62,18 @@ def validate(run: Any, qrels: Any) -> SameKind:
     """
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
     of_types, run_side, qrels_side = _types(run_side, qrels_side)
-    ids = [*run_side.keys, "doc_id"]
-    sound_run = _sound(run_side, wrong_run_row(), ids)
-    sound_qrels = _sound(qrels_side, wrong_qrels_row(), DOCUMENT)
-    relation = relate(Pair(sound_run, sound_qrels), Needs(unjudged=True))
-    if run_side.eager and qrels_side.eager:
+    repeated_run, sound_run = _sound(run_side, wrong_run_row(), [*run_side.keys, "doc_id"])
+    repeated_qrels, sound_qrels = _sound(qrels_side, wrong_qrels_row(), DOCUMENT)
+    # Whatever is judged, whatever is at the top, and a row of each ranking.
+    read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
+    relation = relate(Pair(sound_run, sound_qrels), Needs(unjudged=True)).filter(read)
+    eager = run_side.eager and qrels_side.eager
+    if eager:
         # Several findings read it, each of which would make it anew.
         relation = relation.select(*sound_run.keys, *READ).collect(engine="in-memory").lazy()
     findings = [
         of_types,
-        *_rows(run_side, qrels_side),
+        *_rows(run_side, qrels_side, repeated_run, repeated_qrels),
         *_queries(sound_run, sound_qrels),
         _shares(sound_qrels),
         *(_lookalikes(sound_run, sound_qrels, role) for role in DOCUMENT),
@@ -79,13 +81,21 @@ def validate(run: Any, qrels: Any) -> SameKind:
         _unjudged(sound_run.keys, relation),
         *_rank_column(run, run_side),
     ]
+    if eager:
+        # One after the other: what they make is not to be in memory together.
+        findings = [each.collect(engine="in-memory").lazy() for each in findings]
     return give_back(pl.concat(findings).filter(pl.col("count") > 0), run)
 
 
-def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> Table:
-    """The table without the rows that `evaluate` refuses, in memory where it is."""
-    rows = table.all_columns().filter(~wrong).unique(ids)
-    return table.made_of(rows.collect(engine="in-memory") if table.eager else rows)
+def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table]:
+    """True of a row that repeats its ids, and the table without the rows that `evaluate` refuses."""
+    rows = table.all_columns().filter(~wrong)
+    if not table.eager:
+        return pl.struct(ids).is_duplicated(), table.made_of(rows.unique(ids))
+    # To look for those that repeat takes several times their memory: rows without any are spared it.
+    if not may_repeat(table.all_columns(), ids):
+        return pl.lit(False), table.made_of(rows.collect(engine="in-memory"))
+    return pl.struct(ids).is_duplicated(), table.made_of(rows.unique(ids).collect(engine="in-memory"))
 
 
 def finding(
@@ -127,16 +137,16 @@ def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
     return finding("ids of different types", rows, pl.lit(True), _wrong("problem"), meaning), run, qrels
 
 
-def _rows(run: Table, qrels: Table) -> list[pl.LazyFrame]:
+def _rows(run: Table, qrels: Table, repeated_run: pl.Expr, repeated_qrels: pl.Expr) -> list[pl.LazyFrame]:
+    """The findings of rows that `evaluate` refuses."""
     refused = "evaluate refuses these rows; leave them out"
     once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
-    keys = [*run.keys, "doc_id"]
-    run_id, qrels_id = _id(*keys), _id(*DOCUMENT)
+    run_id, qrels_id = _id(*run.keys, "doc_id"), _id(*DOCUMENT)
     return [
         finding("null ids or scores in the run", run.all_columns(), wrong_run_row(), run_id, refused),
         finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(), qrels_id, refused),
-        finding("duplicates in the run", run.all_columns(), pl.struct(keys).is_duplicated(), run_id, once),
-        finding("duplicates in the qrels", qrels.all_columns(), pl.struct(DOCUMENT).is_duplicated(), qrels_id, once),
+        finding("duplicates in the run", run.all_columns(), repeated_run, run_id, once),
+        finding("duplicates in the qrels", qrels.all_columns(), repeated_qrels, qrels_id, once),
     ]
 
 
