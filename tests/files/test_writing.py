@@ -381,6 +381,15 @@ HOSTILE_SCORES = {
         [Decimal(d) for d in ("0.1", "-3", "9007199254740993", "0.12345678901234567891")]
     ),
     pl.Float64: st.sampled_from([0.1 + 0.2, 1e300, 5e-324, -0.0, math.inf]),
+    pl.Float32: st.floats(width=32, allow_nan=False),
+}
+HOSTILE_GRADES = {
+    pl.Int64: HOSTILE_SCORES[pl.Int64],
+    pl.UInt8: st.integers(0, 255),
+    pl.Boolean: st.booleans(),
+    pl.Float64: st.floats(allow_nan=False, allow_infinity=False),
+    pl.Float32: st.floats(width=32, allow_nan=False, allow_infinity=False),
+    pl.Decimal(15, 3): st.decimals(-(10**11), 10**11, places=3),
 }
 
 
@@ -399,11 +408,30 @@ def test_what_is_written_reads_back_equal_or_is_refused(data, pairs):
         found = ir.read_run(Path(folder, "a"), format=format.name).select("query_id", "doc_id", "score").sort(pl.all())
     assert found["score"].dtype.is_numeric()
     assert_frame_equal(found.drop("score"), run.drop("score"))
+    if dtype == pl.Float32:
+        # The shortest decimals that are these numbers.
+        assert found["score"].cast(dtype).equals(run["score"])
+        return
     # The nearest number of Float64 is equal to a Decimal of fifteen digits.
     exact = [Fraction(score) if math.isfinite(score) else score for score in found["score"]]
     near = dtype.is_decimal() and found["score"].dtype == pl.Float64
     wanted = [Fraction(float(score) if near else score) if math.isfinite(score) else score for *_, score in rows]
     assert exact == wanted
+
+
+@given(st.data(), st.dictionaries(st.tuples(HOSTILE_IDS, HOSTILE_IDS), st.none(), min_size=1, max_size=3))
+def test_grades_that_are_written_read_back_equal_or_are_refused(data, pairs):
+    dtype = data.draw(st.sampled_from(list(HOSTILE_GRADES)))
+    format = data.draw(st.sampled_from([format for format in FORMATS if "qrels" in format.writer.frames]))
+    rows = sorted((query, document, data.draw(HOSTILE_GRADES[dtype])) for query, document in pairs)
+    qrels = pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String, "relevance": dtype}, orient="row")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            ir.write_qrels(qrels, Path(folder, "a"), format=format.name)
+        except ir.IRError:
+            return
+        found = ir.read_qrels(Path(folder, "a"), format=format.name).select(qrels.columns).sort(pl.all())
+    assert_frame_equal(found.with_columns(pl.col("relevance").cast(dtype)), qrels)
 
 
 @pytest.mark.parametrize(
