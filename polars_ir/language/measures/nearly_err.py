@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.language.measure import measure
 from polars_ir.language.measures.positions import gained, harmonic, inverse_square, over_places, place
-from polars_ir.language.measures.readers import AT, Usual, expected_gain, share
-from polars_ir.language.measures.user_models import GOAL, MIN_REL
+from polars_ir.language.measures.readers import AT, Usual, expected_gain
+from polars_ir.language.measures.user_models import GOAL, of_readers
 
 NERR = "Azzopardi et al. 2021, https://doi.org/10.1145/3471158.3472239"
 
 
-@measure(
-    "NERR8",
-    source=f"{NERR} (equation 8)",
-    reads_nonrelevant=False,
-    also={"ir_measures": "NERR8"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
-)
+@of_readers("NERR8", source=f"{NERR} (equation 8)", also={"ir_measures": "NERR8"})
 def nearly_err_8(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
     """Nearly expected reciprocal rank: the gain of a reader who stops at a document with the probability of its gain.
 
@@ -43,14 +35,7 @@ def harmonic_readers(depth: int) -> Usual:
     return Usual(1 / AT, -AT.log(), harmonic(AT) - 1 / AT, (AT + 1) * (all_read - harmonic(AT)), all_read)
 
 
-@measure(
-    "NERR9",
-    source=f"{NERR} (equation 9)",
-    reads_nonrelevant=False,
-    also={"ir_measures": "NERR9"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
-)
+@of_readers("NERR9", source=f"{NERR} (equation 9)", also={"ir_measures": "NERR9"})
 def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
     """Nearly expected reciprocal rank with the discount of ERR: NERR8 for a reader who also loses patience.
 
@@ -69,14 +54,7 @@ def nearly_err_9(*, k: int | None = None, min_rel: float = 0, max_rel: int = 1) 
     return expected_gain("NERR9", chance, k=k, min_rel=min_rel, max_rel=max_rel, usual=harmonic_readers)
 
 
-@measure(
-    "NERR10",
-    source=f"{NERR} (equation 10)",
-    reads_nonrelevant=False,
-    also={"ir_measures": "NERR10"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
-)
+@of_readers("NERR10", source=f"{NERR} (equation 10)", also={"ir_measures": "NERR10"})
 def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
     """Nearly expected reciprocal rank with the persistence of RBP: NERR8 for a reader who may give up at any document.
 
@@ -94,14 +72,7 @@ def nearly_err_10(*, p: float = 0.9, min_rel: float = 0, max_rel: int = 1) -> pl
     return expected_gain("NERR10", p * (1 - gained), min_rel=min_rel, max_rel=max_rel)
 
 
-@measure(
-    "NERR11",
-    source=f"{NERR} (equation 11)",
-    reads_nonrelevant=False,
-    also={"ir_measures": "NERR11"},
-    gain=share,
-    parameters={"T": GOAL, "min_rel": MIN_REL},
-)
+@of_readers("NERR11", source=f"{NERR} (equation 11)", also={"ir_measures": "NERR11"}, T=GOAL)
 def nearly_err_11(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
     """Nearly expected reciprocal rank with the patience of INSQ: NERR8 for a reader who wants to gain T.
 

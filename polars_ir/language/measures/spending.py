@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.language.measure import measure, named
 from polars_ir.language.measures.readers import of_a_model_of_ones_own, share
-from polars_ir.language.measures.user_models import CONTINUATION, CWL, MIN_REL
+from polars_ir.language.measures.user_models import CONTINUATION, CWL, MIN_REL, of_readers
 from polars_ir.language.options import Option, Value
 
 COST = Option(
@@ -39,14 +39,7 @@ def cost_of_one(met: Any, read: Any) -> Any:
     return 1 + met / read
 
 
-@measure(
-    "CWL_total",
-    bounds=(0.0, math.inf),
-    source=CWL,
-    reads_nonrelevant=False,
-    parameters={"continuation": CONTINUATION, "min_rel": MIN_REL},
-    gain=share,
-)
+@of_readers("CWL_total", bounds=(0.0, math.inf), source=CWL, continuation=CONTINUATION)
 def expected_total_gain(
     *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
 ) -> pl.Expr:

@@ -13,11 +13,12 @@ Conventions (C/W/L; cwl_eval computes the same)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import polars as pl
 
-from polars_ir.language.measure import HIGHEST, measure
+from polars_ir.language.measure import HIGHEST, Outputs, P, measure
 from polars_ir.language.measures.positions import DEPTH, cumulated, inverse_square, over_places
 from polars_ir.language.measures.readers import check_grades, expected_gain, of_a_model_of_ones_own, patiently, share
 from polars_ir.language.options import Option, Value, is_number, not_negative, positive
@@ -45,13 +46,29 @@ CONTINUATION = Option(
 )
 
 
-@measure(
-    "CWL",
-    source=CWL,
-    reads_nonrelevant=False,
-    parameters={"continuation": CONTINUATION, "min_rel": MIN_REL},
-    gain=share,
-)
+def of_readers(
+    name: str,
+    *,
+    source: str,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    also: Mapping[str, str] | None = None,
+    monotone: bool = False,
+    **parameters: Option,
+) -> Callable[[Callable[P, pl.Expr | Outputs]], Callable[P, pl.Expr]]:
+    """Register a measure of what readers gain, a document its share of the highest grade."""
+    return measure(
+        name,
+        bounds=bounds,
+        source=source,
+        also=also,
+        parameters={"min_rel": MIN_REL, **parameters},
+        monotone=monotone,
+        reads_nonrelevant=False,
+        gain=share,
+    )
+
+
+@of_readers("CWL", source=CWL, continuation=CONTINUATION)
 def user_model(
     *, continuation: pl.Expr | None = None, k: int | None = None, min_rel: float = 0, max_rel: int = 1
 ) -> pl.Expr:
@@ -74,13 +91,10 @@ def user_model(
     return of_a_model_of_ones_own("CWL", continuation, k=k, min_rel=min_rel, max_rel=max_rel)
 
 
-@measure(
+@of_readers(
     "SDCG",
     source=f"Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; {CWL}",
-    reads_nonrelevant=False,
     also={"ir_measures": "SDCG"},
-    gain=share,
-    parameters={"min_rel": MIN_REL},
     monotone=True,
 )
 def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float = 0, max_rel: int = 1) -> pl.Expr:
@@ -106,13 +120,11 @@ def scaled_dcg(*, k: int | None = None, dcg: Discounted = "log2", min_rel: float
     return pl.when((value > 0).any()).then(found / (0 * found + over_places(lambda at: 1 / discounted(at), depth)))
 
 
-@measure(
+@of_readers(
     "BPM",
     source=f"Zhang et al. 2017, https://doi.org/10.1145/3077136.3080841; {CWL}",
-    reads_nonrelevant=False,
     also={"ir_measures": "BPM"},
-    gain=share,
-    parameters={"T": GOAL, "min_rel": MIN_REL},
+    T=GOAL,
 )
 def bejeweled_player(
     *,
@@ -138,14 +150,12 @@ def bejeweled_player(
     return expected_gain("BPM", cumulated < T, k=k, min_rel=min_rel, max_rel=max_rel)
 
 
-@measure(
+@of_readers(
     "INSQ",
     source=f"Moffat et al. 2012, https://doi.org/10.1145/2407085.2407092; {CWL}",
-    reads_nonrelevant=False,
     also={"ir_measures": "INSQ"},
-    gain=share,
-    parameters={"T": GOAL, "min_rel": MIN_REL},
     monotone=True,
+    T=GOAL,
 )
 def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
     """INSQ: the expected gain of a reader whose probability to continue grows with the rank.
@@ -165,13 +175,11 @@ def insq(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # n
     return expected_gain("INSQ", inverse_square(2 * T), min_rel=min_rel, max_rel=max_rel)
 
 
-@measure(
+@of_readers(
     "INST",
     source=f"Moffat et al. 2015, https://doi.org/10.1145/2838931.2838938; {CWL}",
-    reads_nonrelevant=False,
     also={"ir_measures": "INST"},
-    gain=share,
-    parameters={"T": INST_GOAL, "min_rel": MIN_REL},
+    T=INST_GOAL,
 )
 def inst(*, T: float = 1, min_rel: float = 0, max_rel: int = 1) -> pl.Expr:  # noqa: N803
     """INST: INSQ for a reader whose target T shrinks by the gain that is already cumulated.
