@@ -59,18 +59,20 @@ def assert_refused(plan: pl.LazyFrame) -> None:
 @pytest.mark.parametrize("deep", [0, 10**9], ids=["sorting", "counting"])
 @pytest.mark.parametrize("measure", ["nDCG", "utility", "NumRet", "AP@10", "NumRel"])
 @pytest.mark.parametrize("lazy", [False, True], ids=["judgments in memory", "judgments of a plan"])
-@pytest.mark.whole("four a measure", quick=20)
+@pytest.mark.whole("four a measure", quick=8)
 def test_a_measure_read_alone_tells_of_a_wrong_row(run, qrels, measure, deep, lazy, monkeypatch):
     tune(monkeypatch, deep=deep)
     assert_refused(ir.evaluate(run, qrels.lazy() if lazy else qrels, [measure]))
 
 
 @pytest.mark.parametrize("ties", ["best", "worst", "expected", "input"])
+@pytest.mark.whole("many cases", quick=4)
 def test_so_it_does_with_every_order_of_ties(run, qrels, ties):
     assert_refused(ir.evaluate(run, qrels.lazy(), ["P@5"], ties=ties))
 
 
 @pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.whole("many cases", quick=12)
 def test_verbs_that_make_runs_tell_of_a_wrong_row(run, qrels, verb):
     assert_refused(VERBS[verb](run, qrels))
 

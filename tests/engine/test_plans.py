@@ -63,6 +63,7 @@ def test_the_plan_of_every_measure_of_subtopics_and_of_preferences():
     ],
     ids=str,
 )
+@pytest.mark.whole("many cases", quick=7)
 def test_the_plans_of_options(monkeypatch, deep, options):
     tune(monkeypatch, deep=deep)
     run, qrels = collection(3, queries=20)

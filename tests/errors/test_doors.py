@@ -137,6 +137,7 @@ DOORS = {"polars": (pl.DataFrame, {"pl": pl, "ir": ir}), "pandas": (pd.DataFrame
 
 @pytest.mark.parametrize("library", DOORS)
 @pytest.mark.parametrize("name", PROVOCATIONS)
+@pytest.mark.whole("one wording through many doors", quick=20)
 def test_what_is_advised_runs_and_helps(name, library):
     call, tables, _ = PROVOCATIONS[name]
     frame_of, imported = DOORS[library]

@@ -128,6 +128,7 @@ def converted(path: Path, role: str, format: str | None) -> int:
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.whole("one wording through many doors", quick=20)
 def test_a_file_says_what_is_wrong_in_the_words_of_the_door(name, tmp_path, capsys):
     wrong = FILES[name]
     path = tmp_path / wrong.name
@@ -308,6 +309,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("library", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
 @pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.whole("one wording through many doors", quick=8)
 def test_a_writer_says_what_is_wrong_in_the_words_of_the_door(name, library, tmp_path, capsys):
     table, wrong, right = WRITTEN[name]
     run = library(TABLES[table])

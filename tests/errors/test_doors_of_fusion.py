@@ -145,6 +145,7 @@ PASSED = [(name, library) for name in FUSIONS for library in LIBRARIES if librar
 
 
 @pytest.mark.parametrize(("name", "library"), PASSED)
+@pytest.mark.whole("one wording through many doors", quick=30)
 def test_a_fusion_says_what_is_wrong_in_the_words_of_the_door(name, library):
     call, tables, _, _ = FUSIONS[name]
     with pytest.raises(ir.IRError) as error:
@@ -205,6 +206,7 @@ def test_a_system_among_others_that_has_distances_is_seen():
 
 
 @pytest.mark.parametrize("name", [name for name, wrong in FUSIONS.items() if wrong.typed])
+@pytest.mark.whole("one wording through many doors", quick=6)
 def test_a_fusion_of_files_says_it_in_the_words_of_the_shell(name, tmp_path, capsys):
     wrong = FUSIONS[name]
     assert main(["fuse", *arguments(wrong, tmp_path)]) == 2

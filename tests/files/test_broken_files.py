@@ -82,6 +82,7 @@ def test_a_grade_is_a_number(write: Write, reader: Reader, grade: str) -> None:
 @run_readers
 @pytest.mark.parametrize("score", ["abc", "nan", "-NaN", "1,5", "--5", "0.5x"])
 @pytest.mark.parametrize("blank", [" ", "\t"])
+@pytest.mark.whole("many cases", quick=8)
 def test_a_score_is_a_number(write: Write, reader: Reader, score: str, blank: str) -> None:
     line = blank.join(["q1", "Q0", "d1", "1", score, "tag"])
     assert f"line 2: the score (field 5) must be a number; got '{score}'." in message(reader, write(RUN_LINE + line))
@@ -108,7 +109,7 @@ def test_a_nul_byte_is_an_error(write: Write, reader: Reader) -> None:
 
 @readers
 @pytest.mark.parametrize("begin", [b" ", b"a ", b"x", b"\0", b"# "])
-@pytest.mark.whole("large files", quick=4)
+@pytest.mark.whole("large files", quick=2)
 def test_a_line_without_end_is_an_error(write: Write, reader: Reader, begin: bytes) -> None:
     path = write(b"\n" + begin * (LONGEST // len(begin) + 1))
     assert "a.run, line 2: the line has more than 16 MB; lines end in \\n.\n" in message(reader, path)
@@ -192,6 +193,7 @@ def test_a_late_wrong_line_is_found_by_read(write: Write, late: str) -> None:
 
 @late_lines
 @engines
+@pytest.mark.whole("many cases", quick=4)
 def test_a_late_wrong_line_is_never_scanned_over(write: Write, late: str, engine: Any) -> None:
     run = scan_run(write(RUN_LINE * 5000 + late + "\n" + RUN_LINE))
     told = pytest.raises(

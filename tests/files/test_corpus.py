@@ -45,6 +45,7 @@ def ours(path: Path) -> list[list[str | None]] | str:
 
 
 @every
+@pytest.mark.whole("many cases", quick=24)
 def test_a_file_is_read_or_refused_as_ever(path: Path) -> None:
     assert ours(path) == json.loads(EXPECTED.read_text("utf-8"))[path.name]
 

@@ -87,7 +87,7 @@ def test_clean_files_are_read_the_short_way(tmp_path: Path, tabs: bool) -> None:
 
 @pytest.mark.parametrize("tabs", [False, True], ids=["spaces", "tabs"])
 @pytest.mark.parametrize("odd", ODD)
-@pytest.mark.whole("large files", quick=9)
+@pytest.mark.whole("large files", quick=3)
 @COMMENTED
 def test_an_odd_line_at_the_end_of_a_large_file_is_seen_by_both_ways(tmp_path: Path, odd: str, tabs: bool) -> None:
     path = tmp_path / "a.run"

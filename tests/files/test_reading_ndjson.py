@@ -54,6 +54,7 @@ WRONG = {
 @run_readers
 @pytest.mark.parametrize("name", ["a.ndjson", "a.jsonl.gz"])
 @pytest.mark.parametrize("line", WRONG)
+@pytest.mark.whole("many cases", quick=12)
 def test_a_line_that_is_no_object_is_told_before_a_plan_is_made(
     write: Write, reader: Reader, name: str, line: str
 ) -> None:

@@ -313,6 +313,7 @@ def test_any_qrels_are_read_back(layout: tuple[list[list[str]], bytes], zipped: 
 
 @needs_data
 @pytest.mark.parametrize("name", ["MU03rob01", "UIUC03Rd1", "humR03dc", "pircRBa1"])
+@pytest.mark.whole("a quarter of a second a case", quick=1)
 def test_a_real_run_is_read_as_pytrec_eval_reads_it(name: str) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     path = DATA / f"{name}.run.gz"

@@ -48,6 +48,7 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.whole("many cases", quick=4)
 def test_a_disk_that_fills_up_leaves_the_old_file_and_no_part(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{ending}"
     ir.write_run(RUN, path)
@@ -78,6 +79,7 @@ class Failing:
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("lock", [True, False])
+@pytest.mark.whole("many cases", quick=5)
 def test_whichever_call_fails_the_file_is_the_old_or_the_new_one(
     name: str, lock: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @every_reader
 @every_pack
 @pytest.mark.usefixtures("nothing_is_read")
-@pytest.mark.whole("large files", quick=5)
+@pytest.mark.whole("large files", quick=3)
 def test_a_text_that_unpacks_to_a_hundred_times_its_size_is_refused(write: Write, name: str, reader: Any) -> None:
     path = write(PACKS[name](MANY_LINES), name)
     with pytest.raises(FileError) as error:
@@ -77,7 +77,7 @@ def test_a_text_that_unpacks_to_a_hundred_times_its_size_is_refused(write: Write
 
 @every_pack
 @pytest.mark.parametrize("ratio", [1e6, None])
-@pytest.mark.whole("large files", quick=2)
+@pytest.mark.whole("large files", quick=1)
 def test_a_higher_ratio_lets_it_be_read(write: Write, name: str, ratio: float | None) -> None:
     path = write(PACKS[name](MANY_LINES), name)
     assert read_run(path, max_ratio=ratio).rows() == [("q1", "d1", 1, 0.5)]

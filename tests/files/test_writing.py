@@ -204,6 +204,7 @@ def test_integer_ids_and_dicts_are_written(tmp_path):
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("ending", [".run", ".run.gz", ".run.zst"])
+@pytest.mark.whole("many cases", quick=8)
 def test_a_run_written_in_parts_is_the_run_written_at_once(at_once, lazy, ending, tmp_path, monkeypatch):
     queries = [f"q{i}" for i in range(12) for _ in range(i % 4)]
     run = pl.DataFrame({"query_id": queries}).with_columns(

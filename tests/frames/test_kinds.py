@@ -42,6 +42,7 @@ KINDS = {
 
 @pytest.mark.parametrize("of_run", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("of_qrels", KINDS.values(), ids=KINDS)
+@pytest.mark.whole("every pair of kinds", quick=10)
 def test_tables_of_every_kind_go_together(of_run, of_qrels):
     assert evaluated(of_run(RUN), of_qrels(QRELS)).rows() == WANTED
 

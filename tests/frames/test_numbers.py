@@ -32,6 +32,7 @@ def rr(run: object, relevant: str = "a") -> list[float]:
 
 @each_kind
 @pytest.mark.parametrize("scores", [*SCORES.values(), pl.Series([HIGH, LOW], dtype=pl.UInt128)])
+@pytest.mark.whole("many cases", quick=5)
 def test_neighbours_beyond_2_to_the_53_are_no_ties(kind, scores):
     assert rr(kind(run_of(scores))) == [1.0]
     assert rr(kind(run_of(scores.reverse()))) == [0.5]
@@ -41,6 +42,7 @@ def test_neighbours_beyond_2_to_the_53_are_no_ties(kind, scores):
 @each_kind
 @pytest.mark.parametrize("first", SCORES)
 @pytest.mark.parametrize("second", SCORES)
+@pytest.mark.whole("every pair of types", quick=10)
 def test_systems_whose_exact_scores_differ_in_type_keep_their_order(kind, first, second):
     assert rr({"x": kind(run_of(SCORES[first])), "y": kind(run_of(SCORES[second]))}) == [1.0, 1.0]
 

@@ -139,7 +139,7 @@ def _frame(runs=RUNS) -> pl.DataFrame:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("norm", [None, "z"])
-@pytest.mark.whole("many cases", quick=11)
+@pytest.mark.whole("many cases", quick=5)
 def test_neither_the_order_of_runs_nor_that_of_rows_nor_the_engine_changes_a_bit(method, norm):
     expected = ir.fuse(RUNS, method, norm=norm)
     names = list(RUNS)
@@ -198,7 +198,7 @@ def test_the_scale_of_scores_does_not_matter_to_a_norm():
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("streaming_rows", [0, 10**9])
-@pytest.mark.whole("a third of a second a case", quick=4)
+@pytest.mark.whole("a third of a second a case", quick=2)
 def test_pruning_changes_nothing(seed, streaming_rows, monkeypatch):
     tune(monkeypatch, streaming_rows=streaming_rows)
     chance = random.Random(seed)
@@ -444,6 +444,7 @@ def _numbered() -> tuple[pl.DataFrame, pl.DataFrame]:
         },
     ],
 )
+@pytest.mark.whole("many cases", quick=5)
 def test_integers_name_systems_as_their_text_does(options, streaming_rows, monkeypatch):
     tune(monkeypatch, streaming_rows=streaming_rows)
     numbered, named = _numbered()
@@ -561,6 +562,7 @@ ONCE = pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ["x", "z"], "score": [3.0,
 
 @pytest.mark.parametrize("method", ["rrf", "min", "med", "geometric", "wmnz", "condorcet", "borda"])
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.whole("many cases", quick=5)
 def test_a_plan_fails_for_a_document_that_a_run_gives_twice(method, engine):
     several = pl.concat(run.with_columns(run=pl.lit(name)) for name, run in (("a", TWICE), ("b", ONCE)))
     for runs in ({"a": TWICE.lazy(), "b": ONCE.lazy()}, several.lazy()):

@@ -203,6 +203,7 @@ def test_the_lists_that_are_most_like_the_names_looked_for_are_proposed():
 
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Int8, pl.Int64, pl.UInt8, pl.UInt64, pl.Decimal(10, 2)])
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=5))
+@pytest.mark.whole("many cases", quick=3)
 def test_distances_of_any_type_make_the_ranking_of_the_list(dtype, distances):
     distances.sort()
     documents = [f"d{9 - i}" for i in range(len(distances))]  # of equal scores the highest id stands first

@@ -83,7 +83,7 @@ def collections(draw):
 @pytest.mark.parametrize(("method", "norm", "dialect"), METHODS)
 @given(collections(), st.sampled_from(["AP", "nDCG@2", "bpref", "P@3"]), st.sampled_from(["skip", "zero"]))
 @examples(8)
-@pytest.mark.whole("half a second a case", quick=5)
+@pytest.mark.whole("half a second a case", quick=3)
 def test_counting_is_evaluating_each_fused_run(method, norm, dialect, collection, measure, missing):
     runs, qrels, weightings = collection
     trials = [Trial(weights, None, norm) for weights in weightings]
@@ -95,6 +95,7 @@ def test_counting_is_evaluating_each_fused_run(method, norm, dialect, collection
 
 @pytest.mark.filterwarnings("ignore::polars_ir.errors.IRWarning")
 @pytest.mark.skipif(not ROBUST.exists(), reason="needs the shared runs")
+@pytest.mark.whole("seconds")
 def test_counting_is_evaluating_on_robust(monkeypatch):
     """In batches of three."""
     runs = {name: ir.read_run(ROBUST / f"{name}.run.gz") for name in ("pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc")}

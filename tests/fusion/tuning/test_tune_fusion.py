@@ -136,6 +136,7 @@ def test_steps_of_weights_add_up_to_one():
 
 
 @pytest.mark.skipif(not ROBUST.exists(), reason="needs the shared runs")
+@pytest.mark.whole("seconds")
 def test_on_robust_equal_weights_lose_and_tuning_is_not_significant():
     runs = {name: ir.read_run(ROBUST / f"{name}.run.gz") for name in ("pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc")}
     qrels = ir.read_qrels(ROBUST / "qrels.txt.gz")

@@ -219,7 +219,7 @@ WEIGHTS = {"a": 0.4, "b": 0.35, "c": 0.15, "d": 0.1}
 
 @pytest.mark.parametrize("measure", NOVELTY)
 @pytest.mark.parametrize(("alpha", "gains", "weights"), [*product([0.5, 0.1, 1], [None, SHARES], [None, WEIGHTS])])
-@pytest.mark.whole("each with all the others", quick=18)
+@pytest.mark.whole("each with all the others", quick=9)
 def test_the_definitions_have_the_same_figures(measure, alpha, gains, weights):
     chance = random.Random(f"{measure} {alpha} {gains} {weights}")
     for k in [None] if "NRBP" in measure else [None, 3, 30]:

@@ -66,6 +66,7 @@ def test_an_expectation_has_the_parameters_of_its_measure(name):
 
 
 @pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.whole("a case a measure", quick=9)
 def test_an_expectation_takes_the_name_and_the_place_of_its_measure(name):
     measure, expectation = both(name)
     run, qrels = collection(3)
@@ -241,6 +242,7 @@ def test_an_expectation_is_the_mean_over_all_orders(lists):
 
 
 @pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.whole("a case a measure", quick=9)
 def test_without_ties_an_expectation_is_the_measure(name):
     run, qrels = collection(3)
     distinct = run.with_columns(pl.struct("score", "doc_id").rank("ordinal").over("query_id").alias("score"))

@@ -47,6 +47,7 @@ def test_worked_by_hand():
 
 @pytest.mark.parametrize("k", [3, 40])
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.whole("many cases", quick=4)
 def test_it_is_the_sum_over_positions(name, k):
     continuation, chance = MODELS[name]
     run, qrels = collection(8, queries=14)
