@@ -47,7 +47,7 @@ CALLS = {
     "pool": (RUNS, lambda frame: frame.pool(depth=10)),
     "power": (PER_QUERY, lambda frame: frame.power(baseline="bm25", difference=0.05)),
     "rank_correlation": (PER_QUERY, lambda frame: frame.rank_correlation()),
-    "ranks": (PER_QUERY, lambda frame: frame.ranks(resamples=99)),
+    "ranks": (PER_QUERY, lambda frame: frame.ranks()),
     "rerank": (RUN, lambda frame: frame.rerank(OTHER)),
     "rerank_gain": (RUN, lambda frame: frame.rerank_gain(OTHER, QRELS)),
     "reusability": (RUNS, lambda frame: frame.reusability(QRELS, "nDCG@10")),

@@ -86,7 +86,7 @@ PYTREC_EVAL = Provider("single")
 GDEVAL_DECIMALS = 5
 
 #: The prefix of the column that counts the documents without which a query has no value.
-COUNTED = "polars_ir: counted "
+COUNTED = "documents counted by "
 
 #: The column that is true for queries of the run.
 ANSWERED = "polars_ir: answered"

@@ -165,7 +165,10 @@ def test_grades_below_1_of_a_labelled_frame_are_told_of():
     ("run", "wanted"),
     [
         (RUN.with_columns(doc_id=pl.lit("D")), "no retrieved document is judged for its query; ids of the run are 'D'"),
-        (RUN.rename({"query_id": "qid"}).with_columns(qid="doc_id"), "the run and the qrels share no query"),
+        (
+            RUN.select(qid="other " + pl.col("query_id"), doc_id="doc_id", score="score"),
+            "the run and the qrels share no query",
+        ),
         (RUN, None),
     ],
 )

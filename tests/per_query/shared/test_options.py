@@ -16,9 +16,9 @@ PER_QUERY = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "RR"])
     [
         lambda **level: ir.summarize(PER_QUERY, **level),
         lambda **level: PER_QUERY.lazy().ir.summarize(interval="normal", **level).collect(),
-        lambda **level: ir.ranks(PER_QUERY, resamples=200, **level),
+        lambda **level: ir.ranks(PER_QUERY, **level),
         lambda **level: ir.rank_correlation(PER_QUERY, **level),
-        lambda **level: plots.ranks(PER_QUERY, "RR", resamples=200, **level).data,
+        lambda **level: plots.ranks(PER_QUERY, "RR", **level).data,
         lambda **level: plots.cutoffs(PYDOCS.runs, PYDOCS.qrels, k=[1, 5], **level).data,
     ],
 )
