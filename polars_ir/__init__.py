@@ -9,6 +9,8 @@ Importing this package puts `.ir` on Polars DataFrames and LazyFrames, and on pa
 ('q', 0.5, 0.5)
 """
 
+import builtins
+
 from polars_ir import namespace, pandas, per_query, runs
 from polars_ir.language import measures
 from polars_ir.lazy import lazy
@@ -40,7 +42,14 @@ lazy(
         "polars_ir.per_query": ", ".join(per_query.__all__),
         "polars_ir.runs": ", ".join(runs.__all__),
     },
-    unlisted={"": "plots", "polars_ir.language": "measures", "polars_ir.version": "__version__"},
+    unlisted={
+        "": "plots",
+        "polars_ir.language": "measures",
+        "polars_ir.language.measures": ", ".join(
+            f"{function} as {name}" for name, function in namespace.SHORT.items() if not hasattr(builtins, name)
+        ),
+        "polars_ir.version": "__version__",
+    },
 )
 
 namespace.register()

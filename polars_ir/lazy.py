@@ -35,8 +35,8 @@ class LazyPackage(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        """The public names."""
-        return sorted(self.__all__)
+        """The public names, also those that `import *` leaves out."""
+        return sorted(name for name in self.ORIGINS if not name.startswith("__"))
 
 
 def lazy(package: str, names: Mapping[str, str], unlisted: Mapping[str, str] | None = None) -> None:
@@ -49,7 +49,7 @@ def lazy(package: str, names: Mapping[str, str], unlisted: Mapping[str, str] | N
     public, others = _origins(names), _origins(unlisted or {})
     for name in public.keys() & vars(module).keys():  # a file that was imported before
         delattr(module, name)
-    module.__dict__.update(ORIGINS=public | others, __all__=sorted(public))
+    module.__dict__.update(ORIGINS=others | public, __all__=sorted(public))
     module.__class__ = LazyPackage
 
 

@@ -12,14 +12,15 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from polars_ir import fusion, per_query, runs, tables
 from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, warn
 from polars_ir.extras import require
-from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure
+from polars_ir.language import measures
+from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
 from polars_ir.language.options import documented, parameters_of, takes
 from polars_ir.runs.options import Evaluating
 
@@ -89,7 +90,8 @@ class Bound:
 class IRNamespace(Bound):
     """Information-retrieval evaluation of a run, or of the per-query frame that `evaluate` returned.
 
-    Every measure of the catalogue is a method: `run.ir.ndcg(qrels, k=10)`, with the options of `evaluate`.
+    Every measure of the catalogue is a method: `run.ir.ndcg(qrels, k=10)`, with the options of `evaluate`; so it is by
+    the names that tools have for it (`run.ir.mrr(qrels, k=10)`), and its column has the canonical one.
     """
 
     @property
@@ -103,10 +105,12 @@ class IRNamespace(Bound):
             if spec.function.__name__ == name:
                 method: Callable[..., Any] = measuring(spec.function).__get__(self)
                 return method
+        if (function := SHORT.get(name.lower())) is not None:
+            return cast("Callable[..., Any]", getattr(self, function))
         raise AttributeError(f".ir has no method {name!r}.{_meant(name)}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures()})
+        return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures(), *SHORT})
 
     def __repr__(self) -> str:
         lines = (
@@ -114,6 +118,7 @@ class IRNamespace(Bound):
             f"of a per-query frame: {_listed(OF_PER_QUERY)}",
             "charts of either: .ir.plot",
             f"a measure each, of a run and its qrels: {_listed(_measures())}",
+            f"the same by other names: {_listed(SHORT)}",
         )
         first = f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame"
         folded = (textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ") for line in lines)
@@ -168,6 +173,13 @@ class PlotNamespace(Bound):
 for _name, _method in (OF_RUN | OF_PER_QUERY).items():
     setattr(IRNamespace, _name, _method)
     _method.__set_name__(IRNamespace, _name)
+
+#: The methods of measures by other names of theirs; one of a user's called so goes before.
+SHORT = {
+    name: function
+    for name, function in short_names().items()
+    if name not in measures.__all__ and name not in OF_RUN | OF_PER_QUERY
+}
 
 #: No measure of a user's may hide a method.
 RESERVED.update(OF_RUN, OF_PER_QUERY, ["plot"])

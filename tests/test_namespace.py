@@ -86,8 +86,52 @@ def test_a_namespace_says_what_it_is_and_what_it_can_do():
     assert "LazyFrame" in repr(RUN.lazy().ir)
 
 
+SHORT_NAMES = {
+    "mrr": "RR@2",
+    "rr": "RR@2",
+    "map": "AP@2",
+    "ap": "AP@2",
+    "hit_rate": "Success@2",
+    "hit": "Success@2",
+    "p": "P@2",
+    "r": "R@2",
+    "rbp": "RBP@2",
+    "err": "ERR@2",
+    "f1": "F@2",
+    "rprec": "Rprec@2",
+    "hits": "NumRelRet@2",
+}
+
+
+@pytest.mark.parametrize("name", SHORT_NAMES)
+def test_a_measure_is_a_method_by_its_other_names(name):
+    assert getattr(RUN.ir, name)(QRELS, k=2).equals(RUN.ir.evaluate(QRELS, SHORT_NAMES[name]))
+    assert getattr(RUN.ir, name.upper())(QRELS, k=2).columns == ["query_id", SHORT_NAMES[name]]
+
+
+def test_a_measure_is_a_function_by_its_other_names_unless_these_mean_something_else():
+    for name, function in namespace.SHORT.items():
+        if name not in ("hits", "map"):
+            assert getattr(ir, name) is getattr(ir, function)
+    assert ir.rbp(k=5).meta.output_name() == "RBP@5"
+    assert "map" not in dir(ir)
+    assert ir.hits(5).meta.eq((ir.relevant() & ir.top(5)).sum())
+
+
+def test_a_measure_of_ones_own_goes_before_another_name_of_ours():
+    @ir.measure("Own", source="a test")
+    def mrr() -> pl.Expr:
+        """A measure."""
+        return ir.rank.min()
+
+    try:
+        assert RUN.ir.mrr(QRELS).columns == ["query_id", "Own"]
+    finally:
+        del ir.CATALOG["Own"]
+
+
 def test_only_what_is_public_is_listed():
-    assert set(dir(ir)) == set(ir.__all__)
+    assert set(dir(ir)) - set(ir.__all__) == {"measures", "plots", *namespace.SHORT} - {"hits", "map"}
     assert [name for name in dir(ir) if not hasattr(ir, name)] == []
     assert [name for name in dir(RUN.ir) if name.startswith("_")] == []
 
@@ -175,10 +219,9 @@ def test_a_frame_is_released_when_it_is_deleted(use, lazy):
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("mrr", "reciprocal_rank"),
-        ("map", "average_precision"),
-        ("hit_rate", "success"),
-        ("HR", "success"),
+        ("RetrievalMRR", "reciprocal_rank"),
+        ("ndcg_cut", "ndcg"),
+        ("HitRate", "success"),
         ("summarise", "summarize"),
     ],
 )

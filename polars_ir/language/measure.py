@@ -38,6 +38,7 @@ from polars_ir.language.options import (
     one_of,
     whole,
 )
+from polars_ir.language.sets import FAMILIES
 from polars_ir.language.words import Discount, Discounted
 
 #: The beginning of a mark.
@@ -463,6 +464,22 @@ def catalog() -> pl.DataFrame:
         # Another thread may register a measure meanwhile.
         for spec in list(CATALOG.values())
     )
+
+
+def short_names() -> dict[str, str]:
+    """The functions of measures by the other names that `.ir` and `ir` have for them: `mrr`, `map`, `ap`, `hit_rate`.
+
+    They are the canonical names and those of tools in lower case, but for names that imply parameters of their own, and
+    those of trec_eval that stand for several cutoffs.
+    """
+    names: dict[str, str] = {}
+    for spec in list(CATALOG.values()):
+        plain_names = (name for name, given in spec.spellings.items() if not given and name not in FAMILIES)
+        for name in (spec.name, *plain_names):
+            short = name.lower().replace("-", "_")
+            if short.isidentifier() and (name == spec.name or name.isupper() or name[1:] == short[1:]):
+                names[short] = spec.function.__name__
+    return dict(sorted(names.items()))
 
 
 def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:

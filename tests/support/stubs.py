@@ -135,6 +135,7 @@ def door() -> str:
             methods[spec.function.__name__] = _measuring(spec)
     eager = {name for name, function in functions.items() if name == "table" or _given_back(function) == "Eager"}
     of_any = "".join(methods[name] for name in sorted(methods.keys() - eager))
+    of_any += "".join(f"    {name} = {function}\n" for name, function in namespace.SHORT.items())
     of_eager = "".join(methods[name] for name in sorted(eager))
     charts = "".join(_chart(name, getattr(plots, name)) for name in sorted(plots.__all__))
     return f"{NAMESPACE}{of_any}{EAGER}{of_eager}{CHARTS}{charts}"
@@ -143,12 +144,16 @@ def door() -> str:
 def package(module: LazyPackage) -> str:
     """The stub of a lazy package: its names, imported from their files."""
     names: dict[str, list[str]] = {}
+    others = ""
     for name, (file, there) in sorted(module.ORIGINS.items()):
         origin, _, original = (file, "", there) if there else file.rpartition(".")
-        names.setdefault(origin, []).append(f"{original} as {name}")
+        if name not in module.__all__ and original in module.__all__:
+            others += f"{name} = {original}\n"
+        else:
+            names.setdefault(origin, []).append(f"{original} as {name}")
     imports = "".join(_import(file, names[file]) for file in sorted(names))
     exported = "".join(f'    "{name}",\n' for name in module.__all__)
-    return f"{GENERATED}\n{imports}\n__all__ = [\n{exported}]\n"
+    return f"{GENERATED}\n{imports}\n__all__ = [\n{exported}]\n" + (f"\n{others}" if others else "")
 
 
 def _import(file: str, names: list[str]) -> str:
