@@ -841,6 +841,24 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure."""
     def geo_risk(self, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero") -> _FrameT_co:
         """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure."""
+    def level(
+        self,
+        measure: Measures | None = None,
+        *,
+        test: str | Sequence[str] = "t",
+        n: int | Sequence[int] | None = None,
+        baseline: str | None = None,
+        correction: str | None = "holm",
+        interval: str | None = None,
+        alpha: float = 0.05,
+        equal: str = "moved",
+        missing: str = "zero",
+        cluster: Any = None,
+        simulations: int = 1000,
+        resamples: int = 999,
+        seed: int = 0,
+    ) -> _FrameT_co:
+        """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting."""
     def power(
         self,
         measures: Measures | None = None,

@@ -41,6 +41,7 @@ CALLS = {
     "interleaving": (ir.interleave(RUN, OTHER).with_columns(clicks=1), lambda frame: frame.interleaving()),
     "judge": (RUN, lambda frame: frame.judge(QRELS)),
     "judge_next": (RUN, lambda frame: frame.judge_next(QRELS, "nDCG@10")),
+    "level": (PER_QUERY, lambda frame: frame.level(n=10, simulations=5)),
     "mean": (PER_QUERY, lambda frame: frame.mean()),
     "normalize": (RUN, lambda frame: frame.normalize()),
     "p_mrr": (RUN, lambda frame: frame.p_mrr(OTHER, QRELS)),

@@ -11,6 +11,7 @@ lazy(
         "polars_ir.per_query.discriminative_power": "discriminative_power",
         "polars_ir.per_query.drift": "drift",
         "polars_ir.per_query.gate": "gate",
+        "polars_ir.per_query.level": "level",
         "polars_ir.per_query.mean": "mean",
         "polars_ir.per_query.power": "power",
         "polars_ir.per_query.rank_correlation": "rank_correlation",

@@ -6,6 +6,7 @@ from polars_ir.per_query.difficulty import hardest as hardest, unanswered as una
 from polars_ir.per_query.discriminative_power import discriminative_power as discriminative_power
 from polars_ir.per_query.drift import drift as drift
 from polars_ir.per_query.gate import gate as gate
+from polars_ir.per_query.level import level as level
 from polars_ir.per_query.mean import mean as mean
 from polars_ir.per_query.power import power as power
 from polars_ir.per_query.rank_correlation import rank_correlation as rank_correlation
@@ -23,6 +24,7 @@ __all__ = [
     "gate",
     "geo_risk",
     "hardest",
+    "level",
     "mean",
     "power",
     "rank_correlation",

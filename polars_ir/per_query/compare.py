@@ -249,7 +249,7 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
         Paired(values, differences, options.alpha, options.tolerance, options.draws, widths, options.family)
     )
     effects = significance.effects(samples, tolerance=options.tolerance, confidence=1 - options.alpha)
-    intervals = _intervals(options, samples, widths, outcomes)
+    intervals = intervals_of(options, samples, widths, outcomes)
     measures = zip(scores.values, map(is_cost, scores.values), values, strict=True)
     rows = zip(product(measures, pairs), differences.T, samples, outcomes, effects, *intervals, strict=True)
     for ((measure, cost, of_measure), pair), column, d, outcome, effect, ends, wider in rows:
@@ -292,7 +292,7 @@ def _over_slices(p: float | None, options: Options) -> dict[str, float]:
     return {} if p is None or not options.test.complete else {"p_corrected": min(1.0, p * options.family)}
 
 
-def _intervals(
+def intervals_of(
     options: Options, samples: list[Floats], widths: list[float], outcomes: list[Outcome]
 ) -> tuple[list[Ends | None], list[Ends | None]]:
     """The interval of each difference, and the one that holds together with those of its family."""

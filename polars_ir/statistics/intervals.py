@@ -307,7 +307,8 @@ def _between_walsh_averages(samples: Sequence[Values], confidence: float, _: Dra
     for sample in samples:
         values = np.sort(sample.values[sample.values != 0])
         least = rejected_ranks(signed_ranks(sample.values), 1 - confidence)
-        found = None if least < 0 else (_walsh_average(values, least), -_walsh_average(-values[::-1], least))
+        is_none = least < 0 or not len(values)
+        found = None if is_none else (_walsh_average(values, least), -_walsh_average(-values[::-1], least))
         ends.append(found)
     return ends
 

@@ -1,0 +1,295 @@
+"""The level and the power of a test on systems as they are: the systems made equal, and their queries drawn anew.
+
+Conventions: only queries for which all systems have a value count. A share p of R simulations has the standard error
+sqrt(p (1 - p) / R); a mean of shares, of pairs or intervals, that of its simulations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import DataError, OptionError, option
+from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.language.options import chance, check, one_of, or_none, takes, whole
+from polars_ir.per_query.compare import Options, intervals_of
+from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.measures import Measures, range_of
+from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES
+from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, check_correction
+
+if TYPE_CHECKING:
+    from polars_ir.per_query.shared.aligned import Booleans
+    from polars_ir.statistics.randomisation import Floats
+    from polars_ir.statistics.significance import Outcome
+
+#: The ways to make systems equal.
+EQUAL = one_of("moved", "exchanged")
+
+#: The simulations in memory at once, which see the same rearrangements.
+AT_ONCE = 20
+
+#: Differences this close are one.
+ROUNDED_TO = 1e-12
+
+#: The note where so many differences are 0 as to make a test of moved systems another one.
+TIES, OF_TIES = 0.1, "of the differences are 0, and all alike once they are moved"
+
+#: The columns of the result.
+SCHEMA = {
+    **dict.fromkeys(["measure", "test", "correction"], pl.String),
+    "n_queries": pl.UInt32,
+    **dict.fromkeys(["level", "level_error", "power", "power_error", "coverage", "coverage_error"], pl.Float64),
+    **dict.fromkeys(["simultaneous_coverage", "simultaneous_error"], pl.Float64),
+    "interval": pl.String,
+    **dict.fromkeys(["n_comparisons", "simulations"], pl.UInt32),
+    "note": pl.String,
+}
+
+
+@takes()
+def level(
+    per_query: Any,
+    measure: Measures = None,
+    *,
+    test: str | Sequence[str] = "t",
+    n: int | Sequence[int] | None = None,
+    baseline: str | None = None,
+    correction: str | None = "holm",
+    interval: str | None = None,
+    alpha: float = 0.05,
+    equal: str = "moved",
+    missing: str = "zero",
+    cluster: Any = None,
+    simulations: int = 1000,
+    resamples: int = 999,
+    seed: int = 0,
+) -> Eager:
+    """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting.
+
+    The queries there are stand for all that could be asked: n of them are drawn, with replacement, again and again. For
+    the level, all systems have the same mean; for the power they are as they are. Each time, all comparisons of a
+    measure are made as `compare` makes them.
+
+    Systems are made equal in one of two ways. `"moved"`: each system's values are moved to the mean of all, so that
+    differences keep their spread and skewness; but values may leave their range, and where systems tied (RR, Success)
+    they now differ all alike, so that tests by signs and ranks find a difference there is not: the note counts ties.
+    `"exchanged"`: in each query the systems exchange their values at random, so that they are equal in all respects,
+    and symmetric as few real ones are.
+
+    Urbano's simIReff, whose question this is, draws values from distributions fitted to the systems and to how these go
+    together, within the range of the measure and with ties of their own: it makes queries that were not there, which
+    drawing anew can not. What none of the queries shows, such as a rare failure, neither has.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned for several systems, or a dict of such frames by system.
+    measure
+        The measures, one or several, in any spelling; all by default.
+    test
+        A test of `compare`, or several.
+    n
+        The number of queries that are drawn, 2 or more, or several; those that there are by default.
+    baseline
+        The system that the others are compared with; None compares each with each.
+    correction, interval, alpha, missing, cluster
+        As in `compare`. With `cluster`, `n` is a number of clusters.
+    equal
+        `"moved"` or `"exchanged"`.
+    simulations
+        How often queries are drawn; 1,000 show a level of .05 with an error of .007.
+    resamples
+        How many rearrangements a test draws, each time.
+    seed
+        The seed of the random numbers. Settings of as many queries see the same ones.
+
+    Returns
+    -------
+    The kind of per_query
+        `measure`, `test`, `correction` (String), `n_queries` (UInt32); `level`, the share of simulations in which any
+        comparison of systems made equal is significant (after the correction); `power`, the share of the differences
+        of the systems as they are that is found to be significant, and to its right side; `coverage` and
+        `simultaneous_coverage`, the shares of intervals that hold the true difference, and of simulations in which all
+        simultaneous ones do, for the systems as they are and of those that are defined; each with its standard error,
+        `level_error` and so on (Float64; null where there is none); `interval` (String), `n_comparisons`, `simulations`
+        (UInt32), `note` (String).
+
+    Raises
+    ------
+    IRError
+        For a single system, fewer than two queries with a value of all systems, an unknown measure, test or option.
+
+    References
+    ----------
+    Urbano & Nagler 2018, https://doi.org/10.1145/3209978.3210043 (simIReff); Urbano, Lima & Hanjalic 2019,
+    https://doi.org/10.1145/3331184.3331259 (levels of tests)
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
+    >>> found = ir.level(per_query, test=["t", "max-t"], n=25, simulations=200, resamples=99)
+    >>> found.select("test", "n_queries", pl.col("level", "coverage", "power").round(2)).rows()
+    [('t', 25, 0.04, 0.96, 0.25), ('max-t', 25, 0.05, 0.96, 0.29)]
+    """
+    from polars_ir.statistics import significance
+    from polars_ir.statistics.randomisation import Draws
+
+    check_correction(correction)
+    tests = [TESTS[check("test", name, one_of(*TESTS))] for name in _listed("test", test)]
+    alpha, equal = check("alpha", alpha, chance()), check("equal", equal, EQUAL)
+    check("interval", interval, or_none(one_of(*BOUNDED, *INTERVALS)))
+    simulations, seed = check("simulations", simulations, whole(2, MOST_RESAMPLES)), check("seed", seed, whole(0))
+    resamples = check("resamples", resamples, whole(1, MOST_RESAMPLES))
+    if correction not in (None, "holm") and any(each.of_all for each in tests):
+        raise OptionError("allow for the number of comparisons by themselves: leave it out.", about="tukey and max-t")
+    scores = scores_of(per_query, measure, {"missing": missing}, cluster=cluster, what="ir.level")
+    pairs = scores.pairs(baseline, "ir.level")
+    scores = scores.of_clusters()
+    numbers = [check("n", each, or_none(whole(2))) for each in _listed("n", n)]
+    rows = []
+    for name, number, each in product(scores.values, numbers, tests):
+        values, notes = _complete(scores, name)
+        its = range_of(name)
+        family = 1 if each.complete else len(pairs)
+        how = Options(each, interval or each.interval, alpha, family, 0.0, {}, Draws(resamples, seed))
+        setting = Setting(how, None if each.of_all else correction, pairs, math.inf if its is None else its.width)
+        found = _simulated(setting, values, number or len(values), equal, simulations)
+        if how.interval in OF_MEDIANS:
+            found |= dict.fromkeys(("coverage", "coverage_error", "simultaneous_coverage", "simultaneous_error"))
+            notes.append("no coverage: the interval is of a median")
+        if equal == "moved" and (ties := float((significance.differences([values], pairs) == 0).mean())) > TIES:
+            notes.append(f"{ties:.0%} {OF_TIES}: {option('equal', 'exchanged')} keeps them")
+        named = {"measure": name, "test": each.name, "correction": setting.correction, "interval": how.interval}
+        rows.append({**named, **found, "n_comparisons": len(pairs), "note": "; ".join(notes) or None})
+    return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    """The values of an option that takes one or several."""
+    values = list(given) if isinstance(given, (list, tuple, range)) else [given]
+    if not values:
+        raise OptionError("must have at least one value; got none.", about=name)
+    return values
+
+
+def _complete(scores: Scores, measure: str) -> tuple[Floats, list[str]]:
+    """The values of the queries that all systems have one for, and what there is to say of them."""
+    import numpy as np
+
+    values = scores.values[measure]
+    complete = values[~np.isnan(values).any(axis=1)]
+    if len(complete) < 2:
+        raise DataError(f"ir.level needs two queries or more with a value of {measure!r} for all systems.")
+    left_out = len(values) - len(complete)
+    notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
+    return complete, [*notes, *scores.left_out(measure), *([scores.note] if scores.note else [])]
+
+
+class Setting(NamedTuple):
+    """A test with its correction, the comparisons that it makes, and the width of the measure's range."""
+
+    how: Options
+    correction: str | None
+    pairs: Sequence[tuple[int, int]]
+    width: float
+
+    def tested(self, samples: Floats, seed: int) -> Outcomes:
+        """What the test says of samples: arrays of simulations by queries by systems."""
+        import numpy as np
+
+        from polars_ir.statistics import significance
+        from polars_ir.statistics.randomisation import largest_flipped
+
+        how, shape = self.how._replace(draws=self.how.draws._replace(seed=seed)), (len(samples), len(self.pairs))
+        differences = significance.differences(list(samples), self.pairs)
+        widths = [self.width] * differences.shape[1]
+        outcomes = how.test.outcomes(Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family))
+        p = np.array([math.nan if outcome.p is None else outcome.p for outcome in outcomes]).reshape(shape)
+        if how.test is TESTS["max-t"]:
+            parts = np.hsplit(differences, len(samples))
+            p = np.array([largest_flipped([part], how.draws._replace(seed=seed + i)) for i, part in enumerate(parts)])
+        elif self.correction is not None:
+            p = np.array([self._corrected(of_simulation) for of_simulation in p.tolist()])
+        means = np.array([sample.mean() for sample in significance.samples_of(differences)]).reshape(shape)
+        return Outcomes(how, differences, widths, outcomes, p <= how.alpha, means)
+
+    def _corrected(self, p: Sequence[float]) -> list[float]:
+        from polars_ir.statistics.significance import corrected
+
+        defined = [None if math.isnan(value) else value for value in p]
+        found = corrected(defined, self.correction, alpha=self.how.alpha)
+        return [math.nan if value is None else value for value in found]
+
+
+class Outcomes(NamedTuple):
+    """The outcomes of simulations: whether each comparison is significant, and its mean difference."""
+
+    how: Options
+    differences: Floats
+    widths: list[float]
+    outcomes: list[Outcome]
+    significant: Booleans
+    means: Floats
+
+    def held(self, truth: Floats) -> Iterator[Floats]:
+        """For the intervals alone and together, 1 for those that hold the true difference, NaN where there is none."""
+        import numpy as np
+
+        from polars_ir.statistics.significance import samples_of
+
+        truths = np.tile(truth, len(self.means)).tolist()
+        for intervals in intervals_of(self.how, samples_of(self.differences), self.widths, self.outcomes):
+            holds = [
+                math.nan if ends is None else float(ends[0] <= true + ROUNDED_TO and true <= ends[1] + ROUNDED_TO)
+                for ends, true in zip(intervals, truths, strict=True)
+            ]
+            yield np.array(holds).reshape(self.means.shape)
+
+
+def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations: int) -> dict[str, Any]:
+    """The shares of simulations, with their errors."""
+    import numpy as np
+
+    from polars_ir.statistics.randomisation import CELLS
+
+    generator, mean = np.random.default_rng(setting.how.draws.seed), values.mean(axis=0)
+    truth = np.array([mean[system] - mean[against] for system, against in setting.pairs])
+    step = max(1, min(AT_ONCE, CELLS // (n * len(setting.pairs))))
+    shares: dict[str, list[Floats]] = {"level": [], "power": [], "coverage": [], "simultaneous_coverage": []}
+    for start in range(0, simulations, step):
+        drawn = generator.integers(len(values), size=(min(step, simulations - start), n))
+        samples = values[drawn]
+        alike = generator.permuted(samples, axis=2) if equal == "exchanged" else samples - mean + mean.mean()
+        shares["level"].append(setting.tested(alike, start).significant.any(axis=1).astype(float))
+        found = setting.tested(samples, start)
+        right = found.significant & (np.sign(found.means) == np.sign(truth))
+        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO].astype(float))
+        alone, together = found.held(truth)
+        none = np.isnan(together).all(axis=1)
+        shares["coverage"].append(alone)
+        shares["simultaneous_coverage"].append(np.where(none, math.nan, (together != 0).all(axis=1)))
+    result: dict[str, Any] = {"n_queries": n, "simulations": simulations}
+    for name, parts in shares.items():
+        result |= _share(name, np.concatenate(parts))
+    return result
+
+
+def _share(name: str, simulations: Floats) -> dict[str, float | None]:
+    """The mean of simulations, each by itself a mean of what is defined, with its standard error."""
+    import numpy as np
+
+    columns = simulations.reshape(len(simulations), -1)
+    defined = ~np.isnan(columns)
+    n = defined.sum(axis=1)
+    means = np.nan_to_num(columns).sum(axis=1)[n > 0] / n[n > 0]
+    error = f"{name.removesuffix('_coverage')}_error"
+    if not len(means):
+        return {name: None, error: None}
+    return {name: float(means.mean()), error: float(means.std()) / math.sqrt(len(means))}
