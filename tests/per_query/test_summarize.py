@@ -6,10 +6,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 from suite import examples
 
 import polars_ir as ir
 from polars_ir.language.names import taken_apart
+from polars_ir.per_query.shared.averages import student
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
 #: The frequency of a query is no measure, as a warning says where it is not named as a weight.
@@ -136,7 +138,7 @@ def test_a_weighted_geometric_mean_and_sum():
 
 def test_slices_whose_weights_are_all_0_have_no_mean():
     found = ir.summarize(PER_QUERY, by="language", weights=PER_QUERY.select("query_id", w=pl.Series([1, 0, 1, 0])))
-    assert found.filter(language="en", measure="RR").row(0)[2:] == (None, None, None, None, 0, "no query")
+    assert found.filter(language="en", measure="RR").row(0)[2:] == (None, None, None, None, 0, None, "no query")
 
 
 @examples(30)
@@ -459,13 +461,38 @@ def test_the_interval_by_default_covers_the_mean_of_success():
             assert stats.binom.pmf(counts, n, p) @ held.to_numpy() >= 0.93
 
 
-def test_a_measure_without_ends_and_values_beyond_them_have_the_normal_interval():
+def test_a_measure_without_ends_and_values_beyond_them_have_the_interval_of_t():
     values = [4.0, 2.0, 1.0, 3.0]
     frame = pl.DataFrame({"query_id": range(4), "DCG": values, "mine": values, "AP": values})
     with pytest.warns(ir.IRWarning, match="'mine'"):
         summary = ir.summarize(frame)
     with pytest.warns(ir.IRWarning, match="'mine'"):
-        assert summary.equals(ir.summarize(frame, interval="normal"))
+        assert_frame_equal(summary, ir.summarize(frame, interval="t"), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.1, 0.05, 0.001])
+def test_the_quantiles_of_t_are_those_of_scipy(alpha):
+    stats = pytest.importorskip("scipy.stats")
+    degrees = [*range(1, 130), 200, 1000, 10**6]
+    found = pl.select(student(alpha, pl.lit(pl.Series([0, *degrees])))).to_series().to_list()
+    assert found[0] is None
+    assert found[1:] == pytest.approx(stats.t.isf(alpha / 2, degrees).tolist(), rel=1e-8)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_weights_as_unequal_as_traffic_have_no_interval(lazy):
+    frame = pl.DataFrame(
+        {"query_id": range(5), "RR": [1.0, 0.5, 0.5, 0.0, 0.25], "w": [9, 3, 2, 1, 1], "v": [2, 3, 2, 3, 2]}
+    )
+    frame = frame.lazy() if lazy else frame
+    by_traffic, nearly_equal = (
+        ir.summarize(frame.select("query_id", "RR", w), weights=w).lazy().collect() for w in "wv"
+    )
+    assert by_traffic.select("low", "high").row(0) == (None, None)
+    assert by_traffic["n_effective"].item() == pytest.approx(16**2 / 96)
+    assert "draw queries by their weight" in by_traffic["note"].item()
+    assert nearly_equal.select("low", "note").null_count().row(0) == (0, 1)
+    assert ir.summarize(frame.select("query_id", "RR")).lazy().collect()["n_effective"].item() == 5
 
 
 def test_bounded_intervals_know_no_weights():

@@ -7,8 +7,10 @@ what it is a ratio of, which makes its micro average. `weight` is the name of a 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import polars as pl
@@ -27,6 +29,12 @@ AT_END = 1e-12
 
 #: Pseudo-queries added; with fewer, coverage of 95 % intervals drops below .93 for some proportions.
 ADDED = 2
+
+#: Up to so many degrees of freedom quantiles of t are found one by one.
+EXACT = 100
+
+#: The share of queries that as many with equal weights must be worth for an interval by weights.
+LEAST_EFFECTIVE = 0.8
 
 #: The column of the part of each query in a variance.
 SHARE = "polars_ir: share of variance"
@@ -77,16 +85,22 @@ def interval_of(averaging: Averaging, z: float, weight: str | None = None) -> di
 def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.Expr]:
     """The moments that make Wilson's interval: a column each, since an expression of all is slow to plan."""
     value = averaged(averaging, weight)
-    weights = pl.when(value.is_not_null()).then(pl.lit(1.0) if weight is None else pl.col(weight))
-    shares = weights / weights.max()
     return {
         MEAN: _mean(value, weight),
         ERROR: _standard_error(value, weight),
-        # Kish's number of queries, that of as many with equal weights.
-        NUMBER: ratio(total(shares.drop_nulls()) ** 2, total((shares**2).drop_nulls())),
+        NUMBER: n_effective_of(averaging, weight),
         LOWEST: value.min(),
         HIGHEST: value.max(),
     }
+
+
+def n_effective_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
+    """Kish's number of queries: that of as many with equal weights."""
+    value = averaged(averaging, weight)
+    if weight is None:
+        return value.count().cast(pl.Float64)
+    shares = _weights(value, weight) / _weights(value, weight).max()
+    return ratio(total(shares.drop_nulls()) ** 2, total((shares**2).drop_nulls()))
 
 
 def with_shares_of_variance(
@@ -106,21 +120,64 @@ def with_shares_of_variance(
     return rows.with_columns((n / (n - 1) * (z - z.mean().over([*keys, stratum])) ** 2).alias(SHARE))
 
 
-def bounded_interval_of(averaging: Averaging, z: float) -> dict[str, pl.Expr]:
-    """The ends of Wilson's interval where the range is known and all values are in it, else the normal ones.
+def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr]:
+    """The ends of Wilson's interval where the range is known and all values are in it, else Student's.
 
-    Of the columns of `moments_of`.
+    Of the columns of `moments_of`, and of `n_queries`.
     """
     mean, error = pl.col(MEAN), pl.col(ERROR)
-    normal, between = (mean - z * error, mean + z * error), averaging.between
+    half = student(alpha, pl.col("n_queries").cast(pl.Int64) - 1) * error
+    by_t, between = (mean - half, mean + half), averaging.between
     if not all(map(math.isfinite, between)):
-        return ends(averaging, *normal)
+        return ends(averaging, *by_t)
     is_inside = (pl.col(LOWEST) >= between[0]) & (pl.col(HIGHEST) <= between[1])
-    bounded = wilson(mean, error, pl.col(NUMBER), z=z, between=between)
+    bounded = wilson(mean, error, pl.col(NUMBER), z=NormalDist().inv_cdf(1 - alpha / 2), between=between)
     low, high = (
-        pl.when(is_inside).then(inside).otherwise(outside) for inside, outside in zip(bounded, normal, strict=True)
+        pl.when(is_inside).then(inside).otherwise(outside) for inside, outside in zip(bounded, by_t, strict=True)
     )
     return ends(averaging, low, high)
+
+
+def student(alpha: float, df: pl.Expr) -> pl.Expr:
+    """The quantile of Student's t that |t| is beyond with a probability of alpha; null below one degree of freedom.
+
+    Above `EXACT` degrees it is Fisher and Cornish's expansion, which is right to the tenth digit there (Abramowitz &
+    Stegun, 26.7.5).
+    """
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    parts = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    expansion = pl.sum_horizontal(pl.lit(z), *(part / df**power for power, part in enumerate(parts, 1)))
+    exact = df.replace_strict(_quantiles(alpha), default=None, return_dtype=pl.Float64)
+    return pl.when(df > EXACT).then(expansion).otherwise(exact)
+
+
+@functools.cache
+def _quantiles(alpha: float) -> dict[int, float]:
+    """The quantiles of t for few degrees of freedom, found by halving the angle whose tangent is t / sqrt(df)."""
+    quantiles = {}
+    for df in range(1, EXACT + 1):
+        low, high = 0.0, math.pi / 2
+        for _ in range(60):
+            angle = (low + high) / 2
+            low, high = (angle, high) if _chance_within(angle, df) < 1 - alpha else (low, angle)
+        quantiles[df] = math.tan(low) * math.sqrt(df)
+    return quantiles
+
+
+def _chance_within(angle: float, df: int) -> float:
+    """The chance of |t| to be below sqrt(df) tan(angle) (Abramowitz & Stegun, 26.7.3 and 26.7.4)."""
+    cosine, odd = math.cos(angle), df % 2
+    terms = [1.0] if df > 1 else []
+    for k in range(2 + odd, df, 2):
+        terms.append(terms[-1] * cosine**2 * (k - 1) / k)
+    if not odd:
+        return math.sin(angle) * sum(terms)
+    return 2 / math.pi * (angle + math.sin(angle) * cosine * sum(terms))
 
 
 def wilson(
