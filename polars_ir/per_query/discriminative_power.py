@@ -13,6 +13,7 @@ from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Discriminating
+from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS
 
 #: The columns of the result.
 SCHEMA = {
@@ -44,8 +45,9 @@ def discriminative_power(per_query: Any, measures: Measures = None, **options: U
     -------
     The kind of per_query
         `measure` (String); `share` (Float64, from 0 to 1), n_told_apart / n_pairs; `n_told_apart` and `n_pairs`
-        (UInt32); `difference_needed` (Float64, in units of the measure): the largest half width of the intervals of all
-        pairs, so that any pair with this difference would be told apart; null where no pair has an interval; `note`
+        (UInt32); `difference_needed` (Float64, in units of the measure): the longest side of the intervals of all pairs
+        around their difference, so that any pair with a larger one is told apart; null where no pair has an interval,
+        and for Wilcoxon's and the sign test, which are not of the mean; `note`
         (String), how many pairs were not tested, such as those that do not differ at all, and count as not told apart;
         null where there is nothing to say. Rows are in the order of the measures.
 
@@ -70,11 +72,14 @@ def discriminative_power(per_query: Any, measures: Measures = None, **options: U
     scores = scores_of(per_query, measures, options, what="ir.discriminative_power")
     frame = per_query_table(per_query).all_columns().collect()
     pairs: pl.DataFrame = compare(frame, list(scores.values), correction=None, **options)
-    half = (pl.col("high") - pl.col("low")) / 2
+    test = TESTS[options["test"]]
+    low, high = ("simultaneous_low", "simultaneous_high") if test.of_all else ("low", "high")
+    width = pl.max_horizontal(pl.col("difference") - pl.col(low), pl.col(high) - pl.col("difference"))
+    of_medians = test.interval in OF_MEDIANS
     counts = pairs.group_by("measure", maintain_order=True).agg(
         n_told_apart=pl.col("significant").sum(),
         n_pairs=pl.len(),
-        difference_needed=half.max(),
+        difference_needed=pl.lit(None) if of_medians else width.max(),
         untested=pl.col("p").null_count(),
     )
     note = pl.format("not tested, and not told apart: {} pairs, as compare notes", "untested")

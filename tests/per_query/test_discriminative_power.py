@@ -44,10 +44,19 @@ def test_noise_takes_power_away_and_asks_for_larger_differences(many):
     assert found["difference_needed"][1] > 4 * found["difference_needed"][0]
 
 
-def test_every_pair_with_the_difference_needed_is_told_apart(many):
-    needed = dict(discriminative_power(many, test="t").select("measure", "difference_needed").rows())
-    pairs = ir.compare(many, correction=None).with_columns(needed=pl.col("measure").replace_strict(needed))
-    assert pairs.filter(pl.col("difference").abs() >= pl.col("needed"))["significant"].all()
+@pytest.mark.parametrize("test", ["t", "randomisation", "bootstrap", "tukey", "max-t"])
+def test_every_pair_with_more_than_the_difference_needed_is_told_apart(test, many):
+    options = {"test": test, "resamples": 499}
+    needed = dict(discriminative_power(many, **options).select("measure", "difference_needed").rows())
+    pairs = ir.compare(many, correction=None, **options).with_columns(needed=pl.col("measure").replace_strict(needed))
+    above = pairs.filter(pl.col("difference").abs() > pl.col("needed"))
+    assert above.height > 5
+    assert above["significant"].all()
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_a_test_of_another_figure_than_the_mean_needs_no_difference_of_means(test, many):
+    assert discriminative_power(many, test=test)["difference_needed"].to_list() == [None, None]
 
 
 @pytest.mark.whole("a simulation")
