@@ -34,7 +34,7 @@ from polars_ir.per_query.compare import compare
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
 
 #: The systems of the comparison.
-TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run", "equal weights"
+TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run, out of fold", "equal weights"
 
 FrameT = TypeVar("FrameT")
 
@@ -47,9 +47,10 @@ class TunedFusion(NamedTuple, Generic[FrameT]):
     - `trials`: a row per configuration: `trial`, its `weight_{run}`, `k`, `norm` and mean of the measure, best first.
     - `choices`: a row per fold: `fold`, `n_queries`, `trial`, `weight_{run}`, `k`, `norm`, and the mean of the measure
       on the queries it was chosen on (`chosen_on`) and on the fold (`held_out`).
-    - `summary`: one row: `measure`, `in_sample`, `out_of_fold`, `gap` (their difference), `best_single` (a run's name),
-      `best_single_mean`, `equal_weights_mean`, `agreement` (the share of folds with the most frequent choice) and
-      `spread` (the largest difference of a run's weight between two folds, weights adding up to 1).
+    - `summary`: one row: `measure`, `in_sample`, `out_of_fold`, `gap` (their difference), `best_single` (the run that
+      is best on all queries), `best_single_mean` (of the runs that are best on the other folds), `equal_weights_mean`,
+      `agreement` (the share of folds with the most frequent choice) and `spread` (the largest difference of a run's
+      weight between two folds, weights adding up to 1).
     - `per_query`: the values of the three systems compared.
     - `comparison`: the result of `compare` for each pair of them.
     - `report`: the findings in words.
@@ -92,8 +93,9 @@ def tune_fusion(
     """Weights of a fusion tuned by nested folds, and whether that is better than the best run alone.
 
     For each fold the configuration with the best mean on the other folds is chosen, and used on the fold; so no query
-    is measured by a choice that it took part in. The whole grid is measured in a few passes: what each run gives a
-    candidate is found once, a configuration is a weighted sum and a rank.
+    is measured by a choice that it took part in. So is the best single run, which else were the luckiest one. The three
+    comparisons, of the fusion, that run and equal weights, are corrected together. The whole grid is measured in a few
+    passes: what each run gives a candidate is found once, a configuration is a weighted sum and a rank.
 
     Parameters
     ----------
@@ -157,8 +159,7 @@ def tune_fusion(
     means = means.sort(pl.col("mean").round(12), "trial", descending=[not cost, False])
     best = trials[int(means["trial"][0])]
     single, per_query = _compared(values, choices, candidates, experiment)
-    comparison = compare(per_query, baseline=f"{SINGLE}: {single}")
-    comparison = pl.concat([comparison, compare(per_query, baseline=EQUAL).filter(run=TUNED)])
+    comparison = compare(per_query)
     configurations = _configurations(trials, systems)
     described_choices = choices.join(configurations, on="trial", how="left", maintain_order="left")
     summary = {
@@ -207,19 +208,30 @@ def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:
 def _compared(
     values: pl.DataFrame, choices: pl.DataFrame, candidates: Candidates, experiment: Experiment
 ) -> tuple[str, pl.DataFrame]:
-    """The best single run, and the values per query of the three systems that are compared."""
+    """The best single run, and the values per query of the three systems that are compared.
+
+    The run that is best on the queries that it is measured on is so by chance, too: with each fold it is the one that
+    is best on the others.
+    """
     name = experiment.measure.name
     singles = figures(candidates.rows.select("run", "query_id", "doc_id", "score"), candidates, experiment.measure)
     means = singles.group_by("run").agg(mean=average(pl.col(name).cast(pl.Float64)))
     best = means.sort("mean", "run", descending=[not is_cost(name), False])["run"][0]
-    tuned = values.join(choices.select("fold", "trial"), on=["fold", "trial"])
+    singles = singles.select("query_id", trial="run", value=pl.col(name).cast(pl.Float64))
+    singles = singles.join(values.select("query_id", "fold").unique(), on="query_id")
     systems = {
-        TUNED: tuned.select("query_id", pl.col("value").alias(name)),
-        f"{SINGLE}: {best}": singles.filter(pl.col("run") == best).select("query_id", name),
-        EQUAL: values.filter(trial=0).select("query_id", pl.col("value").alias(name)),
+        TUNED: _out_of_fold(values, choices),
+        SINGLE: _out_of_fold(singles, _choices(singles, cost=is_cost(name))),
+        EQUAL: values.filter(trial=0),
     }
-    named = [frame.select(pl.lit(system).alias("run"), pl.all()) for system, frame in systems.items()]
-    return str(best), pl.concat(named, how="vertical_relaxed").sort("run", "query_id")
+    named = [frame.select("query_id", pl.col("value").alias(name), run=pl.lit(of)) for of, frame in systems.items()]
+    per_query = pl.concat(named, how="vertical_relaxed").select("run", "query_id", name)
+    return str(best), per_query.sort("run", "query_id")
+
+
+def _out_of_fold(values: pl.DataFrame, choices: pl.DataFrame) -> pl.DataFrame:
+    """The values of each fold's queries by the trial that was chosen without them."""
+    return values.join(choices.select("fold", "trial"), on=["fold", "trial"])
 
 
 def _configurations(trials: Sequence[Trial], systems: Sequence[str]) -> pl.DataFrame:
@@ -263,7 +275,7 @@ def _means(per_query: pl.DataFrame, name: str, in_sample: float, single: str) ->
         "out_of_fold": means[TUNED],
         "gap": in_sample - means[TUNED],
         "best_single": single,
-        "best_single_mean": means[f"{SINGLE}: {single}"],
+        "best_single_mean": means[SINGLE],
         "equal_weights_mean": means[EQUAL],
     }
 
@@ -281,13 +293,12 @@ def _stability(choices: pl.DataFrame, systems: Sequence[str]) -> dict[str, float
 def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
     """The findings in words, the sober ones first."""
     rows = {(row["run"], row["baseline"]): row for row in comparison.iter_rows(named=True)}
-    best = summary["best_single"]
-    tuned = _in_words("The tuned fusion", rows[TUNED, f"{SINGLE}: {best}"], "s")
-    equal = _in_words("Equal weights", rows[EQUAL, f"{SINGLE}: {best}"], "")
+    tuned = _in_words("The tuned fusion", rows[TUNED, SINGLE], "s")
+    equal = _in_words("Equal weights", rows[EQUAL, SINGLE], "")
     return (
         f"{summary['measure']} of the tuned fusion: {summary['out_of_fold']:.4f} out of fold "
         f"({summary['in_sample']:.4f} in-sample, a gap of {summary['gap']:+.4f}).\n"
-        f"Best single run, {best}: {summary['best_single_mean']:.4f}. {tuned}\n"
+        f"Best single run, {summary['best_single']}: {summary['best_single_mean']:.4f} out of fold. {tuned}\n"
         f"Equal weights: {summary['equal_weights_mean']:.4f}. {equal}\n"
         f"Folds: {summary['agreement']:.0%} made the most frequent choice; "
         f"a run's share of the weight differs by up to {summary['spread']:.2f} between them."

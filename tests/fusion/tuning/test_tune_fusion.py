@@ -11,6 +11,7 @@ from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import systems_of, table_of
 from polars_ir.fusion.tuning.folds import folds_of
 from polars_ir.fusion.tuning.trials import Candidates, candidates_of, simplex
+from polars_ir.fusion.tuning.tune_fusion import EQUAL, SINGLE, TUNED
 
 PYDOCS = ir.datasets.load("pydocs")
 ROBUST = Path(ir.__file__).parents[2] / "shared" / "data" / "robust03"
@@ -125,6 +126,24 @@ def test_constants_and_norms_are_tried_too():
 def test_the_report_says_that_equal_weights_lose(tuned):
     assert "Equal weights lose 0.0255 against it (significant" in str(tuned)
     assert "not significant" in str(tuned)
+
+
+def test_the_best_single_run_is_chosen_out_of_fold_and_all_comparisons_are_one_family(tuned):
+    values = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "nDCG@10")
+    folds = folds_of(PYDOCS.qrels, None, 5, 0)
+    values = values.join(folds, on="query_id")
+    wanted = {}
+    for (fold,), of_fold in values.group_by("fold"):
+        others = values.filter(pl.col("fold") != fold).group_by("run").agg(pl.col("nDCG@10").mean())
+        best = others.sort("nDCG@10")["run"][-1]
+        wanted |= dict(of_fold.filter(run=best).select("query_id", "nDCG@10").iter_rows())
+    single = tuned.per_query.filter(run=SINGLE)
+    assert dict(single.select("query_id", "nDCG@10").iter_rows()) == wanted
+    assert tuned.summary["best_single_mean"].item() == pytest.approx(sum(wanted.values()) / len(wanted), rel=1e-12)
+    pairs = [(EQUAL, SINGLE), (TUNED, SINGLE), (TUNED, EQUAL)]
+    assert tuned.comparison.select("run", "baseline").rows() == pairs
+    p = tuned.comparison["p"].sort()
+    assert tuned.comparison["p_corrected"].min() == pytest.approx(3 * p[0], rel=1e-12)
 
 
 def test_steps_of_weights_add_up_to_one():
