@@ -186,7 +186,7 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Intent-aware expected reciprocal rank: novelty of the first k documents, each divided by its rank."""
-    def evaluate(self, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> _FrameT_co:
+    def evaluate(self, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Measure a run against its judgments: one row per judged query, one column per measure."""
     def expected_cost(
         self,
@@ -915,7 +915,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         title: str | None = None,
         label: str | None = None,
         wide: bool | None = None,
-        format: str = "gt",
+        format: Literal["gt", "html", "latex", "markdown"] = "gt",
         **options: Unpack[Marking],
     ) -> Any:
         """A publication table: a row per system, a column per measure, the best mean in bold, significance marked."""

@@ -73,6 +73,10 @@ def _command(argv: list[str]) -> int:
     if not argv:
         whole.print_help(sys.stderr)
         return 2
+    for option, word in zip(argv, argv[2:], strict=False):
+        if option in MEASURE and not word.startswith("-"):
+            argv = _with_an_option_each(argv)
+            break
     options = whole.parse_args(argv)
     command: Command = options.record
     judgments_first(options)
@@ -81,6 +85,22 @@ def _command(argv: list[str]) -> int:
         frame = command.run(options)
     show(frame, options)
     return command.status(frame) if command.status else 0
+
+
+#: The option that names a measure.
+MEASURE = ("-m", "--measure")
+
+
+def _with_an_option_each(argv: list[str]) -> list[str]:
+    """The words of a command, in which each of several measures behind an option has one: `-m nDCG@10 AP`."""
+    from polars_ir.language.names import column_of
+
+    words: list[str] = []
+    for word in argv:
+        follows = len(words) > 1 and words[-2] in MEASURE
+        is_measure = follows and not word.startswith("-") and column_of(word) is not None
+        words += ["-m", word] if is_measure and not Path(word).exists() else [word]
+    return words
 
 
 @contextmanager

@@ -186,10 +186,11 @@ def add_slices(command: argparse.ArgumentParser, by: str) -> None:
     command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --cluster")
 
 
-def number_of_measure(text: str) -> float | tuple[str, float]:
-    """A number, or `NAME=NUMBER`, that of a measure."""
+def number_of_measure(text: str) -> float | str | tuple[str, float | str]:
+    """A number, or `NAME=NUMBER`, that of a measure; a percentage as it is, for an error that says what it can be."""
     name, _, number = text.rpartition("=")
-    return (name, float(number)) if name else float(number)
+    value = number if number.endswith("%") else float(number)
+    return (name, value) if name else value
 
 
 def by_measure(option: str, values: Sequence[Any]) -> Any:

@@ -305,9 +305,7 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         "".join(tables).encode()
     except UnicodeEncodeError as error:
         raise InputTypeError.no_text("run", error) from None
-    for system, table in tables.items():
-        if "run" in table.dtypes:
-            raise ColumnError.systems_in_a_system(system, table.names["run"])
+    tables = {system: _of_one_system(system, table) for system, table in tables.items()}
     first = _of_one_type("run", tables, KEYS_OF_RUN)
     shared = {
         column: dtype
@@ -325,6 +323,15 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         for frame, make in table.sources
     )
     return Table("run", sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
+
+
+def _of_one_system(system: str, table: Table) -> Table:
+    """The run of a system without a column of it; a `ColumnError` for one that holds several, or is a plan."""
+    if "run" not in table.dtypes:
+        return table
+    if not table.eager or table.select("run").collect().n_unique() > 1:
+        raise ColumnError.systems_in_a_system(system, table.names["run"])
+    return replace(table, dtypes={name: dtype for name, dtype in table.dtypes.items() if name != "run"})
 
 
 def _of_one_type(kind: str, tables: Mapping[str, Table], roles: Sequence[str]) -> Table:

@@ -23,7 +23,8 @@ lazy(
         ),
         "polars_ir.fusion.tuning.tune_fusion": "TunedFusion, tune_fusion",
         "polars_ir.runs.norms": (
-            "NORMS, Norm, l2, largest, min_max, ranks, shares, z, borda as borda_norm, dbsf as dbsf_norm"
+            "NORMS, Norm, l2, largest, min_max, min_max_inverted, ranks, shares, z, borda as borda_norm, "
+            "dbsf as dbsf_norm"
         ),
     },
 )

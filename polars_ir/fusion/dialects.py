@@ -173,7 +173,9 @@ def fusion_of(
     k: float | None = None,
     missing: Missing = "skip",
 ) -> Fusion:
-    """The method and the norm that names stand for, in a dialect."""
+    """The method and the norm that names stand for, in any case, in a dialect."""
+    method = method.lower() if isinstance(method, str) else method
+    norm = norm.lower() if isinstance(norm, str) else norm
     check("missing", missing, one_of(*get_args(Missing)))
     if dialect is not None and dialect not in PRODUCTS:
         raise OptionError.value("dialect", dialect, PRODUCTS)

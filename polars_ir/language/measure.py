@@ -368,7 +368,7 @@ def measure(
             try:
                 bound = signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise misspelt(function, signature, kwargs, error) from None
+                raise misspelt(function, signature, args, kwargs, error) from None
             spec = CATALOG[name]
             if isinstance(bound.arguments.get(at), Iterable) and (cutoffs := _several(spec, bound.arguments[at])):
                 return together(spec.function(**{**bound.arguments, at: cutoff}) for cutoff in cutoffs)

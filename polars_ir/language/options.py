@@ -16,6 +16,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeGuard, TypeVar, get_type_hints
 
 from polars_ir.errors import ExtraError, OptionError, deprecated, entered_with, nearest
@@ -36,12 +37,16 @@ def as_it_is(value: Any) -> Any:
 
 
 class Value(NamedTuple, Generic[T]):
-    """The values an option can have: in words, as a test, as choices if there are any; and the reader of their text."""
+    """The values an option can have: in words, as a test, as choices if there are any; and the reader of their text.
+
+    `also` are choices by the names that other tools have for them.
+    """
 
     wanted: str
     holds: Callable[[Any], bool]
     read: Callable[[Any], T] = as_it_is
     choices: tuple[Any, ...] = ()
+    also: Mapping[str, T] = MappingProxyType({})
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -56,10 +61,10 @@ def is_whole(value: object, least: int = 1, most: float = math.inf) -> TypeGuard
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
-def one_of(*choices: str) -> Value[str]:
+def one_of(*choices: str, also: Mapping[str, str] = MappingProxyType({})) -> Value[str]:
     """One of some words."""
     wanted = f"one of {', '.join(map(repr, choices))}"
-    return Value(wanted, lambda value: isinstance(value, str) and value in choices, str, choices)
+    return Value(wanted, lambda value: isinstance(value, str) and value in choices, str, choices, also)
 
 
 def truth() -> Value[bool]:
@@ -118,12 +123,14 @@ def or_none(value: Value[T], meaning: str = "") -> Value[T | None]:
         return None if isinstance(given, str) and given.lower() == "none" else value.read(given)
 
     wanted = f"{value.wanted}, or None {meaning}".rstrip()
-    return Value(wanted, lambda given: given is None or value.holds(given), read, value.choices)
+    return Value(wanted, lambda given: given is None or value.holds(given), read, value.choices, value.also)
 
 
 def check(name: str, given: Any, value: Value[T]) -> T:
     """The value, a number as Python's, or an `OptionError` that says what the option can be."""
     if not value.holds(given):
+        if isinstance(given, str) and given.lower() in value.also:
+            return value.also[given.lower()]
         words = [choice for choice in value.choices if isinstance(choice, str)]
         near = nearest(given, words) if isinstance(given, str) else ""
         raise OptionError(f"must be {value.wanted}; got {given!r}.", about=name, near=near)
@@ -181,7 +188,7 @@ def takes(
                 try:
                     signature.bind(*args, **kwargs)
                 except TypeError as error:
-                    raise misspelt(function, signature, kwargs, error) from None
+                    kwargs = by_our_names(function, signature, args, kwargs, error)  # type: ignore[assignment]
                 for name, option in options.items():
                     kwargs[name] = check(name, kwargs[name], option.value) if name in kwargs else defaults[name]
                 try:
@@ -241,12 +248,48 @@ def formerly(*places: str, **options: Former) -> Callable[[Callable[P, T]], Call
     return decorate
 
 
+#: Our parameters by the names that other tools have for them, the first that a function has.
+OF_OTHER_TOOLS = {"metrics": ("measures", "measure"), "metric": ("measure", "measures"), "measure": ("measures",)}
+
+
+def by_our_names(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    given: Mapping[str, Any],
+    error: TypeError,
+) -> dict[str, Any]:
+    """The keywords of a call by our names for them; an `OptionError` for what the function does not take so, either."""
+    ours = {}
+    for name, value in given.items():
+        names = [our_name for our_name in OF_OTHER_TOOLS.get(name, ()) if our_name in signature.parameters]
+        ours[names[0] if names and name not in signature.parameters else name] = value
+    try:
+        signature.bind(*args, **ours)
+    except TypeError:
+        raise misspelt(function, signature, args, given, error) from None
+    return ours
+
+
 def misspelt(
-    function: Callable[..., Any], signature: inspect.Signature, given: Mapping[str, Any], error: TypeError
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    given: Mapping[str, Any],
+    error: TypeError,
 ) -> OptionError:
     """The error for arguments that a function does not take."""
     names = [name for name in signature.parameters if name != "self"]
-    return OptionError.misspelt(function.__name__, str(error), next((n for n in given if n not in names), ""), names)
+    unknown = next((name for name in given if name not in names), "")
+    if unknown == "k" and "measures" in names:
+        measures = given.get("measures", args[names.index("measures")] if len(args) > names.index("measures") else ())
+        listed = [measures] if isinstance(measures, str) else measures
+        named = [f"{measure}@{given['k']}" for measure in listed if isinstance(measure, str) and "@" not in measure]
+        return OptionError(
+            f"is the cutoff of a measure, and stands in its name: {', '.join(map(repr, named)) or repr('nDCG@10')}.",
+            about="k",
+        )
+    return OptionError.misspelt(function.__name__, str(error), unknown, names)
 
 
 def documented(text: str, kind: type) -> str:

@@ -7,6 +7,7 @@ for the worse, which is a rise where the lowest value is the best; a gain is a d
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 #: A drop that can be allowed.
 DROP = not_negative()
+
+#: A share as people write it, of the range of a measure or of its mean.
+PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
 
 #: The columns of the result, the deciding ones first: a terminal shows the first four and the last four.
 SCHEMA = {
@@ -123,7 +127,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     after, measures = _of_one_system("new", new, measures, cluster)
     before, measures = _of_one_system("old", old, measures, cluster)
     its_range = ranges_of(measures, options["ranges"])
-    allowed = _allowed(after, its_range, options["max_drop"])
+    allowed = _allowed(after, before, its_range, options["max_drop"])
     scores = scores_of(
         {"new": after, "old": before}, measures, {**options, "missing": "skip"}, cluster=cluster, what="ir.gate"
     )
@@ -149,7 +153,9 @@ def _of_one_system(role: str, per_query: Any, measures: Any, cluster: Any) -> tu
     return replace(table, dtypes={name: table.dtypes[name] for name in kept}), names
 
 
-def _allowed(new: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]) -> dict[str, float]:
+def _allowed(
+    new: Table, old: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]
+) -> dict[str, float]:
     """The drop that is allowed of each measure."""
     if not isinstance(max_drop, Mapping):
         allowed = dict.fromkeys(ranges, max_drop)
@@ -157,6 +163,15 @@ def _allowed(new: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[
         allowed = {name: drop for given, drop in max_drop.items() for name in measures_of(new, given)}
         if missed := [name for name in ranges if name not in allowed]:
             raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
+    for name, drop in allowed.items():
+        if isinstance(drop, str) and (percent := PERCENT.fullmatch(drop)):
+            share = float(percent[1]) / 100
+            mean = old.select(name).select(pl.col(name).mean()).collect().item()
+            raise OptionError(
+                f"{drop!r} can be {share * ranges[name].width:g}, a share of the range of {name!r}, or "
+                f"{share * (mean or 0):.4g}, one of its old mean of {mean or 0:.4g}. Give the number.",
+                about="max_drop",
+            )
     allowed = {name: check("max_drop", drop, DROP) for name, drop in allowed.items()}
     for name, its in ranges.items():
         if allowed[name] >= its.width:

@@ -33,13 +33,17 @@ from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warni
 
 
 @overload
-def evaluate(run: pl.LazyFrame, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.LazyFrame: ...
+def evaluate(
+    run: pl.LazyFrame, qrels: Any, measures: Measures = ..., **options: Unpack[Evaluating]
+) -> pl.LazyFrame: ...
 @overload
-def evaluate(run: pl.DataFrame, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.DataFrame: ...
+def evaluate(
+    run: pl.DataFrame, qrels: Any, measures: Measures = ..., **options: Unpack[Evaluating]
+) -> pl.DataFrame: ...
 @overload
-def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> Any: ...
+def evaluate(run: Any, qrels: Any, measures: Measures = ..., **options: Unpack[Evaluating]) -> Any: ...
 @takes(Evaluating)
-def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> SameKind:
+def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> SameKind:
     """Measure a run against its judgments: one row per judged query, one column per measure.
 
     Parameters
@@ -49,7 +53,7 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
         `{query: [doc, ...]}`, or a dict of systems `{name: run}`. With a `run` column every system is evaluated in the
         same pass.
     qrels
-        The judgments, in the same kinds; None where the run has a relevance column of its own.
+        The judgments, in the same kinds; None where the run has a relevance column of its own, or the measures alone.
     measures
         Names in any dialect, expressions of this package, or any aggregation of the columns of `judge`; one or many.
         An aggregation that reads a column of the run sees the unjudged documents too, with null `relevance`.
@@ -82,6 +86,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluat
     >>> ir.evaluate(run, qrels, ["nDCG@10", "RR", (1 / ir.rank).max().alias("mine")]).rows()
     [('q1', 0.6309297535714574, 0.5, 0.5), ('q2', 1.0, 1.0, 1.0), ('q3', 0.0, 0.0, 0.0)]
     """
+    if measures is None:
+        qrels, measures = None, qrels
     plan, pair, measured = _planned(run, qrels, measures, options)
     if not pair.run.eager:
         return plan

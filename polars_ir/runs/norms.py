@@ -91,6 +91,18 @@ def min_max(
     return Norm("min-max", value, per=per, ends=by_system, wrong=wrong)
 
 
+def min_max_inverted(per: Per = "query") -> Norm:
+    """Min-max of distances: `(max - s) / (max - min)`, 1 for the nearest; 1 where all scores are equal.
+
+    Ranks go by the scores as they are, so that methods of ranks take `lower_is_better` instead, with any norm.
+
+    >>> pl.DataFrame({"score": [3.0, 2.0, 1.0]}).select(min_max_inverted().value).to_series().to_list()
+    [0.0, 0.5, 1.0]
+    """
+    apart = pl.when(_spread()).then((score.max() - score) / _each(score.max() - score.min()))
+    return Norm("min-max-inverted", apart.otherwise(1.0), per=per)
+
+
 def largest(per: Per = "query") -> Norm:
     """Max: `s / max`; 0 in a list without a score above 0, since the quotient would turn its order round.
 
@@ -207,7 +219,7 @@ def _beyond(option: str, value: Any, where: str, wrong: pl.Expr) -> dict[str, pl
 
 
 #: The norms, each with the parameters it has by default.
-NORMS: tuple[Callable[..., Norm], ...] = (min_max, largest, shares, z, dbsf, l2, ranks, borda)
+NORMS: tuple[Callable[..., Norm], ...] = (min_max, min_max_inverted, largest, shares, z, dbsf, l2, ranks, borda)
 
 BY_NAME = {norm().name: norm() for norm in NORMS}
 
@@ -286,7 +298,8 @@ def normalize(
 ) -> SameKind:
     """The run with its scores normalised, so that the scores of different systems can be compared.
 
-    Per list, the result of a system for a query: `"min-max"` (s - min) / (max - min), `"max"` s / max,
+    Per list, the result of a system for a query: `"min-max"` (s - min) / (max - min), `"min-max-inverted"`
+    (max - s) / (max - min), of distances, `"max"` s / max,
     `"sum"` (s - min) / sum of (s - min), `"z"` (s - mean) / std, `"dbsf"` (s - mean + 3 std) / (6 std), `"l2"`
     s / sqrt(sum of s^2), `"rank"` 1 - (rank - 1) / n, `"borda"` 1 - (rank - 1) / |C|, C being the documents that any
     system returned for the query. Other deviations, known ends of the scale and lists of all queries are parameters of

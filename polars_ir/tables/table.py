@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import polars as pl
 
@@ -27,7 +27,8 @@ from polars_ir.tables import typesetting
 from polars_ir.tables.beside import beside, check_parts, parts_of
 from polars_ir.tables.cells import cells_of, in_percent, note_on_best, note_on_marks, note_on_queries, times_of
 
-FORMATS = ("gt", "html", "latex", "markdown")
+Format = Literal["gt", "html", "latex", "markdown"]
+FORMATS = get_args(Format)
 
 
 @takes(Marking)
@@ -43,7 +44,7 @@ def table(
     title: str | None = None,
     label: str | None = None,
     wide: bool | None = None,
-    format: str = "gt",
+    format: Format = "gt",
     **options: Unpack[Marking],
 ) -> Any:
     r"""A publication table: a row per system, a column per measure, the best mean in bold, significance marked.

@@ -610,3 +610,15 @@ def test_an_expression_over_a_list_makes_numbers_of_its_columns(expression, says
     runs = dict.fromkeys("ab", run.lazy() if lazy else run)
     with pytest.raises(ir.IRError, match=f"^{option} .*{says}"):
         ir.fuse(runs, method="wsum", **{"norm": "max", option: expression})
+
+
+def test_distances_are_normalised_by_the_inverted_min_max_and_names_have_any_case():
+    near = {"q": {"d1": 0.1, "d2": 0.9, "d3": 0.3}}
+    assert dict(ir.normalize(near, "min-max-inverted").select("doc_id", "score").iter_rows()) == pytest.approx(
+        {"d1": 1.0, "d2": 0.0, "d3": 0.75}
+    )
+    inverted = ir.normalize(near, "min-max", lower_is_better=True).sort("doc_id")
+    assert ir.normalize(near, "min-max-inverted").sort("doc_id")["score"].to_list() == pytest.approx(
+        inverted["score"].to_list()
+    )
+    assert ir.fuse({"a": near, "b": near}, "RRF", k=60).equals(ir.fuse({"a": near, "b": near}, "rrf", k=60))

@@ -57,3 +57,14 @@ def test_a_function_names_the_extra_that_is_not_installed(module, error):
         compare()
     needs = f"ir.compare needs an optional dependency: pip install {requirement('stats')}."
     assert str(caught.value) == (needs if error is ExtraError else "No module named 'theirs'")
+
+
+@pytest.mark.parametrize(
+    ("name", "test"), [("ttest", "t"), ("Student", "t"), ("fisher", "randomisation"), ("wilcox", "wilcoxon")]
+)
+def test_a_test_has_the_names_of_other_tools(name, test):
+    per_query = {
+        s: pl.DataFrame({"query_id": ["a", "b", "c"], "AP": values})
+        for s, values in {"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.5]}.items()
+    }
+    assert ir.compare(per_query, test=name).equals(ir.compare(per_query, test=test))

@@ -357,3 +357,12 @@ def test_the_status_tells_a_change_that_is_worse_from_one_that_too_few_queries_c
 def test_a_change_ships_if_every_measure_passed():
     assert [ships(frame) for frame in (RESULT, RESULT.head(1))] == [False, True]
     assert as_text(RESULT.head(1)).splitlines()[-1] == "ships: 1 of 1 measures passed"
+
+
+def test_a_percentage_is_refused_with_both_its_readings():
+    old = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.2, 0.4]})
+    for drop in ("5%", {"AP": " 5 %"}):
+        with pytest.raises(
+            ir.IRError, match=r"can be 0\.05, a share of the range of 'AP', or 0\.015, one of its old mean"
+        ):
+            ir.gate(old, old, ["AP"], max_drop=drop)

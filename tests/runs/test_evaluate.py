@@ -273,6 +273,51 @@ def test_a_system_that_holds_several_systems_is_an_error():
         ir.evaluate({"m": both}, {"q": {"d": 1}}, "RR")
 
 
+def test_a_system_may_have_a_column_with_its_name():
+    both = pl.DataFrame({"run": ["a", "b"], "query_id": ["q", "q"], "doc_id": ["d", "e"], "score": [1.0, 1.0]})
+    runs = {name: both.filter(run=name) for name in "ab"}
+    qrels = {"q": {"d": 1, "e": 0}}
+    assert ir.evaluate(runs, qrels, "RR").equals(ir.evaluate(both, qrels, "RR"))
+
+
+MEASURES_BY_CUTOFF = {
+    "one": ({"nDCG": 1}, ["nDCG@1"]),
+    "several": ({"ndcg": [1, 2], "recall": 1}, ["nDCG@1", "nDCG@2", "R@1"]),
+    "none": ({"AP": None, "P": 2}, ["AP", "P@2"]),
+}
+
+
+@pytest.mark.parametrize(("measures", "names"), MEASURES_BY_CUTOFF.values(), ids=MEASURES_BY_CUTOFF)
+def test_a_map_gives_each_measure_its_cutoffs(measures, names):
+    run, qrels = {"q": ["d1", "d2"]}, {"q": ["d2"]}
+    assert ir.evaluate(run, qrels, measures).equals(ir.evaluate(run, qrels, names))
+
+
+@pytest.mark.parametrize("measures", [{"nDCG": "10"}, {"nDCG": 0}, {"nDCG": []}, {"nDCG": [1.5]}, {1: 1}])
+def test_another_map_is_no_measure(measures):
+    with pytest.raises(ir.IRError, match=r"names with cutoffs, \{'nDCG': 10\}"):
+        ir.evaluate({"q": ["d1"]}, {"q": ["d1"]}, measures)
+
+
+def test_metrics_are_measures_and_a_cutoff_stands_in_a_name():
+    run, qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), {"q": ["d"]}
+    assert ir.evaluate(run, qrels, metrics="AP").equals(ir.evaluate(run, qrels, "AP"))
+    assert run.ir.evaluate(qrels, metrics=["AP"]).columns == ["query_id", "AP"]
+    with pytest.raises(ir.IRError, match="k is the cutoff of a measure, and stands in its name: 'nDCG@10', 'AP@10'"):
+        run.ir.evaluate(qrels, ["nDCG", "AP"], k=10)
+    with pytest.raises(ir.IRError, match="got an unexpected keyword argument 'metricz'"):
+        run.ir.evaluate(qrels, metricz="AP")
+
+
+def test_measures_alone_are_of_a_labelled_run():
+    run = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0], "label": [1]})
+    assert run.ir.evaluate(["nDCG@5"]).equals(run.ir.evaluate(None, ["nDCG@5"]))
+    with pytest.raises(ir.IRError, match="no qrels were given, and run has no column of grades"):
+        run.drop("label").ir.evaluate(["nDCG@5"])
+    with pytest.raises(ir.IRError, match="Give qrels first, then measures"):
+        run.ir.evaluate(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1]}))
+
+
 def test_systems_of_one_name_as_text_are_an_error():
     with pytest.raises(ir.IRError, match="two systems have one name as text; got 1, '1'"):
         ir.evaluate({1: {"q": {"d": 1.0}}, "1": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")

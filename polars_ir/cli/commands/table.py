@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """Nothing to show: the text is printed or written."""
     per_query = figures_of_files(options)
     of_ending = {ending: format for format, ending in FORMATS.items()}
-    format = options.text or of_ending.get(Path(options.target or "").suffix, "markdown")
+    format: Any = options.text or of_ending.get(Path(options.target or "").suffix, "markdown")
     names = ("baseline", "order", "show", "digits", "percent", "title", "label", *options_of(Marking))
     how: Any = {name: getattr(options, name) for name in names}
     text = table(per_query, options.measure, format=format, **how)

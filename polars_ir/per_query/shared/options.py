@@ -20,7 +20,7 @@ from polars_ir.language.options import (
     or_none,
     whole,
 )
-from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.per_query.shared.tests import TESTS, TESTS_ELSEWHERE, Test
 
 #: The intervals of a mean that there are.
 INTERVALS = ("normal", "t", "percentile", "BCa", "bootstrap-t")
@@ -88,10 +88,14 @@ compares_means = formerly(
 )
 
 
+#: A paired test, also by the name that another tool has for it.
+TEST = one_of(*TESTS, also=TESTS_ELSEWHERE)
+
+
 class Testing(TypedDict, total=False):
     """The options of a comparison of systems on the same queries."""
 
-    test: Annotated[str, Option("t", one_of(*TESTS), f"The test: {', '.join(map(repr, TESTS))}.")]
+    test: Annotated[Test, Option("t", TEST, f"The test: {', '.join(map(repr, TESTS))}.")]
     correction: Annotated[
         str | None,
         Option(
@@ -182,8 +186,8 @@ class Marking(TypedDict, total=False):
     """The options of `compare` that decide which means of a table are marked."""
 
     test: Annotated[
-        str | None,
-        Option("t", or_none(one_of(*TESTS), "for no marks"), f"{TESTING['test'].meaning} None leaves the marks out."),
+        Test | None,
+        Option("t", or_none(TEST, "for no marks"), f"{TESTING['test'].meaning} None leaves the marks out."),
     ]
     correction: Annotated[str | None, TESTING["correction"]]
     family: Annotated[Literal["measure", "all"], TESTING["family"]]
@@ -343,7 +347,7 @@ class Ranking(TypedDict, total=False):
 class Discriminating(TypedDict, total=False):
     """The options of `discriminative_power`."""
 
-    test: Annotated[str, Option("bootstrap", one_of(*TESTS), f"The test: {', '.join(map(repr, TESTS))}.")]
+    test: Annotated[Test, Option("bootstrap", TEST, f"The test: {', '.join(map(repr, TESTS))}.")]
     alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
     missing: Annotated[
         Literal["zero", "skip"],

@@ -6,7 +6,7 @@ Conventions: what computes them is imported when it is used: it needs an extra.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -106,6 +106,15 @@ def _auto(paired: Paired) -> list[Outcome]:
     samples = zip(significance.samples_of(paired.differences), paired.widths, strict=True)
     return [significance.automatic(sample, width) for sample, width in samples]
 
+
+Test = Literal["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap", "tukey", "max-t"]
+
+#: Tests by the names that other tools have for them.
+TESTS_ELSEWHERE = {
+    **dict.fromkeys(("ttest", "t-test", "paired-t", "student"), "t"),
+    **dict.fromkeys(("fisher", "permutation", "randomization"), "randomisation"),
+    "wilcox": "wilcoxon",
+}
 
 #: Every paired test by its name.
 TESTS = {
