@@ -59,7 +59,7 @@ def test_the_accessor_is_there_whichever_import_comes_first(imports):
 
 
 @pytest.mark.parametrize("imports", ["import pandas, polars_ir", "import polars_ir, pandas"])
-@pytest.mark.whole("a process a case", quick=1)
+@pytest.mark.whole("a process a case")
 def test_importing_the_package_again_is_silent(imports):
     again = "import importlib; importlib.reload(polars_ir); importlib.reload(polars_ir.pandas).register()"
     assert in_a_new_interpreter(f"{imports}; {again}; print(pandas.DataFrame({{'a': [1]}}).ir is not None)") == "True"
@@ -93,6 +93,7 @@ def test_without_pandas_its_import_fails_as_ever():
     assert in_a_new_interpreter(program) == "No module named 'pandas'"
 
 
+@pytest.mark.whole("a process")
 def test_whoever_only_asks_for_pandas_before_its_import_does_not_lose_the_accessor():
     asked = "importlib.util.find_spec('pandas'); " * 2
     program = f"import importlib.util, polars_ir; {asked}import pandas; print(hasattr(pandas.DataFrame, 'ir'))"

@@ -224,6 +224,7 @@ def test_keys_of_any_length_leave_a_message_short(write: Write) -> None:
     assert len(message(read_run, write('{"' + "q" * 10_000 + '": {"' + "d" * 10_000 + '": null}}', "a.json"))) < 300
 
 
+@pytest.mark.whole("a large file")
 def test_many_documents_come_in_several_pieces(write: Write) -> None:
     run = {f"q{q}": {f"d{d}": d / 2 if q % 2 else d for d in range(700)} for q in range(400)}
     frame = read_run(write(json.dumps(run), "a.json"))

@@ -67,6 +67,7 @@ def test_p_is_corrected_for_the_systems_of_a_measure(per_query):
         assert rows["p_corrected"].sort().to_list() == [2 * rows["p"].min(), max(rows["p"].max(), 2 * rows["p"].min())]
 
 
+@pytest.mark.whole("a simulation")
 def test_systems_that_exchange_values_at_random_are_no_risk():
     # 200 measures of 50 queries; by TRisk a quarter of them were risks, and that in both directions at once.
     names = [f"m{i}" for i in range(200)]

@@ -280,6 +280,7 @@ def test_rows_that_can_not_be_evaluated_are_shown():
 
 @pytest.mark.skipif(not ROBUST03.exists(), reason="the real data are not here")
 @pytest.mark.parametrize("measure", ["nDCG", "AP", "RR", "P@10", "RBP"])
+@pytest.mark.whole("a third of a second a case", quick=2)
 def test_contributions_add_up_on_real_runs_with_heavy_ties(measure):
     qrels = ir.read_qrels(ROBUST03 / "qrels.txt.gz")
     run = ir.read_run(ROBUST03 / "MU03rob01.run.gz").drop("run", strict=False)

@@ -55,7 +55,7 @@ def swings_by_evaluating(
 
 @pytest.mark.parametrize("baseline", [None, "b"])
 @pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR", "P@5", "R@5", "RBP", "ERR", "bpref", "Q", "Compat", "F@5"])
-@pytest.mark.whole("a third of a second a case", quick=4)
+@pytest.mark.whole("a third of a second a case", quick=2)
 def test_the_swing_is_that_of_evaluating_anew(measure, baseline):
     runs, qrels = systems(1)
     found = judge_next(runs, qrels, measure, baseline=baseline, depth=5, n=None)

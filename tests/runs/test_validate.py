@@ -187,6 +187,7 @@ def test_no_run_can_do_better_than_0_where_no_grade_is_above_0_and_only_there():
     ("ranks", "queries"),
     [([1, 2, 9], ["q2"]), ([1, 3, 1], ["q1"]), ([0, 1, 0], []), ([1, 2, 1], []), ([4, 5, 1], ["q1"])],
 )
+@pytest.mark.whole("many cases", quick=5)
 def test_gaps_in_a_rank_column(beside, ranks, queries):
     run = RUN.with_columns(rank=pl.Series(ranks))
     found = findings(run if beside else run.drop("score"))

@@ -37,7 +37,7 @@ def test_a_pilot_that_is_skewed_plans_otherwise_than_the_formula():
 
 @pytest.mark.parametrize("kind", ["auto", "bounded", "anytime"])
 @pytest.mark.parametrize(("gains", "max_drop"), [(DENSE, 0.05), (SPARSE, 0.1)])
-@pytest.mark.whole("a simulation", quick=1)
+@pytest.mark.whole("a simulation")
 def test_so_many_queries_pass_about_4_times_out_of_5(gains, max_drop, kind):
     options = {"max_drop": max_drop, "lowest": -1.0, "alpha": 0.05, "kind": kind}
     needed = gate_queries(gains, **options)

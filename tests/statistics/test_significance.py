@@ -235,7 +235,7 @@ def test_corrections_are_those_of_statsmodels_for_what_is_defined(method):
     assert corrected([None, None], method, alpha=0.1) == [None, None]
 
 
-@examples(100)
+@examples(50)
 @given(st.lists(st.sampled_from([0.0, 1e-300, 0.01, 0.2, 1.0]) | st.floats(0, 1), min_size=1, max_size=30))
 def test_holm_is_that_of_statsmodels(p):
     assert corrected(p, "holm", alpha=0.05) == multipletests(p, method="holm")[1].tolist()

@@ -77,6 +77,7 @@ def _near(found, wanted):
 @pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("measures", ["all_trec", "official", "set"])
+@pytest.mark.whole("a third of a second a case", quick=3)
 def test_the_output_on_real_runs_is_that_of_trec_eval(name, measures, capsys):
     asked = {"official": [*OFFICIAL, "iprec_at_recall", "P"], "set": [*OFFICIAL[:5], *SETS]}.get(measures)
     with gzip.open(DATA / "expected" / f"{name}.trec_eval-10.tsv.gz", "rt") as lines:
@@ -424,6 +425,7 @@ def test_a_measure_prints_by_itself_what_it_prints_among_all(options, printed):
 
 @pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
 @pytest.mark.parametrize("name", ["MU03rob01", "humR03dc"])
+@pytest.mark.whole("a second a case", quick=1)
 def test_options_change_what_is_looked_at(name, tmp_path, capsys):
     run, qrels = ir.read_run(DATA / f"{name}.run.gz"), ir.read_qrels(DATA / "qrels.txt.gz")
     sources = str(DATA / "qrels.txt.gz"), str(DATA / f"{name}.run.gz")

@@ -207,6 +207,7 @@ def test_what_was_read_is_written_again_under_the_same_names(tmp_path):
 
 @pytest.mark.skipif(not DATA.exists(), reason="the real data are not here")
 @pytest.mark.parametrize("name", ["pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc"])
+@pytest.mark.whole("more than half a second a case", quick=1)
 def test_what_is_written_of_a_real_run_is_what_the_command_prints(name, tmp_path, capsys):
     # A graded rbp has no name for its gains; what two names stand for has one column.
     left_out = ("relstring", "rbp", "Rprec_mult_1.00")
