@@ -6,8 +6,9 @@ from .ranking import Ranking
 from .words import hits, is_relevant, length, n_relevant, ratio, relevant_ranks
 
 
-def precision(ranking: Ranking, *, k: int | None = None, rel: float = 1) -> float | None:
-    return ratio(hits(ranking, k, rel), length(ranking, k)) if n_relevant(ranking, rel) else None
+def precision(ranking: Ranking, *, k: int | None = None, rel: float = 1, denominator: str = "k") -> float | None:
+    places = {"k": length(ranking, k), "min(k,n)": len(ranking.top(k))}[denominator]
+    return ratio(hits(ranking, k, rel), places) if n_relevant(ranking, rel) else None
 
 
 def recall(ranking: Ranking, *, k: int | None = None, rel: float = 1) -> float | None:
