@@ -10,6 +10,7 @@ Conventions
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal
 
 import polars as pl
@@ -18,7 +19,7 @@ from polars_ir.engine import tuning
 from polars_ir.engine.needs import RELATION, Needs
 from polars_ir.engine.pair import TWICE, Pair, is_searched, systems_of, with_twice
 from polars_ir.engine.prefilter import among, reaches
-from polars_ir.engine.ranking import DOCUMENT, POSITION, guarded, place, text, tie_counts, with_position
+from polars_ir.engine.ranking import DOCUMENT, POSITION, tie_counts, with_position
 from polars_ir.frames.rules import (
     BAD_QRELS,
     duplicates_of_a_plan,
@@ -29,15 +30,28 @@ from polars_ir.frames.rules import (
     wrong_value,
 )
 from polars_ir.frames.table import Table
+from polars_ir.language.words import place, text
 
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
 SMALL_RIGHT: Any = {"coalesce": False, "build_side": "force_right"}
+
+#: The columns that ranking gives a document.
+RANKS = ("rank", "n_higher", "n_tied")
 
 #: The ways to the judged relation: tables in memory by number; a plan that counts the rows above each judged one, ranks
 #: the whole run, or parts the queries by their judgments; none where the run holds its grades.
 Way = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
 
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
+
+
+def is_small(pair: Pair, needs: Needs) -> bool:
+    """True for tables in memory so small that to number their rows takes longer than to rank them all in one plan.
+
+    Columns that are made of the judgments are kept with prepared ones, by number.
+    """
+    in_memory = pair.run.eager and (pair.qrels is None or pair.qrels.eager)
+    return in_memory and pair.rows < tuning.TUNING.small and needs.columns.issubset(RELATION)
 
 
 def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFrame:
@@ -50,13 +64,16 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
         run = _condensed(run, qrels)
     documents = pool(qrels) if "judged_elsewhere" in needs.columns else None
     if way == "by sorting":
-        ranks = by_sorting(run, qrels, pair.extra_columns if needs.unjudged else [])
+        # Of a small run all documents are ranked, where the join with the judgments drops those of other queries.
+        queries = None if is_small(pair, needs) and not whole else qrels
+        read = needs.read_of([*RANKS, *(pair.extra_columns if needs.unjudged else [])])
+        ranks = by_sorting(run, queries, read)
     else:
         ranks = by_counting(run, qrels, documents) if way == "by counting" else _by_depth(run, qrels, documents)
     if documents is not None:
         elsewhere = documents.with_columns(judged_elsewhere=True)
         ranks = ranks.join(elsewhere, on="doc_id", how="left" if needs.unjudged else "inner")
-    judgments = _judgments(qrels, needs)
+    judgments = _judgments(qrels, needs, run)
     if "run" in run.keys:
         judgments = systems_of(pair.run).join(judgments, how="cross")
     if whole and pair.splits:
@@ -91,7 +108,7 @@ def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.La
     nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
     few = pl.concat([rows.filter(~deep), nothing])
     ranks = by_counting(run, qrels.made_of(few), documents, search=False)
-    return pl.concat([ranks, by_sorting(run, qrels.made_of(rows.filter(deep)), [], search=False)])
+    return pl.concat([ranks, by_sorting(run, qrels.made_of(rows.filter(deep)), list(RANKS), search=False)])
 
 
 def _condensed(run: Table, qrels: Table) -> Table:
@@ -105,10 +122,13 @@ def _condensed(run: Table, qrels: Table) -> Table:
     return run.made_of(rows.filter(pl.col(kept).fill_null(False) | wrong_run_row(run.keys)).drop(kept))
 
 
-def _judgments(qrels: Table, needs: Needs) -> pl.LazyFrame:
+def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
     """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
     rankings = ["query_id", *qrels.per]
-    judgments = qrels.all_columns().with_columns(ideal_rank=place("relevance").over(rankings))
+    judgments = qrels.all_columns()
+    # By them `_met_twice` searches a LazyFrame.
+    if needs.whole or "ideal_rank" in needs.columns or not run.eager:
+        judgments = judgments.with_columns(ideal_rank=place("relevance").over(rankings))
     if not needs.columns.issubset(RELATION):
         judgments = needs.with_derived(judgments.collect(engine="in-memory") if qrels.eager else judgments, "judgments")
     if qrels.eager:
@@ -118,20 +138,25 @@ def _judgments(qrels: Table, needs: Needs) -> pl.LazyFrame:
     return guard(guard(judgments, wrong, BAD_QRELS), repeated, DUPLICATE_JUDGMENTS)
 
 
-def by_sorting(run: Table, qrels: Table, columns: list[str], *, search: bool = True) -> pl.LazyFrame:
-    """The rank of every retrieved document of the judged queries, found by ranking them all.
+def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: bool = True) -> pl.LazyFrame:
+    """The `RANKS`, and other columns, of every retrieved document of the queries of `qrels`, found by ranking them all.
 
     Where another part of the plan searches the run for wrong rows, this one need not read what is no judged query's.
     """
-    keys, judged_queries = run.keys, qrels.select("query_id").unique()
-    tie = POSITION if POSITION in run.columns else None
+    keys, tie = run.keys, POSITION if POSITION in run.columns else None
+    others = list(itertools.filterfalse(RANKS.__contains__, columns))
     # Another column order than `by_counting`, so that the optimizer does not merge the two where one plan has both.
-    needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *columns])
-    rows = (guarded(run) if search else run).select(*needed)
-    judged_queries = _searched(judged_queries, run) if search else judged_queries
-    return rows.join(judged_queries, on="query_id", how="semi").select(
-        *keys, "doc_id", *columns, rank=place("score", pl.col(tie) if tie else None).over(keys), **tie_counts(keys)
-    )
+    needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *others])
+    rows = (run.guarded() if search else run).select(*needed)
+    if qrels is not None:
+        judged_queries = qrels.select("query_id").unique()
+        rows = rows.join(_searched(judged_queries, run) if search else judged_queries, on="query_id", how="semi")
+    # Not `place`: the score of a run is never null.
+    order = pl.struct("score", pl.col(tie) if tie else text("doc_id"))
+    ranks = {"rank": order.rank("ordinal", descending=True).over(keys)}
+    if "n_higher" in columns or "n_tied" in columns:
+        ranks |= tie_counts(keys)
+    return rows.select(*keys, "doc_id", *others, **ranks)
 
 
 def by_counting(
@@ -193,7 +218,7 @@ def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: b
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
     right side: a string of the left one is a view that keeps its chunk of the run.
     """
-    rows = guarded(run).select(*run.keys, "doc_id", "score")
+    rows = run.guarded().select(*run.keys, "doc_id", "score")
     if sparse:
         wanted = (qrels.select(*DOCUMENT) if documents is None else documents).collect()
         rows = rows.filter(among(wanted.columns, wanted))

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_ir.engine.ranking import text
 from polars_ir.errors import Fix, IRError, collecting
 from polars_ir.language.cover import Cover, parameters_of
+from polars_ir.language.words import text
 
 #: Gains this close to the best one, relative to it, are tied with it: they are sums of products, which rounding moves
 #: by some 1e-16 (0.1 + 0.2 + 0.7 is not 0.7 + 0.2 + 0.1), and which of them is the largest then would be chance.

@@ -25,8 +25,8 @@ from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, search_duplicates
 from polars_ir.engine.prefilter import among
-from polars_ir.engine.ranking import place
 from polars_ir.errors import DataError
+from polars_ir.language.words import place
 
 #: The number of a ranking, a column of the relation that is cheaper to group by than ids.
 RANKING = "polars_ir: ranking"
@@ -261,7 +261,7 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
     kept = row_numbers(run.rows.height) if needs.unjudged else kept
     ranking, judgment, line = _rows(run, judgments, hits, kept, judged)
     if line.count() - judgment.null_count() < hits.height:
-        search_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])
+        search_duplicates(pair.run)
     lines = places(run, kept, by_id=needs.ties != "input")
     lines = lines.hstack(run.rows.select(extra)[kept]) if extra else lines
     if pooled is not None:

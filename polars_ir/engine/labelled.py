@@ -6,9 +6,10 @@ import polars as pl
 
 from polars_ir.engine.in_memory import RANKING, Rankings, places, row_numbers
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.ranking import POSITION, place, text, tie_counts, with_position
+from polars_ir.engine.ranking import POSITION, tie_counts, with_position
 from polars_ir.frames.rules import BAD_RUN, duplicates_of_a_plan, guard, wrong_grade, wrong_run_row
 from polars_ir.frames.table import Table
+from polars_ir.language.words import place, text
 
 TIED = (
     "tied documents differ in grade, and there are no document ids to break the tie; choose an order: "

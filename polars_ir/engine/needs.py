@@ -23,7 +23,10 @@ from polars_ir.language.words import Ties
 RELATION = ("run", *DOCUMENT, "relevance", *MADE)
 
 #: The columns that are read whatever the measures are.
-ALWAYS = frozenset({"run", *DOCUMENT, "relevance", "rank", "n_higher", "n_tied"})
+ALWAYS = frozenset({"run", *DOCUMENT, "relevance", "rank"})
+
+#: Those by which the documents of a tie are put in another order.
+OF_TIES = ("n_higher", "n_tied")
 
 
 class Derived(NamedTuple):
@@ -88,7 +91,7 @@ def needs_of(
         ties=ties,
         judged_only=judged_only,
         relevant_only=not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
-        columns=ALWAYS.union(columns, [] if judges is None else [judges]),
+        columns=ALWAYS.union(columns, [] if judges is None else [judges], OF_TIES if ties in ("best", "worst") else []),
         whole=False,
     )
 

@@ -67,7 +67,7 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
                 fix=Fix("Pass them", Code("run.ir.evaluate(qrels, ['nDCG@10'])"), without_code=""),
             )
         labelled = labelled_table(run)
-        search_duplicates("run", labelled, [*labelled.keys, "doc_id"])
+        search_duplicates(labelled)
         return Pair(labelled, None)
     prepared = qrels if isinstance(qrels, PreparedJudgments) else None
     run_side = run_table(run)
@@ -76,9 +76,9 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
         table = qrels_table(qrels.collect(), per=per)
     run_side, qrels_side = same_types(run_side, table)
     if prepared is None:
-        search_duplicates("qrels", qrels_side, [*DOCUMENT, *qrels_side.per])
+        search_duplicates(qrels_side)
     if is_searched(run_side) or (run_side.eager and with_twice(run_side).collect().item()):
-        search_duplicates("run", run_side, [*run_side.keys, "doc_id"])
+        search_duplicates(run_side)
     # Ids that were cast to the run's type are not those that were numbered.
     return Pair(run_side, qrels_side, prepared if qrels_side is table else None)
 
@@ -86,14 +86,15 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
 def _checked(qrels: PreparedJudgments, per: str | None) -> Table:
     """Judgments as a table, searched for duplicates."""
     table = qrels_table(qrels, per=per)
-    search_duplicates("qrels", table, [*DOCUMENT, *table.per])
+    search_duplicates(table)
     return table
 
 
-def search_duplicates(name: str, table: Table, keys: list[str]) -> None:
-    """Search a table in memory for duplicates."""
-    others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if name == "qrels" else []
-    table.check_once(*keys, hint=_of_several(others) if others and not table.per else "")
+def search_duplicates(table: Table) -> None:
+    """Search a table in memory for several rows of a document."""
+    others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if table.about == "qrels" else []
+    hint = _of_several(others) if others and not table.per else ""
+    table.check_once(*table.keys, "doc_id", *table.per, hint=hint)
 
 
 def _of_several(columns: Sequence[str]) -> str:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_ir.engine.ranking import text
 from polars_ir.errors import (
     ColumnError,
     DataError,
@@ -33,7 +32,7 @@ from polars_ir.errors import (
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.rules import check_duplicates
 from polars_ir.frames.table import Table, qrels_table
-from polars_ir.language.words import PREFERENCE
+from polars_ir.language.words import PREFERENCE, text
 
 #: The numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.
 OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevant_retrieved")

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.frames.rules import BAD_RUN, guard, wrong_run_row
 from polars_ir.frames.table import Table
-from polars_ir.language.words import Ties
+from polars_ir.language.words import Ties, text
 
 DOCUMENT = ["query_id", "doc_id"]
 
 #: A column with the place of a row in its run, the first the highest.
 POSITION = "polars_ir: position"
-
-
-def text(column: str) -> pl.Expr:
-    """Ids as they are compared: as text, also integers."""
-    return pl.col(column).cast(pl.String)
-
-
-def place(value: str, tie: pl.Expr | None = None) -> pl.Expr:
-    """1-based place with `value` falling, equal ones by ids falling or by another `tie`; null for a null value."""
-    order = pl.struct(value, text("doc_id") if tie is None else tie)
-    return pl.when(pl.col(value).is_not_null()).then(order).rank("ordinal", descending=True)
 
 
 def tie_counts(keys: list[str]) -> dict[str, pl.Expr]:
@@ -34,13 +22,6 @@ def tie_counts(keys: list[str]) -> dict[str, pl.Expr]:
 def with_position(run: Table) -> Table:
     """The run with the place of each row, for the rule that equal scores keep the order of the input."""
     return run.made_of(run.all_columns().with_columns((-pl.int_range(pl.len(), dtype=pl.Int64)).alias(POSITION)))
-
-
-def guarded(run: Table) -> Table:
-    """A run whose rows, where they are a plan's, are searched for null ids and scores."""
-    if run.eager:
-        return run
-    return run.made_of(guard(run.all_columns(), wrong_run_row(run.keys), BAD_RUN))
 
 
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:

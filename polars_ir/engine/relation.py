@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.as_plan import Way, plan_relation
+from polars_ir.engine.as_plan import Way, is_small, plan_relation
 from polars_ir.engine.in_memory import Judgments, relate_by_number, starts_of
 from polars_ir.engine.labelled import labelled_relation
 from polars_ir.engine.needs import RELATION, Needs, check_columns
@@ -64,10 +64,10 @@ def relate(pair: Pair, needs: Needs) -> pl.LazyFrame:
 
     Of tables in memory it is known already, with `RANKING`; the rest is a plan.
     """
-    judgments = _judgments(pair, needs)
-    way, _ = _plan(pair, needs, judgments)
     if pair.qrels is None:
         return labelled_relation(pair.run, needs)
+    judgments = _judgments(pair, needs)
+    way, _ = _plan(pair, needs, judgments)
     if judgments is None:
         return plan_relation(pair, pair.qrels, needs, way)
     if way == "by number":
@@ -78,15 +78,19 @@ def relate(pair: Pair, needs: Needs) -> pl.LazyFrame:
 def _plan(pair: Pair, needs: Needs, judgments: Judgments | None) -> Plan:
     """The way that is the fastest, or that takes the least memory, with the reason; no figure hangs on it.
 
-    By number where run and judgments are in memory, unless the run is so large, and so few of it is judged, that to
-    count is faster than to number its rows. Otherwise by a plan: by sorting where it ranks the whole run anyway, or
-    many documents of a query are judged, and else by counting.
+    By number where run and judgments are in memory, unless they are small, or the run is so large, and so few of it is
+    judged, that to count is faster than to number its rows. Otherwise by a plan: by sorting of small tables, where it
+    ranks the whole run anyway, or many documents of a query are judged, and else by counting.
     """
     if pair.qrels is None:
         return Plan("labelled", "the run holds its grades, so that nothing is joined")
+    if is_small(pair, needs):
+        return Plan("by sorting", f"all is in memory, in fewer than {tuning.TUNING.small:,} rows")
     if judgments is None:
         return _plan_of_plans(pair.qrels, _ranked_whole(needs))
-    whole, counting = _ranked_whole(needs), _by_judgments(judgments.rows.height, len(judgments.queries))
+    # Where a document judged not relevant is as an unjudged one, its judgment is not read; a plan reads all of them.
+    read = "judgments of relevant documents" if needs.relevant_only else "judgments"
+    whole, counting = _ranked_whole(needs), _by_judgments(judgments.rows.height, len(judgments.queries), read)
     # What one judge left unjudged is unjudged in the ranking as that judge sees it, which numbers do not tell.
     if pair.splits and (needs.unjudged or "judged_elsewhere" in needs.columns):
         reason = f"the unjudged documents are read for each {pair.splits[0]!r}"
@@ -110,12 +114,12 @@ def _plan_of_plans(qrels: Table, ranked_whole: str | None) -> Plan:
     return Plan("by depth", "the judgments are a plan, and those of a query are not counted before it runs")
 
 
-def _by_judgments(judgments: int, queries: int) -> Plan:
-    """By sorting or by counting, by the mean number of judgments a query."""
-    deep, least = judgments / max(queries, 1), tuning.TUNING.deep
+def _by_judgments(judgments: int, queries: int, read: str = "judgments") -> Plan:
+    """By sorting or by counting, by the mean number of judgments a query that are `read`."""
+    mean, least = f"{judgments / max(queries, 1):,.1f}".removesuffix(".0"), tuning.TUNING.deep
     if judgments >= least * queries:
-        return Plan("by sorting", f"judgments a query: {deep:.3g}, {least} or more")
-    return Plan("by counting", f"judgments a query: {deep:.3g}, fewer than {least}")
+        return Plan("by sorting", f"{read} a query: {mean}, {least} or more")
+    return Plan("by counting", f"{read} a query: {mean}, fewer than {least}")
 
 
 def _ranked_whole(needs: Needs) -> str | None:
@@ -141,9 +145,9 @@ def _plan_of_few(run: Table, counting: Plan, judgments: Judgments) -> Plan:
 
 
 def _judgments(pair: Pair, needs: Needs) -> Judgments | None:
-    """The judgments that are read, by number, where both tables are in memory."""
+    """The judgments that are read, by number, where both tables are in memory, and not small."""
     qrels = pair.qrels
-    if qrels is None or not (pair.run.eager and qrels.eager):
+    if qrels is None or is_small(pair, needs) or not (pair.run.eager and qrels.eager):
         return None
 
     def numbered() -> Judgments:
@@ -201,5 +205,5 @@ def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
         return collected(result, "in-memory" if small else "streaming", kind)
     except kind:
         if not is_searched(pair.run):
-            search_duplicates("run", pair.run, [*pair.run.keys, "doc_id"])
+            search_duplicates(pair.run)
         raise

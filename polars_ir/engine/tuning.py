@@ -9,6 +9,9 @@ from dataclasses import dataclass
 class Tuning:
     """The thresholds between plans."""
 
+    #: Rows in memory, of run and judgments, from which it is faster to number them than to sort the run by one plan.
+    small: int = 10_000
+
     #: Judgments a query from which a plan is faster if it ranks the whole run than if it counts the rows above each
     #: judged one.
     deep: int = 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Inpu
 from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import ROLE_OF, ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
-from polars_ir.frames.rules import Rule, check_duplicates, check_values, checked, guard, once
+from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, once, wrong_run_row
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
@@ -71,6 +72,13 @@ class Table:
             plans.append(frame.lazy().select(*map(make.__getitem__, columns)))
         return plans[0] if len(plans) == 1 else pl.concat(plans)
 
+    def column(self, name: str) -> pl.Series:
+        """A column of a table in memory, under its canonical name."""
+        frame, make = self.sources[0]
+        if len(self.sources) == 1 and isinstance(frame, pl.DataFrame) and make[name].meta.is_column():
+            return frame.get_column(make[name].meta.output_name())
+        return self.select(name).collect(engine="in-memory").to_series()
+
     def all_columns(self) -> pl.LazyFrame:
         """A plan for all of the columns."""
         return self.select(*self.columns)
@@ -89,9 +97,16 @@ class Table:
         """Raise a `DataError` for rows in memory, of the table or made of it, that have the same keys."""
         if made is None and not self.eager:
             return
-        rows = self.all_columns() if made is None else made.lazy()
+        rows = self.select(*keys) if made is None else made.lazy()
         if may_repeat(rows, keys):
+            rows = self.all_columns() if made is None else rows
             check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint)
+
+    def guarded(self) -> Table:
+        """A run whose rows, where they are a plan's, are searched for null ids and scores."""
+        if self.eager:
+            return self
+        return self.made_of(guard(self.all_columns(), wrong_run_row(self.keys), BAD_RUN))
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
         """The rows of the table, or such that are made of it, of which none may be wrong by some rules.
@@ -116,11 +131,8 @@ class Table:
 def may_repeat(rows: pl.LazyFrame, keys: Sequence[str]) -> bool:
     """True if some rows in memory have the same keys, or only the same hash of them."""
     # Hashes tell in a third of the time that keys take.
-    hashes = []
-    for place, key in enumerate(keys):
-        hashes.append(pl.col(key).hash(seed=place))
-    hashed = rows.select(pl.sum_horizontal(hashes)).collect(engine="in-memory").to_series()
-    return hashed.n_unique() < len(hashed)
+    hashes = rows.select(*keys).collect(engine="in-memory").hash_rows()
+    return hashes.n_unique() < len(hashes)
 
 
 def run_table(run: object, *, check: bool = True) -> Table:
@@ -264,15 +276,17 @@ def _table(
         dtypes[role] = fitting(about, role, name, schema[name], frame)
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
         # With a rank in the place of a score, the first is the highest. Int128 has no negation.
-        make[role] = (0 - column if role == "score" and fold(name) == "rank" else column).alias(role)
+        column = 0 - column if role == "score" and fold(name) == "rank" else column
+        make[role] = column if role == name else column.alias(role)
     for name, dtype in schema.items():
         if name not in taken:
             make[name], dtypes[name] = pl.col(name), dtype
     if isinstance(frame, pl.DataFrame):
-        frame = frame.select(*make.values())
-        make = dict(zip(make, map(pl.col, make), strict=True))
+        if dtypes != dict(schema):
+            frame = frame.select(*make.values())
+            make = dict(zip(make, map(pl.col, make), strict=True))
         for values in map(frame.get_column, names if check else ()):
-            if values.null_count() or (values.dtype.is_float() and not values.is_finite().all()):
+            if values.null_count() or (values.dtype.is_float() and not math.isfinite(values.sum())):
                 check_values(about, frame, names, ungraded=ungraded)
                 break
     return Table(about, ((frame, make),), dtypes, dict(names), **others)

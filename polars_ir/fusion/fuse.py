@@ -157,7 +157,7 @@ def fuse(
         return returned(in_order(scores, ["query_id"]), table, of_one(runs))
     except DataError:
         if not is_searched(table):
-            search_duplicates("run", table, [*table.keys, "doc_id"])
+            search_duplicates(table)
         raise
 
 

@@ -40,7 +40,7 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
     if table.dtypes["run"].is_integer():
         table = _named_by_text(table)
     if is_searched(table):
-        search_duplicates("run", table, [*table.keys, "doc_id"])
+        search_duplicates(table)
     if table.systems is None and table.eager:
         table = replace(table, systems=systems_of(table))
     if table.systems is not None and len(table.systems) < 2:

@@ -19,10 +19,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from polars_ir.engine.ranking import DOCUMENT, guarded, text
+from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.frames.table import Table
 from polars_ir.fusion.inputs import LIST, repeated
 from polars_ir.fusion.methods import Method
+from polars_ir.language.words import text
 from polars_ir.runs.rankings import LowerIsBetter, oriented
 
 #: Rounding must not leave out what is tied with the last: far more than it can be, far less than a rank is worth.
@@ -46,7 +47,7 @@ def ranked_lists(table: Table, lower_is_better: LowerIsBetter, depth: int | None
     lists = []
     for frame, make in table.sources:
         named = make["run"].meta.is_literal(allow_aliasing=True)
-        rows = oriented(guarded(replace(table, sources=((frame, make),))), lower_is_better=lower_is_better)
+        rows = oriented(replace(table, sources=((frame, make),)).guarded(), lower_is_better=lower_is_better)
         # By hand where ids are equal: a struct of both takes twice the time.
         order = pl.col("doc_id").sort_by("score", text("doc_id"), descending=[True, True])
         keys = ["query_id"] if named else LIST

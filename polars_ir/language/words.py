@@ -245,6 +245,25 @@ def ranked(values: pl.Expr, where: pl.Expr, *, by: pl.Expr = rank) -> pl.Expr:
     return pl.when(where).then(values).sort_by(by).drop_nulls()
 
 
+def text(column: str) -> pl.Expr:
+    """Ids as they are compared: as text, also integers.
+
+    >>> pl.DataFrame({"doc_id": [9, 10]}).select(text("doc_id").max()).item()
+    '9'
+    """
+    return pl.col(column).cast(pl.String)
+
+
+def place(value: str, tie: pl.Expr | None = None) -> pl.Expr:
+    """1-based place with `value` falling, equal ones by ids falling or by another `tie`; null for a null value.
+
+    >>> pl.DataFrame({"doc_id": ["9", "10"], "score": [0.5, 0.5]}).select(place("score")).to_series().to_list()
+    [1, 2]
+    """
+    order = pl.struct(value, text("doc_id") if tie is None else tie)
+    return pl.when(pl.col(value).is_not_null()).then(order).rank("ordinal", descending=True)
+
+
 def length(k: int | None = None) -> pl.Expr:
     """The denominator of a precision: the cutoff, however short the list is; without one, the documents retrieved.
 

@@ -262,7 +262,7 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
             **dict(zip(("simultaneous_low", "simultaneous_high"), wider or (None, None), strict=True)),
             "statistic": outcome.statistic,
             "p": outcome.p,
-            **_over_slices(outcome.p, options),
+            **(_over_slices(outcome.p, options) if options.test.complete else {}),
             "interval": options.interval if ends else None,
             **effect,
             **(_equivalence(measure, d, options) if options.margins else {}),
@@ -289,7 +289,7 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
 
 def _over_slices(p: float | None, options: Options) -> dict[str, float]:
     """The p of a test of all systems corrected for the number of their families; no other test has it here."""
-    return {} if p is None or not options.test.complete else {"p_corrected": min(1.0, p * options.family)}
+    return {} if p is None else {"p_corrected": min(1.0, p * options.family)}
 
 
 def intervals_of(

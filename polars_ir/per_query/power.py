@@ -17,6 +17,7 @@ from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import chance, check, one_of, or_none, positive, takes, whole
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures, Range, ranges_of
+from polars_ir.per_query.shared.options import MISSING
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
@@ -300,7 +301,9 @@ def _pairs(
     from polars_ir.statistics import significance
     from polars_ir.statistics.planning import widened
 
-    scores = scores_of(per_query, measures, {"missing": missing}, cluster=cluster, what="ir.power")
+    scores = scores_of(
+        per_query, measures, {"missing": check("missing", missing, MISSING)}, cluster=cluster, what="ir.power"
+    )
     pairs = scores.pairs(baseline, "ir.power")
     scores = scores.of_clusters()
     for measure, values in scores.values.items():

@@ -21,7 +21,7 @@ from polars_ir.language.options import chance, check, one_of, takes
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
-from polars_ir.per_query.shared.options import confidence_is_alpha
+from polars_ir.per_query.shared.options import MISSING, confidence_is_alpha
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,7 +156,7 @@ def rank_correlation(
 
 def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFrame:
     """The mean of every measure, higher being better: a row per system."""
-    scores = scores_of(per_query, measures, {"missing": missing}, what=what)
+    scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what=what)
     n_queries, n_systems = scores.answered.shape
     values = {name: array.ravel() for name, array in scores.values.items()}
     rows = pl.DataFrame({"run": [str(system) for system in scores.systems] * n_queries, **values}).fill_nan(None)

@@ -18,7 +18,7 @@ from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, not_negative, takes, whole
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import MOST_RESAMPLES
+from polars_ir.per_query.shared.options import MISSING, MOST_RESAMPLES
 from polars_ir.per_query.shared.tests import check_correction
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def risk(
     alpha = check(ALPHA, alpha, not_negative())
     check_correction(correction)
     draws = randomisation.Draws(check("resamples", resamples, whole(1, MOST_RESAMPLES)), check("seed", seed, whole(0)))
-    scores = scores_of(per_query, measures, {"missing": missing}, what="ir.risk")
+    scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what="ir.risk")
     pairs = scores.pairs(baseline, "ir.risk")
     rows = []
     for measure, values in scores.values.items():
@@ -222,7 +222,7 @@ def geo_risk(
     import numpy as np
 
     alpha = check(ALPHA, alpha, not_negative())
-    scores = scores_of(per_query, measures, {"missing": missing}, what="ir.geo_risk")
+    scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what="ir.geo_risk")
     scores.pairs(None, "ir.geo_risk")
     everywhere: Booleans = np.asarray(scores.answered.all(axis=1))
     n_missing = int((~everywhere).sum())

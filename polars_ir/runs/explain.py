@@ -14,7 +14,6 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.engine.pair import Pair
-from polars_ir.engine.ranking import place
 from polars_ir.engine.relation import collect_checked
 from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, nearest, quoted
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
@@ -22,7 +21,7 @@ from polars_ir.frames.roles import ROLES, TEXT, find, fold, required
 from polars_ir.language.measure import spec_of
 from polars_ir.language.names import Measured, Measures
 from polars_ir.language.options import takes
-from polars_ir.language.words import relevant
+from polars_ir.language.words import place, relevant
 from polars_ir.runs.alternatives import (
     DECIMALS,
     MEASURED,

@@ -16,7 +16,8 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     """The way in which `evaluate` would find the ranks of the judged documents, and the reason for it.
 
     All ways give the same figures. They differ in time and memory, by the number of rows and of judgments a query, and
-    by what the measures and options need.
+    by what the measures and options need. In memory only the judgments of relevant documents are read, and counted,
+    where the measures need no others; a plan reads all.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     >>> run = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d2"], "score": [2.0, 1.0]})
     >>> qrels = pl.DataFrame({"query_id": "q", "doc_id": ["d2"], "relevance": 1})
     >>> print(ir.explain_plan(run, qrels))
-    by number: all is in memory, and the run has fewer than 200,000 rows
+    by sorting: all is in memory, in fewer than 10,000 rows
     >>> print(ir.explain_plan(run.lazy(), qrels))
     by counting: the run is not in memory, and judgments a query: 1, fewer than 24
     """

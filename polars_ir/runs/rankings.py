@@ -14,11 +14,11 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.engine.in_memory import Rankings, places, row_numbers
 from polars_ir.engine.pair import is_searched, search_duplicates
-from polars_ir.engine.ranking import guarded, place, text
 from polars_ir.errors import OptionError, check_systems
 from polars_ir.frames import kinds
 from polars_ir.frames.rules import guard
 from polars_ir.frames.table import Table, run_table
+from polars_ir.language.words import place, text
 
 #: A column with the number of systems that an option names.
 SEEN = "polars_ir: seen"
@@ -31,7 +31,7 @@ def checked_run(run: Any) -> Table:
     """A run as a table, without duplicates as far as it is searched."""
     table = run_table(run)
     if is_searched(table):
-        search_duplicates("run", table, [*table.keys, "doc_id"])
+        search_duplicates(table)
     return table
 
 
@@ -67,7 +67,7 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
 
     The score is Float64, unless it is to be `whole`: a Float64 can not hold every integer.
     """
-    rows = oriented(guarded(run), *columns, lower_is_better=lower_is_better)
+    rows = oriented(run.guarded(), *columns, lower_is_better=lower_is_better)
     if run.eager and run.rows >= tuning.TUNING.streaming_rows:
         # In one chunk, in which ids and numbers are looked up in a fraction of the time.
         rows = _placed(rows.collect().rechunk()).lazy()

@@ -7,13 +7,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_ir.engine.ranking import place
 from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import qrels_table, same_types
 from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.options import check, count, takes
-from polars_ir.language.words import average, ratio
+from polars_ir.language.words import average, place, ratio
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import checked_run, collected, ranked
 from polars_ir.runs.verbs import rerank

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from polars_ir.engine.pair import pair_up
-from polars_ir.engine.ranking import DOCUMENT, guarded, text
+from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quoted
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.table import Table, fitting, run_table, same_types
 from polars_ir.language.options import check, count, formerly, one_of, takes
-from polars_ir.language.words import total
+from polars_ir.language.words import text, total
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
 
 #: The way from the scores of passages to that of their document.
@@ -125,7 +125,7 @@ def deduplicate(run: Any) -> SameKind:
     >>> run.ir.deduplicate().rows()
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
-    table = guarded(run_table(run))
+    table = run_table(run).guarded()
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     falling = [*[False] * len(table.keys), True, True, *[False] * len(others)]
     rows = table.all_columns().sort(*table.keys, "score", text("doc_id"), *others, descending=falling)
@@ -175,7 +175,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
     check("how", how, one_of(*get_args(How)))
-    table = guarded(checked_run(run))
+    table = checked_run(run).guarded()
     new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
     was = {role: f"polars_ir: {role}" for role in DOCUMENT}
     rows = table.all_columns().with_columns(pl.col(role).alias(name) for role, name in was.items())
@@ -224,7 +224,7 @@ def condense(run: Any, qrels: Any) -> SameKind:
     [('q', 'a', 3.0), ('q', 'c', 1.0)]
     """
     pair = pair_up(run, qrels)
-    table, judgments = guarded(pair.run), pair.qrels
+    table, judgments = pair.run.guarded(), pair.qrels
     if judgments is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
     grades = judgments.select("relevance", *DOCUMENT)
@@ -316,7 +316,7 @@ def rerank(
     on = [*(key for key in table.keys if key in second.dtypes), "doc_id"]
     if "run" in second.dtypes and "run" not in table.dtypes:
         raise ColumnError("has a column 'run', and the run has none.", about="scores")
-    rows = ranked(table).join(guarded(second).select(*on, "score").rename({"score": "new"}), on=on, how="left")
+    rows = ranked(table).join(second.guarded().select(*on, "score").rename({"score": "new"}), on=on, how="left")
     if depth is not None:
         in_reach = pl.col("rank") <= check("depth", depth, count())
         rows = rows.with_columns(new=pl.when(in_reach).then("new"))

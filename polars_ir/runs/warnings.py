@@ -51,7 +51,9 @@ def warned(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, mi
     if not (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, measures)
     _warn_of_marks(result, pair, missing=missing)
-    result = result.drop(HITS, ANSWERED, strict=False)
+    for mark in (HITS, ANSWERED):
+        if mark in result.columns:
+            result.drop_in_place(mark)
     # A sum is NaN if a value is, or where values are infinite both ways.
     for values in result:
         if values.dtype.is_float() and math.isnan(values.sum()) and (count := int(values.is_nan().sum())):
@@ -91,9 +93,7 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
     # Every judged document is relevant to a measure with `rel=0`.
     if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
         return
-    grade = pl.col("relevance")
-    extremes = judgments.select("relevance").select(lowest=grade.filter(grade > 0).min(), highest=grade.max())
-    lowest, highest = extremes.collect(engine=judgments.engine).row(0)
+    lowest, highest = _extremes(judgments)
     if lowest is None:
         # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
         specs = [CATALOG[call.measure] for _, call in called]
@@ -117,6 +117,16 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
         words = "Name the lowest relevant grade, as in"
         fix = Fix(words, Code(repr(example)), without_code=f"{words} {example}")
         warn(f"to {_some([name for name, _ in calls])} {problem}.", fix=fix)
+
+
+def _extremes(judgments: Table) -> tuple[Any, Any]:
+    """The lowest grade above 0, and the highest."""
+    if judgments.eager:
+        grades = judgments.column("relevance")
+        return grades.filter(grades > 0).min(), grades.max()
+    grade = pl.col("relevance")
+    extremes = judgments.select("relevance").select(grade.filter(grade > 0).min().alias("lowest"), grade.max())
+    return extremes.collect(engine="streaming").row(0)
 
 
 def _from_grade(call: Call, rel: float) -> str:

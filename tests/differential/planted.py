@@ -78,7 +78,7 @@ class Bug(NamedTuple):
 
 
 BUGS = (
-    Bug("the lowest score comes first, sorted", "engine.ranking.place", "descending=True", "descending=False"),
+    Bug("the lowest score comes first, sorted", "engine.as_plan.by_sorting", "descending=True", "descending=False"),
     Bug("the lowest score comes first, numbered", "engine.in_memory._order", "descending=True", "descending=False"),
     Bug("rows out of order are taken for ordered", "engine.in_memory._stand_in_order", "not rising.any()", "True"),
     Bug("the lowest id comes first, numbered", "engine.in_memory._levels", "descending=True", "descending=False"),
@@ -91,7 +91,7 @@ BUGS = (
     ),
     Bug(
         "integer ids break ties as numbers",
-        "engine.ranking.text",
+        "language.words.text",
         ".cast(pl.String)",
         "",
         lambda case: case.options.ties == "doc_id",
@@ -126,8 +126,8 @@ BUGS = (
     ),
     Bug(
         "a plan guards no rows of the run",
-        "engine.ranking.guarded",
-        "if run.eager:",
+        "frames.table.Table.guarded",
+        "if self.eager:",
         "if True:",
         poisoned,
     ),
@@ -141,8 +141,8 @@ BUGS = (
     Bug(
         "duplicates are let in, in memory",
         "frames.table.Table.check_once",
-        "if hashed.",
-        "if False and hashed.",
+        "if may_repeat",
+        "if False and may_repeat",
         poisoned,
     ),
     Bug(

@@ -14,6 +14,8 @@ from polars_ir.engine import tuning
 
 #: Values of each: the plan on its one side for every collection, on its other for every one, and for some.
 VALUES = {
+    # Rows from which on tables in memory are put together by numbers, or as a plan of large ones.
+    "small": (0, 0, 20, 10**9),
     # Judgments a query from which on rankings are sorted.
     "deep": (0, 2, 4, 24, 10**9),
     # Judgments a query from which on large tables in memory are put together by numbers.
@@ -36,7 +38,10 @@ VALUES = {
 
 
 #: With these a run in memory is taken for a large one with few judgments, which draws of each would seldom make it.
-OF_LARGE_RUNS = {"deep": 10**9, "numbered": 10**9, "searched_rows": 0, "counted": 0, "streaming_rows": 0, "sparse": 0}
+OF_LARGE_RUNS = {
+    **dict.fromkeys(["small", "searched_rows", "counted", "streaming_rows", "sparse"], 0),
+    **dict.fromkeys(["deep", "numbered"], 10**9),
+}
 
 
 def chosen(chance: random.Random) -> dict[str, int]:

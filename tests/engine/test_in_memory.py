@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from generated import collection, every_measure
 from polars.testing import assert_frame_equal
+from tuned import tune
 
 import polars_ir as ir
 from polars_ir.engine.in_memory import Pieces, Rankings, places, starts_of
@@ -49,8 +50,9 @@ def only_relevant(qrels: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("ties", ["doc_id", "best", "worst", "expected"])
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.whole("seconds a case", quick=1)
-def test_what_reads_only_relevant_documents_is_told_right(seed, ties):
+def test_what_reads_only_relevant_documents_is_told_right(seed, ties, monkeypatch):
     """With all other judgments left out, and a measure beside it that makes `evaluate` read all that are left."""
+    tune(monkeypatch)
     measures = [m for m in resolve(every_measure()) if reads_only_relevant(m)]
     if ties == "expected":
         measures = [m for m in measures if spec_of(m.call).expected]
@@ -73,8 +75,9 @@ def test_a_measure_of_ones_own_reads_all_judgments():
     assert not reads_only_relevant(resolve([pl.col("relevance").count().alias("mine")])[0])
 
 
-def test_a_run_that_retrieves_only_what_is_not_relevant_shares_documents_with_the_qrels():
+def test_a_run_that_retrieves_only_what_is_not_relevant_shares_documents_with_the_qrels(monkeypatch):
     """No warning of ids that differ, which would be an error here."""
+    tune(monkeypatch)
     assert ir.evaluate({"q": ["d1"]}, {"q": {"d1": 0, "d2": 1}}, "P@1").row(0) == ("q", 0.0)
 
 

@@ -18,16 +18,19 @@ LARGE = {"counted": 0, "streaming_rows": 0, "numbered": 2}
     ("run", "qrels", "options", "thresholds", "wanted"),
     [
         (RUN, QRELS, {}, {}, "by number: all is in memory, and the run has fewer than 200,000 rows"),
-        (RUN, QRELS, {}, LARGE, "by counting: judgments a query: 1, fewer than 24, and the rows of a query do not"),
+        (RUN, QRELS, {}, {"small": 11}, "by sorting: all is in memory, in fewer than 11 rows"),
+        (RUN, QRELS, {}, {"small": 10}, "by number: all is in memory, and the run has fewer than 200,000 rows"),
+        (RUN, QRELS, {}, LARGE, "by counting: judgments of relevant documents a query: 1, fewer than 24, and the rows"),
+        (RUN, QRELS, {"measures": "bpref"}, LARGE, "by counting: judgments a query: 1, fewer than 24, and the rows"),
         (
             RUN.sort("query_id"),
             QRELS,
             {},
             LARGE,
-            "by counting: judgments a query: 1, fewer than 24, and the run",
+            "by counting: judgments of relevant documents a query: 1, fewer than 24, and the run",
         ),
         (RUN.sort("query_id"), QRELS, {}, {"counted": 0}, "by number: all is in memory, and the rows of a query stand"),
-        (RUN, QRELS, {}, {**LARGE, "deep": 1}, "by number: all is in memory, and judgments a query: 1, 1 or more"),
+        (RUN, QRELS, {}, {**LARGE, "deep": 1}, "by number: all is in memory, and judgments of relevant"),
         (RUN, QRELS, {"judged_only": True}, LARGE, "by number: all is in memory, and unjudged documents are taken out"),
         (
             RUN.lazy(),

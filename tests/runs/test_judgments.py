@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from generated import collection, collection_of, every_measure
 from polars.testing import assert_frame_equal
+from tuned import tune
 
 import polars_ir as ir
 from polars_ir.engine import in_memory as numbers
@@ -26,6 +27,7 @@ def test_every_call_gives_the_same_figures(options):
 
 
 def test_they_are_numbered_once(monkeypatch):
+    tune(monkeypatch)
     calls = []
     of = numbers.Judgments.of
     monkeypatch.setattr(numbers.Judgments, "of", lambda *args, **how: calls.append(args) or of(*args, **how))

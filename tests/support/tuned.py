@@ -10,5 +10,5 @@ from polars_ir.engine import tuning
 
 
 def tune(monkeypatch: pytest.MonkeyPatch, **thresholds: float) -> None:
-    """Replace some thresholds while a test runs."""
-    monkeypatch.setattr(tuning, "TUNING", replace(tuning.TUNING, **thresholds))
+    """Replace some thresholds while a test runs, and take no table for a small one, which has a way of its own."""
+    monkeypatch.setattr(tuning, "TUNING", replace(tuning.TUNING, **{"small": 0, **thresholds}))

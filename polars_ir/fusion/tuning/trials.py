@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.engine.needs import reads_only_relevant
-from polars_ir.engine.ranking import text
 from polars_ir.errors import IRWarning, OptionError, quoted
 from polars_ir.frames.table import Table, qrels_table, same_types
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
@@ -27,6 +26,7 @@ from polars_ir.fusion.tuning.counting import Counting, Weights, is_counted
 from polars_ir.fusion.weights import by_system
 from polars_ir.language.names import Measured
 from polars_ir.language.options import check, count, or_none
+from polars_ir.language.words import text
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.norms import Norm, check_ends
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, ranked

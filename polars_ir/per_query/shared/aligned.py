@@ -34,10 +34,9 @@ from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import TOPICS, fold
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import Table, per_query_table
-from polars_ir.language.options import LARGEST, check
+from polars_ir.language.options import LARGEST
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
-from polars_ir.per_query.shared.options import MISSING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -416,7 +415,6 @@ def scores_of(
     """The scores of the systems of a per-query frame, by the options of a function that is named in messages."""
     import numpy as np
 
-    missing = check("missing", options["missing"], MISSING)
     of = aligned(per_query, measures, by=by, cluster=cluster, what=what, several=True)
     if measures is None:
         warn_of_attributes(of.table, of.measures)
@@ -434,12 +432,14 @@ def scores_of(
     grid = grid.join(answered, on=["run", "query_id"], how="left", maintain_order="left")
     is_answered, undefined = pl.col(ANSWERED).fill_null(False), float("nan")
     value = pl.col(of.measures).cast(pl.Float64).fill_null(undefined)
-    values = grid.select(pl.when(is_answered).then(value).otherwise(0.0 if missing == "zero" else undefined))
-    shape = (queries.height, len(systems))
+    lacking = 0.0 if options["missing"] == "zero" else undefined
+    shape, values = (queries.height, len(systems)), {}
+    for column in grid.select(pl.when(is_answered).then(value).otherwise(lacking)):
+        values[column.name] = np.reshape(column.to_numpy(), shape)
     return Scores(
         tuple(systems),
         queries.rename({"query_id": of.table.names["query_id"]}),
-        {name: np.reshape(values[name].to_numpy(), shape) for name in of.measures},
+        values,
         np.reshape(grid.select(is_answered).to_series().to_numpy(), shape),
         tuple(of.slices),
         of.note(),
@@ -449,7 +449,8 @@ def scores_of(
 
 def _queries(rows: pl.DataFrame, slices: Sequence[str], name: str) -> pl.DataFrame:
     """Every query with its slice; an error for one that is in several."""
-    sliced = rows.select("query_id", *(pl.col(column_for(column)).alias(column) for column in slices)).unique()
+    columns = dict(zip(map(column_for, slices), slices, strict=True))
+    sliced = rows.select("query_id", *columns).rename(columns).unique()
     several = sliced.filter(pl.col("query_id").is_duplicated()).sort("query_id")
     if several.height:
         remedy = "A query must be in the same slice for every system."

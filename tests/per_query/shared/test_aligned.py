@@ -105,7 +105,6 @@ WRONG = {
         ["4 rows of queries in several slices"],
     ),
     "a query without a slice": (lambda: scores(by=LANGUAGES[:3]), ["1 row without a value of by", "q4"]),
-    "missing misspelt": (lambda: scores(missing="zeros"), ["missing must be one of 'zero', 'skip'"]),
     "a dict of several systems": (lambda: scores({"a": PER_QUERY, "b": PER_QUERY}), ["'a'", "holds several systems"]),
     "ids of two types": (
         lambda: scores(
