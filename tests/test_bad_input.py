@@ -79,6 +79,20 @@ WHOLE_MESSAGES = {
             "it: qrels.drop('label')."
         ),
     ),
+    "a grade beside the one that is called so": (
+        evaluating(qrels=QRELS.with_columns(rating="relevance")),
+        (
+            "qrels has 2 columns that could be 'relevance': 'relevance', 'rating'. Rename one, or drop "
+            "it: qrels.drop('rating')."
+        ),
+    ),
+    "a grade before the one that is called so": (
+        evaluating(qrels=QRELS.select(rating="relevance", **{name: pl.col(name) for name in QRELS.columns})),
+        (
+            "qrels has 2 columns that could be 'relevance': 'rating', 'relevance'. Rename one, or drop "
+            "it: qrels.drop('rating')."
+        ),
+    ),
     "integer documents in the run alone": (
         evaluating(RUN.with_columns(doc_id=pl.Series([1, 2, 1]))),
         (

@@ -130,7 +130,9 @@ class ColumnError(IRError):
 
     @classmethod
     def ambiguous(cls, table: str, role: str, candidates: Sequence[str]) -> ColumnError:
-        fix = Fix("Rename one, or drop it", dropping(table, [candidates[-1]]), without_code="Keep one of them")
+        # The one that is called as it is meant stays.
+        dropped = next(name for name in reversed(candidates) if name != role)
+        fix = Fix("Rename one, or drop it", dropping(table, [dropped]), without_code="Keep one of them")
         return cls(f"has {len(candidates)} columns that could be {role!r}: {quoted(candidates)}.", about=table, fix=fix)
 
     @classmethod

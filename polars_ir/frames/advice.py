@@ -47,7 +47,12 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
     query = names.get("query_id")
     if role != "doc_id" or query is None:
         return None
-    lists = [name for name, dtype in schema.items() if isinstance(dtype, (pl.List, pl.Array))]
+    lists = [
+        name
+        for name, dtype in schema.items()
+        # Of a CSV the lists are texts.
+        if isinstance(dtype, (pl.List, pl.Array)) or (dtype == pl.String and fold(name) in (*RETRIEVED, *RELEVANT))
+    ]
     if lists:
         return _in_lists(table, query, lists, schema)
     others = {name: dtype for name, dtype in schema.items() if name not in names.values()}

@@ -17,6 +17,17 @@ from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLES, find, fold
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.language.options import takes
 
+#: An element of a list as Python, JSON or NumPy print it: between quotes, or a word.
+QUOTED, NUMBER = r"""'[^'\\]*'|"[^"\\]*\"""", r"-?\d[\d.e+-]*"
+ELEMENT = rf"""{QUOTED}|[^\s,\[\]{{}}'"]+"""
+
+#: A printed list, whose elements commas part or, of quoted ones and numbers, blanks.
+PRINTED = rf"^\s*\[\s*(?:(?:{ELEMENT})(?:\s*,\s*(?:{ELEMENT}))*)?\s*\]\s*$"
+PRINTED_BY_NUMPY = rf"^\s*\[\s*(?:(?:{QUOTED}|{NUMBER})(?:\s+(?:{QUOTED}|{NUMBER}))*)?\s*\]\s*$"
+
+#: A missing element, which is no id.
+MISSING = r"\b(?:None|null|nan|NaN|NA)\b"
+
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
 
@@ -67,7 +78,8 @@ def from_lists(
     query
         Column of query ids.
     retrieved
-        List column of the retrieved ids, best first; or of structs with a field for the id, as `doc_id` or `id`.
+        List column of the retrieved ids, best first; or of structs with a field for the id, as `doc_id` or `id`. Lists
+        that a CSV has as text (`['d1', 'd2']`) are read, of a table in memory.
     scores
         List column of their scores. Without it the order of the list is the ranking; a column `scores` is then checked
         against that order, but not used. `"distance"` says that the scores are distances, in the column `distance`,
@@ -103,6 +115,7 @@ def from_lists(
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
     _check_sets(table, retrieved)
+    table = _read(table, ids=[retrieved, relevant], numbers=[scores, grades, "scores", "grades", *DISTANCES])
     own = table.collect_schema()
     table, of_structs = _unpacked(table, {retrieved: "score", relevant: "relevance"})
     columns = table.collect_schema()
@@ -124,6 +137,26 @@ def from_lists(
     qrels = qrels.explode("doc_id", *(["relevance"] if grades else []), keep_nulls=False)
     nothing = rows.filter(pl.col(relevant).list.len() == 0).select(query_id=query, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
+
+
+def _read(table: Frame, *, ids: list[str], numbers: list[str | None]) -> Frame:
+    """The table with lists in the place of texts that print them, as a CSV has them; a plan stays as it is."""
+    if not isinstance(table, pl.DataFrame):
+        return table
+    read = []
+    for name in filter(table.columns.__contains__, dict.fromkeys([*ids, *numbers])):
+        texts = table[name]
+        if texts.dtype == pl.String and texts.count() and _are_printed_lists(texts.drop_nulls()):
+            elements = pl.element().str.strip_chars("'\"")
+            elements = elements if name in ids else elements.cast(pl.Float64)
+            read.append(pl.col(name).str.extract_all(ELEMENT).list.eval(elements))
+    return table.with_columns(read)
+
+
+def _are_printed_lists(texts: pl.Series) -> bool:
+    """True of texts that are printed lists without a missing element."""
+    printed = texts.str.contains(PRINTED) | texts.str.contains(PRINTED_BY_NUMPY)
+    return bool((printed & ~texts.str.contains(MISSING)).all())
 
 
 def _negated(dtype: pl.DataType) -> pl.Expr:
@@ -150,7 +183,10 @@ def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str
         fields = [field.name for field in dtype.inner.fields]
         document = find(name, "doc_id", fields) or next((field for field in fields if fold(field) == "id"), None)
         if document is None:
-            ids = Code(f"frame.with_columns(pl.col({name!r}).list.eval(pl.element().struct.field({fields[0]!r})))")
+            ids = Code(
+                f"frame.with_columns(pl.col({name!r}).list.eval(pl.element().struct.field({fields[0]!r})))",
+                f"frame.assign(**{{{name!r}: [[row[{fields[0]!r}] for row in rows] for rows in frame[{name!r}]]}})",
+            )
             says = f"column {name!r} holds structs without a field doc_id or id; they have {quoted(fields)}."
             raise ColumnError(says, about="frame", fix=Fix("Take the field of ids, as in", ids))
         of_field = {name: document}
@@ -228,8 +264,16 @@ def _naming(schema: pl.Schema) -> Fix:
     return Fix("Say which they are", Code(f"ir.from_lists(frame, {words})"))
 
 
-def _listing(name: str, dtype: pl.DataType) -> Fix:
-    """Advice on how to make lists of a column of another type."""
+def _listing(name: str, dtype: pl.DataType, texts: pl.Series | None) -> Fix:
+    """Advice on how to make lists of a column of another type; `texts` are those in memory."""
+    if texts is None and dtype == pl.String:
+        return Fix("Collect it, for lists in texts to be read", Code("frame.collect()"))
+    if texts is not None and texts.dtype == pl.String and texts.str.starts_with("[").any():
+        code = Code(
+            f"frame.with_columns(pl.col({name!r}).map_elements(ast.literal_eval, return_dtype=pl.List(pl.String)))",
+            f"frame.assign(**{{{name!r}: frame[{name!r}].map(ast.literal_eval)}})",
+        )
+        return Fix("Parse its texts, by str.json_decode where they are JSON, else by Python's ast", code)
     if dtype == pl.Object:
         code = Code(
             f"frame.with_columns(pl.col({name!r}).map_elements(list, return_dtype=pl.List(pl.String)))",
@@ -237,8 +281,8 @@ def _listing(name: str, dtype: pl.DataType) -> Fix:
         )
         return Fix("Make lists of its objects", code)
     code = Code(
-        f"frame.with_columns(pl.col({name!r}).str.split(','))",
-        f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(',')}})",
+        f"frame.with_columns(pl.col({name!r}).str.split(',').list.eval(pl.element().str.strip_chars()))",
+        f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(r'\\s*,\\s*', regex=True)}})",
     )
     return Fix("Split it", code)
 
@@ -251,4 +295,5 @@ def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) 
             raise ColumnError(f"frame has no column {name!r}; it has {quoted(schema.names())}.", fix=_naming(schema))
     for name in lists:
         if not isinstance(schema[name], pl.List):
-            raise DtypeError.of_column("frame", name, "a list", schema[name], _listing(name, schema[name]))
+            texts = table[name] if isinstance(table, pl.DataFrame) else None
+            raise DtypeError.of_column("frame", name, "a list", schema[name], _listing(name, schema[name], texts))

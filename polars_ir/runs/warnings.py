@@ -17,6 +17,7 @@ import polars as pl
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, retrieves_judged
 from polars_ir.errors import Code, Fix, Setting, door, option, quoted, the, warn
+from polars_ir.frames.roles import fold
 from polars_ir.frames.table import Table
 from polars_ir.language.measure import CATALOG, Call
 from polars_ir.language.names import Measured
@@ -101,9 +102,13 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
             warn(f"no grade of {the('qrels')} is above 0, so that no document is relevant.")
         return
     whole = not judgments.dtypes["relevance"].is_float()
+    # Stars begin with 1, the worst.
+    stars = fold(judgments.names["relevance"]) == "rating" and lowest == 1 and highest >= 3
     wrong: dict[str, list[tuple[str, Call]]] = {}
     for name, call in called:
         rel = call.arguments["rel"]
+        if rel == 1 and stars:
+            wrong.setdefault("every rating is relevant, the lowest too", []).append((name, call))
         if rel is None or (whole and rel <= 1):  # a whole grade above 0 is 1 or more
             continue
         if highest < rel:
@@ -113,7 +118,7 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
                 (name, call)
             )
     for problem, calls in wrong.items():
-        example = _from_grade(calls[0][1], 0.5 if lowest < 1 and highest <= 1 else highest)
+        example = _from_grade(calls[0][1], 0.5 if lowest < 1 and highest <= 1 else highest - stars)
         words = "Name the lowest relevant grade, as in"
         fix = Fix(words, Code(repr(example)), without_code=f"{words} {example}")
         warn(f"to {_some([name for name, _ in calls])} {problem}.", fix=fix)

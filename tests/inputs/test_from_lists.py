@@ -213,3 +213,58 @@ def test_distances_of_any_type_make_the_ranking_of_the_list(dtype, distances):
     assert ir.top_k(run, 5)["doc_id"].to_list() == documents
     assert run.cast({"score": pl.Float64})["score"].to_list() == [-distance for distance in distances]
     assert ir.from_lists(log.lazy(), scores="distance")[0].collect().equals(run)
+
+
+PRINTED = {
+    "Python": ("['d1', 'd 2']", ["d1", "d 2"]),
+    "JSON": ('["d1","d2"]', ["d1", "d2"]),
+    "NumPy": ("['d1' 'd2']", ["d1", "d2"]),
+    "NumPy's integers": ("[ 1 12]", ["1", "12"]),
+    "integers": ("[1, 2]", ["1", "2"]),
+    "words": ("[d1, d2]", ["d1", "d2"]),
+    "an apostrophe": ("""["it's", 'd2']""", ["it's", "d2"]),
+    "one": ("['d1']", ["d1"]),
+}
+
+
+@pytest.mark.parametrize(("text", "ids"), PRINTED.values(), ids=PRINTED)
+def test_a_list_that_a_csv_has_as_text_is_read(text, ids):
+    log = pl.DataFrame({"query_id": ["q", "r"], "retrieved": [text, "[]"], "relevant": ["['d1']", None]})
+    run, qrels = ir.from_lists(log)
+    assert run["doc_id"].to_list() == ids
+    assert qrels.rows() == [("q", "d1", 1)]
+
+
+def test_scores_and_grades_that_are_texts_are_read():
+    log = pl.DataFrame(
+        {
+            "query_id": ["q"],
+            "retrieved": ["['a', 'b']"],
+            "scores": ["[0.9, 5e-1]"],
+            "relevant": ["['b']"],
+            "grades": ["[2]"],
+        }
+    )
+    run, qrels = ir.from_lists(log, scores="scores")
+    assert run.rows() == [("q", "a", 0.9), ("q", "b", 0.5)]
+    assert qrels.rows() == [("q", "b", 2.0)]
+
+
+NOT_PRINTED = {
+    "dicts": ("[{'id': 1}]", "map_elements(ast.literal_eval"),
+    "an escape": (r"['it\\'s']", "map_elements(ast.literal_eval"),
+    "words of several": ("[doc one, doc two]", "map_elements(ast.literal_eval"),
+    "a missing one": ("['d1', None]", "map_elements(ast.literal_eval"),
+    "an ellipsis of NumPy": ("['d1' ... 'd9']", "map_elements(ast.literal_eval"),
+    "no brackets": ("d1, d2", "str.split(',')"),
+}
+
+
+@pytest.mark.parametrize(("text", "advice"), NOT_PRINTED.values(), ids=NOT_PRINTED)
+def test_another_text_is_an_error_whose_advice_parses_it(text, advice):
+    log = pl.DataFrame({"query_id": ["q"], "retrieved": [text], "relevant": [["d1"]]})
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(log)
+    assert advice in str(error.value)
+    with pytest.raises(ir.IRError, match=r"for lists in texts to be read: frame.collect\(\)"):
+        ir.from_lists(log.lazy())

@@ -755,3 +755,13 @@ def test_what_a_column_is_called_elsewhere_is_averaged_as_what_it_is():
     assert ir.mean(per_query.select("query_id", "gm_map")).item() == pytest.approx(0.5)
     # (1 + 6) of 8 relevant documents.
     assert ir.mean(per_query.drop("gm_map"), average="micro").item() == pytest.approx(7 / 8)
+
+
+def test_a_precision_without_a_cutoff_is_warned_of_where_it_is_typed():
+    with pytest.warns(
+        ir.IRWarning, match="'P' alone is the precision of the whole list, and to trec_eval that at nine"
+    ):
+        assert names_of(["P"]) == ["P"]
+    with warnings.catch_warnings(action="error"):
+        assert names_of([ir.precision(), "R", "Success"]) == ["P", "R", "Success"]
+        assert pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1]}).ir.p({"q": ["d"]}).columns[1:] == ["P"]

@@ -385,3 +385,12 @@ def test_a_measure_of_the_package_can_not_be_replaced():
         def better_ndcg() -> pl.Expr:
             """Better."""
             return ir.rank.max()
+
+
+def test_stars_that_are_all_relevant_are_warned_of():
+    run, qrels = {"q": ["d1", "d2"]}, pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d2"], "rating": [1, 5]})
+    with pytest.warns(ir.IRWarning, match=r"to 'P@1' every rating is relevant, the lowest too.*'P\(rel=4\)@1'"):
+        ir.evaluate(run, qrels, ["P@1", "nDCG@1"])
+    ir.evaluate(run, qrels, ["P(rel=4)@1", "nDCG@1"])
+    ir.evaluate(run, qrels.with_columns(rating=pl.col("rating") - 1), "P@1")
+    ir.evaluate(run, qrels.rename({"rating": "relevance"}), "P@1")

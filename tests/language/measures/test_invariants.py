@@ -259,7 +259,6 @@ def test_unjudged_documents_in_the_relation_change_nothing(kind, grades):
 
 
 @of_every_kind
-@pytest.mark.filterwarnings("ignore:'P' alone is the precision of the whole list")
 def test_method_function_and_name_are_one(kind):
     run, qrels = collection_of(kind, 1)
     assert_same(ir.evaluate(run, qrels, [measure.meta.output_name() for measure in every_measure(kind)]), figures(kind))
