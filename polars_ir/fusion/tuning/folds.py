@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +22,9 @@ def folds_of(queries: pl.DataFrame, by: Any, folds: int, seed: int) -> pl.DataFr
         groups = queries.with_columns(group=own_group)
     else:
         column = _groups(by, queries.schema["query_id"])
+        if column.height and column.join(queries, on="query_id", how="semi").is_empty():
+            ids = quoted(column["query_id"].head(3)), quoted(queries["query_id"].head(3))
+            raise OptionError(f"has none of the judged queries; its ids are {ids[0]}, and theirs {ids[1]}.", about="by")
         groups = queries.join(column, on="query_id", how="left").with_columns(
             group=pl.coalesce(pl.format("group {}", pl.col("group")), own_group)
         )
@@ -37,10 +41,10 @@ def folds_of(queries: pl.DataFrame, by: Any, folds: int, seed: int) -> pl.DataFr
 def _groups(by: Any, dtype: pl.DataType) -> pl.DataFrame:
     """The group of each query that has one."""
     if isinstance(by, Mapping):
-        frame = pl.DataFrame(
-            {"query_id": list(by), "group": [None if group is None else str(group) for group in by.values()]},
-            strict=False,
-        )
+        # NaN is what pandas has in place of null.
+        is_nan = [isinstance(group, float) and math.isnan(group) for group in by.values()]
+        groups = [None if nan or group is None else str(group) for nan, group in zip(is_nan, by.values(), strict=True)]
+        frame = pl.DataFrame({"query_id": list(by), "group": groups}, strict=False)
         return frame.with_columns(pl.col("query_id").cast(dtype))
     frame = to_polars("by", by, column="group").lazy().collect()
     query = required("by", "query_id", frame.columns)

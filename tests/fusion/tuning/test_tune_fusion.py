@@ -1,5 +1,6 @@
 """Tuning tells what it is worth: by queries it was not made on, and against what needs no choice."""
 
+import random
 from itertools import permutations
 from pathlib import Path
 
@@ -80,6 +81,21 @@ def test_groups_are_not_parted():
         assert len(set(folds.values())) == 5
     # Otherwise they would be: half of the neighbours are in other folds.
     assert any(a != b for a, b in zip(*[iter(dict(folds_of(of.qrels, None, 5, 0).rows()).values())] * 2, strict=False))
+
+
+@pytest.mark.parametrize("none", [None, float("nan")])
+def test_a_query_without_a_group_is_one_of_its_own_in_any_form(none):
+    queries = pl.DataFrame({"query_id": [f"q{i}" for i in range(20)]})
+    for seed in range(5):
+        chance = random.Random(seed)
+        by = {query: chance.choice(["a", "b", none]) for query in queries["query_id"] if chance.random() < 0.8}
+        groups = {query: group for query, group in by.items() if group in ("a", "b")}
+        table = pl.DataFrame({"query_id": list(groups), "group": list(groups.values())})
+        folds = folds_of(queries, by, 3, seed)
+        assert folds.sort("query_id").equals(folds_of(queries, table, 3, seed).sort("query_id"))
+        assert folds.sort("query_id").equals(folds_of(queries, table.to_pandas(), 3, seed).sort("query_id"))
+    with pytest.raises(ir.IRError, match="none of the judged queries; its ids are 'Q1', and theirs 'q0', 'q1', 'q10'"):
+        folds_of(queries, {"Q1": "a"}, 3, 0)
 
 
 @pytest.mark.whole("a second")
