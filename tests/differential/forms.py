@@ -6,7 +6,7 @@ decides anything here, as ties are broken by id.
 
 import random
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -15,7 +15,7 @@ import polars_ir as ir
 
 #: Dtypes of scores, of grades and of ids.
 SCORES = (pl.Float64, pl.Float32, pl.Decimal(10, 2), pl.Int64, pl.UInt64, pl.Int128, pl.UInt8)
-GRADES = (pl.Int64, pl.Float64, pl.Float32, pl.Decimal(10, 2), pl.UInt8, pl.Int128)
+GRADES = (pl.Int64, pl.Float64, pl.Float32, pl.Decimal(10, 2), pl.UInt8, pl.Int128, pl.Boolean)
 IDS = [f"d{i}" for i in range(12)]
 TEXTS = (pl.String, pl.Categorical, pl.Enum(IDS))
 
@@ -26,7 +26,7 @@ HOSTILE = (
     *("weight", "value", "place", "number", "was_doc", "n_runs", "first_rank", "ideal_rank", "polars_ir"),
 )
 
-Call = Callable[[Any, Any], Any]
+Call = Callable[..., Any]
 
 #: Calls of a run and its judgments.
 CALLS: dict[str, Call] = {
@@ -50,23 +50,50 @@ CALLS: dict[str, Call] = {
     "deduplicate": lambda run, _: ir.deduplicate(run),
     "normalize": lambda run, _: ir.normalize(run, "z"),
     "pool": lambda run, _: ir.pool(run, depth=2),
+    "similarity": lambda run, _: ir.similarity(run, k=2),
+}
+
+#: Calls of a run that holds its grades.
+OF_LABELLED: dict[str, Call] = {
+    "labelled": lambda run: ir.evaluate(run, None, ["AP", "nDCG@3", "RR", "NumRet"]),
+    "labelled, condensed": lambda run: ir.evaluate(run, None, ["P@2", "bpref"], judged_only=True),
+    "labelled, expected": lambda run: ir.evaluate(run, None, ["AP", "P@2"], ties="expected"),
+    "labelled, bounds": lambda run: ir.evaluate(run, None, ["P@2", "nDCG@3"], bounds=True),
+}
+
+#: Calls of figures per query; systems are named, since those of a table have the order of their rows.
+OF_PER_QUERY: dict[str, Call] = {
+    "mean, by": lambda frame: ir.mean(frame, by="lang"),
+    "mean, weights": lambda frame: ir.mean(frame, weights="weight"),
+    "summarize, by": lambda frame: ir.summarize(frame, by="lang", interval="t"),
+    "summarize, BCa": lambda frame: ir.summarize(frame, interval="BCa", resamples=200, weights="weight"),
+    "compare": lambda frame: ir.compare(frame, baseline="a"),
+    "compare, randomisation": lambda frame: ir.compare(
+        frame, measures="AP", baseline="a", test="randomisation", resamples=100
+    ),
+    "compare, by": lambda frame: ir.compare(frame, measures="RR", baseline="a", by="lang", test="sign"),
+    "risk": lambda frame: ir.risk(frame, "a", resamples=100),
+    "ranks": lambda frame: ir.ranks(frame, measures="AP"),
+    "robustness": lambda frame: ir.robustness(frame, "base"),
+    "abstention": lambda frame: ir.abstention(frame, "confidence"),
+    "worst_slices": lambda frame: ir.worst_slices(frame, "lang", measures="AP"),
 }
 
 
 def hostile(chance: random.Random, frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with columns of hostile names, before its own and after."""
-    names = chance.sample(HOSTILE, 8)
+    names = chance.sample(HOSTILE, 16)
     values = (pl.lit(None, pl.Float64), pl.lit(False), pl.lit(7), pl.lit("d1"))
     return frame.select(
-        *(chance.choice(values).alias(name) for name in names[:4]),
+        *(chance.choice(values).alias(name) for name in names[:8]),
         pl.all(),
-        *(chance.choice(values).alias(name) for name in names[4:]),
+        *(chance.choice(values).alias(name) for name in names[8:]),
     )
 
 
 def usual(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with Float64 numbers and String ids."""
-    numbers = pl.selectors.numeric() | pl.selectors.decimal()
+    numbers = pl.selectors.numeric() | pl.selectors.decimal() | pl.selectors.boolean()
     return frame.with_columns(numbers.cast(pl.Float64), (pl.selectors.all() - numbers).cast(pl.String))
 
 
@@ -75,6 +102,24 @@ def by_system(frame: pl.DataFrame) -> Any:
     if "run" not in frame.columns:
         return frame
     return {system[0]: rows.drop("run") for system, rows in frame.partition_by("run", as_dict=True).items()}
+
+
+def plain(frame: pl.DataFrame) -> Any:
+    """Nested dicts of the only value of a query and document, by system; a table with others is a list of its rows."""
+    if "run" in frame.columns and {*frame.columns} == {"run", "query_id", "doc_id", "score"}:
+        return {system: plain(rows) for system, rows in by_system(frame).items()}
+    if frame.width == 3 and "doc_id" in frame.columns:
+        nested: dict[str, dict[str, Any]] = {}
+        for query, document, value in frame.rows():
+            nested.setdefault(query, {})[document] = value
+        return nested
+    return frame.to_dicts()
+
+
+def in_pieces(chance: random.Random, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame in chunks of some rows."""
+    size = chance.randint(1, 4)
+    return pl.concat([*frame.iter_slices(size), frame.clear()], rechunk=False)
 
 
 def of_pandas(frame: pl.DataFrame) -> bool:
@@ -90,9 +135,29 @@ FORMS: dict[str, Callable[[random.Random, pl.DataFrame], Any]] = {
     "hostile": hostile,
     "hostile, lazy": lambda chance, frame: hostile(chance, frame).lazy(),
     "by system": lambda _, frame: by_system(frame),
+    "by system, lazy": lambda _, frame: lazily(by_system(frame)),
+    "plain": lambda _, frame: plain(frame),
+    "in pieces": in_pieces,
     "of usual dtypes": lambda _, frame: usual(frame),
     "pandas": lambda _, frame: frame.to_pandas() if of_pandas(frame) else frame,
+    "pandas, indexed": lambda chance, frame: indexed(chance, frame) if of_pandas(frame) else frame,
 }
+
+#: The forms of a run that holds its grades, which is one table.
+FORMS_OF_LABELLED = tuple(form for form in FORMS if not form.startswith("by system"))
+
+#: The forms of figures per query, whose other columns are attributes or measures.
+FORMS_OF_PER_QUERY = ("shuffled", "lazy", "by system", "by system, lazy", "in pieces", "pandas", "pandas, indexed")
+
+
+def lazily(frames: Any) -> Any:
+    """The frames of systems, or the one frame, as plans."""
+    return {system: rows.lazy() for system, rows in frames.items()} if isinstance(frames, dict) else frames.lazy()
+
+
+def indexed(chance: random.Random, frame: pl.DataFrame) -> Any:
+    """A pandas frame of shuffled rows, which keep their index."""
+    return frame.to_pandas().sample(frac=1, random_state=chance.randrange(99))
 
 
 def tables(chance: random.Random) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -114,6 +179,29 @@ def tables(chance: random.Random) -> tuple[pl.DataFrame, pl.DataFrame]:
     return run.with_columns(cast), qrels.with_columns(cast)
 
 
+def labelled(chance: random.Random) -> tuple[pl.DataFrame]:
+    """A run of two systems that holds its grades, some of them null."""
+    run, qrels = tables(chance)
+    return (run.join(qrels, on=["query_id", "doc_id"], how="left", maintain_order="left"),)
+
+
+def per_query(chance: random.Random) -> tuple[pl.DataFrame]:
+    """Figures of two systems by query, with attributes of the queries."""
+    queries = [f"q{i}" for i in range(chance.randint(5, 12))]
+    of_query = pl.DataFrame(
+        {
+            "query_id": queries,
+            "lang": [chance.choice(["de", "en"]) for _ in queries],
+            "base": [chance.choice(["u", "v"]) for _ in queries],
+            "weight": [chance.choice([1.0, 0.5, 2.0]) for _ in queries],
+            "confidence": [chance.random() for _ in queries],
+        }
+    )
+    figures = [(run, q, *(chance.choice([0, 0.25, 0.5, 1 / 3, 1]) for _ in "AR")) for run in "ba" for q in queries]
+    frame = pl.DataFrame(figures, schema=["run", "query_id", "AP", "RR"], orient="row", strict=False)
+    return (frame.join(of_query, on="query_id", maintain_order="left"),)
+
+
 def rows_of(result: Any, columns: list[str] | None = None) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The columns of a result, and its rows in one order."""
     frame = result.collect() if isinstance(result, pl.LazyFrame) else result
@@ -122,22 +210,39 @@ def rows_of(result: Any, columns: list[str] | None = None) -> tuple[list[str], l
     return frame.columns, sorted(frame.rows(), key=repr)
 
 
-def differences(seed: int, number: int, calls: Mapping[str, Call] = CALLS) -> list[str]:
+def drawn(chance: random.Random) -> tuple[str, Call, tuple[pl.DataFrame, ...], list[str]]:
+    """A call with its tables, and the names of the forms that these may have."""
+    made, calls, forms = chance.choices(
+        (
+            (tables, CALLS, (*FORMS, "hostile", "hostile, lazy")),
+            (labelled, OF_LABELLED, FORMS_OF_LABELLED),
+            (per_query, OF_PER_QUERY, FORMS_OF_PER_QUERY),
+        ),
+        (6, 1, 1),
+    )[0]
+    name = chance.choice(list(calls))
+    return name, calls[name], made(chance), list(forms)
+
+
+def differences(seed: int, number: int) -> list[str]:
     """The forms of a call, drawn by its number, that give other rows than the first."""
     chance = random.Random(f"forms/{seed}/{number}")
-    run, qrels = tables(chance)
-    name = chance.choice(list(calls))
+    name, call, given, forms = drawn(chance)
     columns: list[str] | None = None
     wanted: list[tuple[Any, ...]] = []
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ir.IRWarning)
-        for form in ("first", *chance.sample(list(FORMS), 3)):
+        for form in ("first", *chance.sample(forms, 2)):
             try:
                 made = FORMS.get(form, lambda _, frame: frame)
-                of_form, rows = rows_of(calls[name](made(chance, run), made(chance, qrels)), columns)
+                of_form, rows = rows_of(call(*(made(chance, table) for table in given)), columns)
                 if form == "first":
                     columns, wanted = of_form, rows
+            except ir.IRError as error:
+                if "lazy" not in form or "LazyFrame" not in str(error):
+                    found.append(f"{name} of {form} ({seed}, {number}): {type(error).__name__}: {error!s:.200}")
+                continue
             except Exception as error:  # noqa: BLE001  # no form of valid rows is an error
                 found.append(f"{name} of {form} ({seed}, {number}): {type(error).__name__}: {error!s:.200}")
                 continue

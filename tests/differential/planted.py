@@ -269,6 +269,24 @@ OF_FORMS = (
         "turned = score if",
     ),
     Bug("a dict of systems is lost", "frames.table.run_table", "holds_systems(run)", "not holds_systems(run)"),
+    Bug("a row of pandas is taken for a header", "frames.kinds.from_pandas", "(_plain(value))", "(_plain(value[1:]))"),
+)
+
+#: Bugs that show where a column, or a measure, has some name.
+OF_NAMES = (
+    Bug(
+        "a column is taken for an old id",
+        "runs.verbs.collapse",
+        'f"polars_ir: {role}"',
+        '"kept" if role in "doc_id" else "new"',
+    ),
+    Bug("a measure called as a part is one", "language.names.measure_of", "if measure and", "if"),
+    Bug(
+        "the name of a relation's column is a judge's",
+        "frames.table.qrels_table",
+        "(names.values(), without)",
+        "(names.values(),)",
+    ),
 )
 
 

@@ -45,6 +45,9 @@ def poisoned(seed: int, number: int) -> Case | None:
 
 def is_possible(case: Case, poison: Poison) -> bool:
     """True if tables have a place for the poison: names of a dict are never null, nor are ids that nobody sees."""
+    if poison.role == "grade" and case.collection.labelled and case.tables.run == "pandas":
+        # NaN is null in pandas, and a document without a grade is unjudged.
+        return poison.value is not None and not math.isnan(poison.value)
     return not (poison.role == "system" and case.tables.by_system) and (
         poison.role not in ("document", None) or case.collection.with_ids
     )

@@ -24,4 +24,4 @@ def test_every_form_of_a_call_gives_the_same_rows(part):
 @pytest.mark.whole("up to a hundred cases a bug")
 def test_a_planted_bug_of_a_form_is_found(bug):
     with planted.planted(bug):
-        assert any(forms.differences(0, number) for number in range(400)), f"400 cases do not find that {bug.about}"
+        assert any(forms.differences(0, number) for number in range(800)), f"800 cases do not find that {bug.about}"

@@ -8,6 +8,7 @@ from suite import share
 
 import polars_ir as ir
 
+from . import planted
 from .forms import HOSTILE
 
 #: Names that results and plans have for columns of theirs, and names that are odd in themselves.
@@ -116,3 +117,13 @@ def test_a_measure_may_have_any_name_that_is_not_refused(call):
         except ir.IRError:
             continue
         assert found == rows(MEASURES[call], "zzz"), name
+
+
+@pytest.mark.parametrize("bug", planted.OF_NAMES, ids=lambda bug: bug.about)
+@pytest.mark.whole("all names")
+def test_a_planted_bug_of_a_name_is_found(bug):
+    with planted.planted(bug), pytest.raises((AssertionError, pl.exceptions.PolarsError)):  # noqa: PT012  # any of them
+        for call in CALLS:
+            test_a_column_is_read_under_any_name_or_refused(call)
+        for call in MEASURES:
+            test_a_measure_may_have_any_name_that_is_not_refused(call)
