@@ -3,11 +3,13 @@
 import json
 import re
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
 import pytest
-from building import measure_pages, rankings, reference, twins, versions
-from building.docstrings import markdown, paragraph
+from building import charts, measure_pages, rankings, reference, twins, versions
+from building.docstrings import fields, markdown, paragraph
 
 import polars_ir as ir
 from polars_ir import fusion, plots, spark
@@ -28,13 +30,19 @@ def pages(tmp_path_factory) -> str:
         patch.setattr(measure_pages, "write", lambda _folder, _names: None)
         folder = tmp_path_factory.mktemp("reference")
         reference.write(folder)
-    return "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("*.md"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("**/*.md"))
+
+
+def entries(name: str, pages: str) -> int:
+    """The number of entries of a name: an object of the Python domain, or a section."""
+    found = re.escape(name.removeprefix("ir."))
+    return len(re.findall(rf"^`{{5}}{{py:\w+}} polars_ir\.{found}\b(?!\.)|^## ir\.{found}$", pages, re.MULTILINE))
 
 
 def test_every_public_name_has_one_entry(pages):
     measures = {spec.function.__name__ for spec in MEASURES}
     for name in set(ir.__all__) - measures:
-        assert len(re.findall(rf"^## ir\.{name}$", pages, re.MULTILINE)) == 1, name
+        assert entries(f"ir.{name}", pages) == 1, name
 
 
 @pytest.mark.parametrize("module", [fusion, ir.datasets, plots, spark], ids=lambda module: module.__name__)
@@ -42,7 +50,17 @@ def test_every_public_name_of_a_module_has_one_entry(module, pages):
     prefix = module.__name__.rpartition(".")[2]
     for name in module.__all__:
         entry = f"ir.{name}" if getattr(ir, name, None) is getattr(module, name) else f"ir.{prefix}.{name}"
-        assert pages.count(f"\n## {entry}\n") == 1, name
+        assert entries(entry, pages) == 1, name
+
+
+def test_a_group_has_a_table_of_its_functions_and_a_function_a_page_with_types(pages):
+    assert "| [`ir.compare`](#ir.compare) | " in pages
+    assert "(ir.compare)=\n# compare\n\n```{index} !compare, !significance, " in pages
+    assert "`````{py:function} polars_ir.compare(per_query: Any, measures: Measures = None, *, baseline: str |" in pages
+
+
+def test_every_chart_of_the_reference_is_drawn(pages):
+    assert pages.count(f'<div class="{charts.CLASS}">') == len(plots.__all__)
 
 
 @pytest.mark.parametrize("kind", reference.kinds_of_options())
@@ -68,7 +86,8 @@ def test_names_of_other_tools_stand_beside_the_columns_that_they_parse_to():
     page = measure_pages.by_tool(MEASURES)
     assert "| `ndcg_burges` | [nDCG(dcg='exp-log2')](#ir.ndcg) |" in page
     for there, here in re.findall(r"\| `([^`#]+)` \| \[([^\]]+)\]", page):
-        if there not in ("Rprec_mult", "Rprec_mult_avgjg", "iprec_at_recall"):  # they need a number after them
+        # Some need a number after them, or stand for several cutoffs, or are of two tools.
+        with suppress(ir.IRError, pl.exceptions.ComputeError):
             assert ir.parse(there).meta.output_name().partition("@")[0] == here.partition("@")[0], there
 
 
@@ -79,7 +98,7 @@ def test_there_is_a_formula_for_every_measure_and_for_no_other():
 @pytest.mark.parametrize("spec", MEASURES, ids=lambda spec: spec.name)
 @pytest.mark.whole("a page a measure", quick=12)
 def test_the_page_of_a_measure_is_whole(spec):
-    page = measure_pages.page(spec, frozenset(ir.__all__))
+    page = measure_pages.page(spec, "", frozenset(ir.__all__))
     for part in ("```{math}", "## How it moves", "## Example", "## Parameters", "## Edge cases", "## In other tools"):
         assert part in page, part
     assert "::" not in page.partition("## How it moves")[0].replace("```{math}", "")
@@ -115,6 +134,31 @@ def test_sections_of_a_docstring_become_lists_and_blocks():
     text = markdown(ir.condense, frozenset())
     assert "**Parameters**\n\n- **`run`**: " in text
     assert "```pycon\n>>> import polars_ir as ir" in text
+
+
+def test_paragraphs_and_lists_of_a_field_stay_apart():
+    text = "Returns\n-------\nA frame\n    - `a` (String);\n    - `b`, over\n      two lines.\n\n    Rows are sorted."
+    body = fields(text.partition("-------\n")[2], frozenset(), "Returns")
+    assert body == "- *A frame*:\n\n  - `a` (String);\n\n  - `b`, over two lines.\n\n  Rows are sorted."
+
+
+def test_a_measure_is_found_by_its_names_in_other_tools():
+    found = measure_pages.searched(ir.CATALOG["RR"])
+    assert {"!mrr", "!recip_rank", "!mrr@k"} <= {name.lower() for name in re.findall(r"![^,\n]+", found)}
+
+
+def test_a_chart_of_a_notebook_becomes_html_that_no_text_of_it_ends():
+    spec = {"title": "</script><b>"}
+    data = {"application/vnd.vegalite.v6+json": spec, "image/svg+xml": ["<svg/>"], "text/plain": "[chart]"}
+    cells = [{"source": "# Gallery"}, {"source": "## 1. A chart"}, {"source": "f()", "outputs": [{"data": data}]}]
+    source = [json.dumps({"nbformat": 4, "cells": cells})]
+    charts.with_charts(None, "gallery", source)
+    first, thumbnails, _, code = json.loads(source[0])["cells"]
+    assert first["source"] == "# Gallery"
+    assert '<a href="#a-chart"><svg/><span>A chart</span></a>' in thumbnails["source"]
+    shown = code["outputs"][0]["data"]["text/html"]
+    assert shown.count("</script>") == 1
+    assert shown.count("<svg/>") == 1
 
 
 def test_pages_are_listed_in_the_order_of_reading():

@@ -3,7 +3,9 @@
 After a change that moves an output, `python tests/test_notebooks.py` runs every notebook and stores its outputs.
 """
 
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
@@ -11,9 +13,22 @@ import pytest
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
+pytest.importorskip("vl_convert")
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 IDS = [path.stem for path in NOTEBOOKS]
+
+#: Charts are kept as specifications, which the book draws, and as pictures for where no script runs.
+CHARTS = """
+import altair, vl_convert
+
+def kept(spec, **_):
+    picture = vl_convert.vegalite_to_svg(spec)
+    return {"application/vnd.vegalite.v6+json": spec, "image/svg+xml": picture, "text/plain": "[chart]"}
+
+altair.renderers.register("kept", kept)
+altair.renderers.enable("kept")
+"""
 
 #: The metadata that a notebook keeps: a kernel that everyone has, nothing of the machine it ran on.
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -42,14 +57,19 @@ def execute(notebook, folder):
     fresh = nbformat.from_dict(notebook)
     for cell in code_cells(fresh):
         cell.outputs, cell.execution_count = [], None
-    nbclient.NotebookClient(
+    client = nbclient.NotebookClient(
         fresh,
         kernel_name="python3",
         timeout=900,
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
-    ).execute()
+    )
+    with TemporaryDirectory() as ipython:
+        startup = Path(ipython, "profile_default", "startup")
+        startup.mkdir(parents=True)
+        (startup / "charts.py").write_text(CHARTS)
+        client.execute(env={**os.environ, "IPYTHONDIR": ipython})
     fresh.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, MADE_WITH: pl.__version__}
     return nbformat.from_dict(fresh)
 
@@ -105,4 +125,5 @@ def test_a_notebook_is_committed_whole_and_without_traces(path):
 
 if __name__ == "__main__":
     for notebook_path in NOTEBOOKS:
-        nbformat.write(execute(read(notebook_path), notebook_path.parent), notebook_path)
+        with TemporaryDirectory() as own_folder:
+            nbformat.write(execute(read(notebook_path), own_folder), notebook_path)

@@ -3,7 +3,7 @@
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import polars as pl
@@ -84,7 +84,12 @@ def _field(item: str, names: frozenset[str], title: str) -> str:
     shown = f"*{name}*" if title == "Returns" else f"**`{name}`**"
     shown += f" ({_kind(kind)})" if colon else ""
     told = textwrap.dedent(meaning).strip()
-    return f"- {shown}: {paragraph(' '.join(told.split()), names)}" if told else f"- {shown}"
+    if not told:
+        return f"- {shown}"
+    # Paragraphs, and the items of a list, stay apart.
+    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n|\n(?=- )", told)]
+    text = textwrap.indent("\n\n".join(paragraph(block, names) for block in blocks), "  ")
+    return f"- {shown}:\n\n{text}" if text.startswith("  - ") else f"- {shown}: {text.lstrip()}"
 
 
 def _kind(kind: str) -> str:
@@ -92,25 +97,51 @@ def _kind(kind: str) -> str:
     return f"{word}default `{value}`" if value else kind
 
 
-def markdown(thing: Any, names: frozenset[str]) -> str:
-    """The docstring of a function, class or module as Markdown."""
+def markdown(thing: Any, names: frozenset[str], *, summary: bool = True) -> str:
+    """The docstring of a function, class or module as Markdown, with its summary or without."""
     parts = sections(inspect.getdoc(thing) or "")
-    written = [prose(parts.pop(""), names)]
+    text = parts.pop("")
+    written = [prose(text if summary else text.partition("\n\n")[2], names)]
     for title, body in parts.items():
         text = prose(body, names) if title in {"Examples", "References"} else fields(body, names, title)
         written.append(f"**{title}**\n\n{text}")
     return "\n\n".join(written)
 
 
-def signature(name: str, function: Callable[..., Any]) -> str:
-    """A call with its parameters and their defaults, one a line where they are many."""
-    parameters = list(inspect.signature(function).parameters.values())
-    shown = [str(each.replace(annotation=inspect.Parameter.empty)) for each in parameters]
-    keyword = next((place for place, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY), None)
-    if keyword is not None and not any(each.kind is each.VAR_POSITIONAL for each in parameters):
-        shown.insert(keyword, "*")
-    line = f"{name}({', '.join(shown)})"
-    return line if len(line) <= 100 else f"{name}(\n" + "".join(f"    {each},\n" for each in shown) + ")"
+def summary_of(thing: Any, names: frozenset[str]) -> str:
+    """The first paragraph of a docstring as Markdown."""
+    return paragraph(" ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split()), names)
+
+
+class _Type(str):
+    """A type as it is written, which a signature shows without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+#: What a result is annotated with that a checker can not know.
+UNKNOWN = {"Any", "Eager", "SameKind"}
+
+
+def declaration(name: str, function: Callable[..., Any]) -> str:
+    """A call with its parameters, their types and defaults, and the type of its result."""
+    called = inspect.signature(function)
+    kinds = [each.replace(annotation=_typed(each.annotation)) for each in called.parameters.values()]
+    result = _typed(called.return_annotation)
+    text = f"{name}{called.replace(parameters=kinds, return_annotation=called.empty if result in UNKNOWN else result)}"
+    return re.sub(r"\b(collections\.abc|typing)\.", "", text)
+
+
+def _typed(annotation: Any) -> Any:
+    return _Type(annotation) if isinstance(annotation, str) else annotation
+
+
+def index_entries(words: Iterable[str]) -> str:
+    """Entries of the index, which the search finds first."""
+    return f"```{{index}} {', '.join(f'!{word}' for word in words)}\n```"
 
 
 def table(frame: pl.DataFrame) -> str:

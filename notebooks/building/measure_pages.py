@@ -11,7 +11,7 @@ import polars as pl
 
 import polars_ir as ir
 from building import pictures
-from building.docstrings import paragraph, prose, sections, signature, table
+from building.docstrings import declaration, index_entries, paragraph, prose, sections, table
 from building.rankings import CASES, FIXED, FIXED_GRADE, LENGTH, evaluated, shown
 from polars_ir.language.measure import SPELLING, Spec
 
@@ -38,34 +38,43 @@ def write(folder: Path, names: frozenset[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     measures = [spec for spec in ir.CATALOG.values() if spec.ours]
     for spec in measures:
-        pictures.draw(spec, folder / f"{file_of(spec)}.svg")
-        (folder / f"{file_of(spec)}.md").write_text(page(spec, names), encoding="utf-8")
+        drawn = pictures.draw(spec, folder / f"{file_of(spec)}.svg")
+        (folder / f"{file_of(spec)}.md").write_text(page(spec, drawn, names), encoding="utf-8")
     (folder / "index.md").write_text(listing(measures), encoding="utf-8")
 
 
-def page(spec: Spec, names: frozenset[str]) -> str:
-    """The page of a measure."""
+def page(spec: Spec, drawn: str, names: frozenset[str]) -> str:
+    """The page of a measure, with its picture."""
     function = spec.function.__name__
     parts = sections(inspect.getdoc(spec.function) or "")
     meaning, _, told = parts[""].partition("\n")
     told = PLAIN_FORMULA.sub("", told, count=1).strip()
-    call = signature(f"ir.{function}", spec.function)
+    call = declaration(f"polars_ir.{function}", spec.function)
     column = shown(spec).meta.output_name()
     written = [
         f"(ir.{function})=\n(measure.{spec.name})=\n# {spec.name}",
+        searched(spec),
         paragraph(meaning, names),
         f"```{{math}}\n{FORMULAS[spec.name]}\n```",
         prose(told, names),
         facts(spec),
-        picture(spec),
+        f"{picture(spec)}\n\n{drawn}",
         f"## Example\n\n```pycon\n{parts['Examples']}\n```",
         on_pydocs(spec),
-        f"## Parameters\n\n```python\n{call}\n```\n\n{parameters(spec, names)}",
+        f"## Parameters\n\n````{{py:function}} {call}\n\n{parameters(spec, names)}\n````",
         f"## Edge cases\n\nOf `{column}`, computed as this page was built:\n\n{edge_cases(spec)}",
         f"## In other tools\n\n{elsewhere(spec)}",
         f"## Source\n\n{paragraph(spec.source, names)}",
     ]
     return "\n\n".join(part for part in written if part) + "\n"
+
+
+def searched(spec: Spec) -> str:
+    """Entries of the index: the names of a measure here and in other tools, alone and with a cutoff."""
+    elsewhere = (name for text in spec.also.values() for name, _ in SPELLING.findall(text))
+    names = [spec.name, spec.function.__name__, *elsewhere]
+    names += [f"{name}@k" for name in names] if spec.at == "k" else []
+    return index_entries({name.lower(): name for name in reversed(names)}.values())
 
 
 def facts(spec: Spec) -> str:
@@ -91,8 +100,7 @@ def picture(spec: Spec) -> str:
         "## How it moves with rank and grade\n\n"
         f"One document goes down a ranking of {LENGTH}. The others are judged not relevant, except one of grade "
         f"{FIXED_GRADE}, the {FIXED}th of the others.{subtopic} Each line is a grade of the moving document; grades "
-        "with equal values share a line.\n\n"
-        f"![{spec.name} by the rank and the grade of a document]({file_of(spec)}.svg)"
+        "with equal values share a line."
     )
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import altair as alt
 
+from building.charts import draw_both
 from building.rankings import course, shown
 from polars_ir.language.measure import Spec
 
@@ -11,8 +12,8 @@ from polars_ir.language.measure import Spec
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
 
 
-def draw(spec: Spec, path: Path) -> None:
-    """Write the picture of a measure as SVG."""
+def draw(spec: Spec, path: Path) -> str:
+    """Write the picture of a measure, and return the Markdown that shows it."""
     values = course(spec)
     named = shown(spec).meta.output_name()
     lines = values["document"].unique(maintain_order=True).to_list()
@@ -32,4 +33,4 @@ def draw(spec: Spec, path: Path) -> None:
         # Fonts of browsers are wider than the one that columns are measured with.
         .configure_legend(orient="top", columns=3, columnPadding=30, labelLimit=300)
     )
-    chart.save(path)
+    return draw_both(chart, path, f"{spec.name} by the rank and the grade of a document")

@@ -1,6 +1,7 @@
 """The reference: an entry for every public name, measure, option, format, command and extra, from their records."""
 
 import argparse
+import doctest
 import inspect
 import re
 import shutil
@@ -12,8 +13,8 @@ from typing import Any, is_typeddict
 import polars as pl
 
 import polars_ir as ir
-from building import measure_pages, way
-from building.docstrings import markdown, paragraph, signature, table
+from building import charts, doors, measure_pages, way
+from building.docstrings import declaration, index_entries, markdown, paragraph, summary_of, table
 from polars_ir import fusion, per_query, plots, runs, spark
 from polars_ir.cli import PROGRAMS
 from polars_ir.cli.commands import COMMANDS
@@ -65,8 +66,22 @@ def public(module: Any) -> dict[str, Any]:
     return {name: getattr(module, name) for name in module.__all__}
 
 
-def pages() -> dict[str, tuple[str, dict[str, Any]]]:
-    """The pages of names: the file, its title, and the names it has with what they stand for; each name once."""
+#: Words that are searched for, by the function that they lead to.
+SEARCHED = {
+    "compare": ("significance", "t-test", "p-value", "confidence interval", "effect size"),
+    "evaluate": ("metrics", "evaluation"),
+    "gate": ("continuous integration", "regression test", "non-inferiority"),
+    "power": ("sample size",),
+    "from_lists": ("RAG", "lists of documents"),
+    "fuse": ("reciprocal rank fusion", "hybrid search"),
+    "ranks": ("leaderboard",),
+    "table": ("LaTeX", "publication table"),
+    "validate": ("data quality", "missing judgments"),
+}
+
+
+def pages() -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """The pages of groups: file, title, a sentence, and the names with what they stand for, each once."""
     rest = public(ir)
     measures = {spec.function.__name__ for spec in ir.CATALOG.values()}
     taken = {name: rest.pop(name) for name in measures & rest.keys()}
@@ -77,65 +92,124 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
 
     words = ("measure", "catalog", "parse", "CATALOG", *EXPRESSIONS, "relevant", "gain", "hits", "n_relevant", "top")
     return {
-        "runs": ("Functions of a run", take(runs.__all__)),
-        "per_query": ("Functions of a per-query frame", take([*per_query.__all__, "table"])),
-        "fusion": ("Fusion", take(["fuse", "tune_fusion", "complementarity", "contribution"])),
+        "runs": ("Functions of a run", "Evaluation of runs, and what is done with their rankings.", take(runs.__all__)),
+        "per_query": (
+            "Functions of a per-query frame",
+            "Means, tests, gates and tables of what `evaluate` returns, a row per query.",
+            take([*per_query.__all__, "table"]),
+        ),
+        "fusion": (
+            "Fusion",
+            "One run of several, the weights that are best, and what each run adds.",
+            take(["fuse", "tune_fusion", "complementarity", "contribution"]),
+        ),
         "files": (
             "Functions of files",
+            "Readers and writers of runs and judgments, in memory and lazily.",
             take([n for n in list(rest) if n.startswith(("read_", "scan_", "sink_", "write_"))]),
         ),
-        "words": ("Words for measures", take([*words, "ratio", "or_zero", "if_relevant", "relevance_string"])),
-        "data": ("Data and judgments", take(["datasets", "from_lists", "judgments", "overlap"])),
-        "errors": ("Errors", take(["IRError", "IRWarning"])),
-        "other": ("Other names", rest),
+        "words": (
+            "Words for measures",
+            "The catalogue, and the expressions that measures of your own are made of.",
+            take([*words, "ratio", "or_zero", "if_relevant", "relevance_string"]),
+        ),
+        "data": (
+            "Data and judgments",
+            "Test collections, runs and judgments from lists, and judgments of several judges.",
+            take(["datasets", "from_lists", "judgments", "overlap"]),
+        ),
+        "errors": ("Errors", "The base of all errors, and the class of all warnings.", take(["IRError", "IRWarning"])),
+        "other": ("Other names", "Modules, typed access to `.ir`, and two rankings side by side.", rest),
     }
 
 
 def write(folder: Path) -> None:
     """Write the reference into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    functions = folder / "functions"
+    functions.mkdir(parents=True, exist_ok=True)
     names = frozenset(ir.__all__) - {"CATALOG"}  # targets of links are the same in capitals
     measure_pages.write(folder / "measures", names)
-    texts = {name: names_page(title, held, names) for name, (title, held) in pages().items() if held}
-    texts["fusion"] += module_entries("fusion", fusion, names)
-    texts["data"] += module_entries("datasets", ir.datasets, names)
-    texts["plots"] = "# Charts\n\n" + markdown(plots, names) + "\n" + module_entries("plots", plots, names)
-    texts["spark"] = spark_page(names)
+    groups = {
+        name: (title, told, {f"ir.{n}": thing for n, thing in held.items()})
+        for name, (title, told, held) in pages().items()
+    }
+    groups["fusion"][2].update(own_names("fusion", fusion))
+    groups["data"][2].update(own_names("datasets", ir.datasets))
+    groups["plots"] = ("Charts", (inspect.getdoc(plots) or "").partition("\n\n")[0], own_names("plots", plots))
+    texts = {name: group_page(functions, *group, names) for name, group in groups.items() if group[2]}
+    texts["spark"] = spark_page(functions, names)
     texts["elsewhere"] = measure_pages.by_tool([spec for spec in ir.CATALOG.values() if spec.ours])
     texts |= {"options": options_page(names), "formats": formats_page(names), "commands": commands_page()}
     texts["extras"] = extras_page(
         tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     )
     texts["changes"] = (PROJECT.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-    texts["contributing"] = contributing_page()
-    way.draw(folder / "way.svg")
+    doors.draw(folder / "doors")
+    texts["contributing"] = contributing_page(way.draw(folder / "way.svg"))
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(index(list(texts)), encoding="utf-8")
 
 
-def names_page(title: str, held: Mapping[str, Any], names: frozenset[str]) -> str:
-    """A page of public names of the package."""
-    return "\n\n".join([f"# {title}", *(entry("ir", name, thing, names) for name, thing in held.items())]) + "\n"
+def _full(held: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"ir.{name}": thing for name, thing in held.items()}
 
 
-def module_entries(name: str, module: Any, names: frozenset[str]) -> str:
-    """Entries of the names of a module that stand for something else than in the package, or that only it has."""
+def own_names(name: str, module: Any) -> dict[str, Any]:
+    """The names of a module that stand for something else than in the package, or that only it has."""
     own = {each: thing for each, thing in public(module).items() if thing is not getattr(ir, each, None)}
-    return "\n" + "\n\n".join(entry(f"ir.{name}", each, thing, names) for each, thing in own.items()) + "\n"
+    return {f"ir.{name}.{each}": thing for each, thing in own.items()}
 
 
-def entry(prefix: str, name: str, thing: Any, names: frozenset[str]) -> str:
-    """The object of a name: its call and its docstring."""
-    target = f"({prefix}.{name})=\n" if name != "CATALOG" else ""
-    head = f"{target}## {prefix}.{name}"
+def group_page(folder: Path, title: str, told: str, held: Mapping[str, Any], names: frozenset[str]) -> str:
+    """The page of a group, with a table of its names; each function and class has a page of its own, in the folder."""
+    own = {name: thing for name, thing in held.items() if inspect.isfunction(thing) or isinstance(thing, type)}
+    for name, thing in own.items():
+        (folder / f"{name.removeprefix('ir.')}.md").write_text(own_page(name, thing, names), encoding="utf-8")
+    rows = [(f"[`{name}`](#{name})", summary_of(thing, names)) for name, thing in own.items()]
+    listed = table(pl.DataFrame(rows, schema=["name", "meaning"], orient="row"))
+    tree = "\n".join(f"functions/{name.removeprefix('ir.')}" for name in own)
+    parts = [f"# {title}", paragraph(told, names), listed, f"```{{toctree}}\n:hidden:\n\n{tree}\n```"]
+    parts = parts if own else parts[:2]
+    return "\n\n".join([*parts, *(entry(name, thing, names) for name, thing in held.items() if name not in own)]) + "\n"
+
+
+def own_page(name: str, thing: Any, names: frozenset[str]) -> str:
+    """The page of a function or class, an object of Sphinx's Python domain."""
+    short, is_class = name.rpartition(".")[2], isinstance(thing, type)
+    full = name.replace("ir.", "polars_ir.", 1)
+    declared = full if is_class else declaration(full, thing)
+    return "\n\n".join(
+        [
+            f"({name})=\n# {short}",
+            index_entries([short, *SEARCHED.get(short, ())]),
+            summary_of(thing, names),
+            *([example_chart(thing)] if name.startswith("ir.plots.") else []),
+            (
+                f"`````{{py:{'class' if is_class else 'function'}}} {declared}\n\n"
+                f"{markdown(thing, names, summary=False)}\n`````\n"
+            ),
+        ]
+    )
+
+
+def example_chart(function: Any) -> str:
+    """The chart that the example of a function draws."""
+    space: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(inspect.getdoc(function) or ""):
+        if not example.want:
+            exec(example.source, space)  # noqa: S102  # an example of the package's own
+    return charts.of_chart(space["chart"], f"The chart of the example of {function.__name__}")
+
+
+def entry(name: str, thing: Any, names: frozenset[str]) -> str:
+    """What a name stands for that is neither function nor class."""
+    head = f"## {name}" if name == "ir.CATALOG" else f"({name})=\n## {name}"
     if isinstance(thing, pl.Expr):
-        return f"{head}\n\nAn expression. {EXPRESSIONS[name]}"
-    if inspect.isfunction(thing):
-        return f"{head}\n\n```python\n{signature(f'{prefix}.{name}', thing)}\n```\n\n{markdown(thing, names)}"
-    if isinstance(thing, type) or inspect.ismodule(thing):
+        return f"{head}\n\nAn expression. {EXPRESSIONS[name.removeprefix('ir.')]}"
+    if inspect.ismodule(thing):
         return f"{head}\n\n{markdown(thing, names)}"
-    return f"{head}\n\n{constant(name, thing)}"
+    return f"{head}\n\n{constant(name.rpartition('.')[2], thing)}"
 
 
 def constant(name: str, thing: Any) -> str:
@@ -149,14 +223,15 @@ def constant(name: str, thing: Any) -> str:
     return ", ".join(f"`{each}`" for each in shown)
 
 
-def spark_page(names: frozenset[str]) -> str:
+def spark_page(folder: Path, names: frozenset[str]) -> str:
     """The page of Spark; its docstring has titles of its own."""
     first, *rest = re.split(r"\n\n(?=How it goes|On a cluster)", inspect.getdoc(spark) or "")
     shown = ["# Spark", first]
     for section in rest:
         title, _, body = section.partition("\n")
         shown.append(f"## {title}\n\n{inspect.cleandoc(body)}")
-    return "\n\n".join(shown) + "\n" + module_entries("spark", spark, names)
+    _, _, listed = group_page(folder, "Spark", "", own_names("spark", spark), names).partition("\n\n\n\n")
+    return "\n\n".join([*shown, "## Functions", listed])
 
 
 def kinds_of_options() -> list[type]:
@@ -229,11 +304,10 @@ def extras_page(extras: Mapping[str, list[str]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def contributing_page() -> str:
+def contributing_page(picture: str) -> str:
     """The page for contributors, in which the way of a call through the code is drawn."""
     text = (PROJECT.parent / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
     before, heading, after = text.partition("\n## To add\n")
-    picture = f"![The functions that {way.CALL} enters, in order, each on the line of its file](way.svg)"
     counted = "`python tests/support/ways.py` counts it, and the ways of other calls."
     return f"{before}\n{picture}\n\n{counted}\n{heading}{after}"
 
@@ -243,7 +317,8 @@ def index(files: list[str]) -> str:
     listed = "\n".join(["measures/index", *files])
     return (
         "# Reference\n\nGenerated from the package as the book is built: every public name, measure, option, format, "
-        f"command and extra.\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+        f"command and extra. [Index](genindex) has them by letter.\n\n```{{py:module}} polars_ir\n```\n\n"
+        f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
     )
 
 

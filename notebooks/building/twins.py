@@ -1,6 +1,7 @@
 """Pages for machines: a Markdown twin of each page, `llms.txt` with their list, `llms-full.txt` with their texts."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,15 @@ from typing import Any
 ABSTRACT = "> Information-retrieval evaluation as a Polars namespace: `run.ir.ndcg(qrels, k=10)`."
 
 
+#: HTML within a page: the chart of an example.
+RAW = re.compile(r"```\{raw\} html\n.*?\n```", re.DOTALL)
+
+
 def markdown_of(path: Path) -> str:
     """A page as Markdown; of a notebook the cells, and what they show as text."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        return text
+        return RAW.sub("[chart]", text)
     return "\n\n".join(_cell(cell) for cell in json.loads(text)["cells"]) + "\n"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
+from building.charts import draw_both
 from building.pictures import COLOURS
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
@@ -16,8 +17,8 @@ import ways
 CALL = "df.ir.ndcg(qrels, k=10)"
 
 
-def draw(path: Path) -> None:
-    """Write the picture of the way as SVG."""
+def draw(path: Path) -> str:
+    """Write the picture of the way, and return the Markdown that shows it."""
     entries = next(entries for name, entries, _ in ways.ways() if name == CALL)
     steps = pl.DataFrame(
         {"step": range(1, len(entries) + 1), "file": [e.file for e in entries], "room": [e.room for e in entries]}
@@ -35,4 +36,4 @@ def draw(path: Path) -> None:
         shape=alt.Shape("room:N", sort=rooms, scale=alt.Scale(domain=rooms), title="room"),
     )
     chart = (line + dots).properties(width=560, height=alt.Step(18), title=CALL).configure_view(stroke=None)
-    chart.save(path)
+    return draw_both(chart, path, f"The functions that {CALL} enters, in order, each on the line of its file")

@@ -334,7 +334,7 @@ def as_text(result: pl.DataFrame) -> str:
     for row in result.iter_rows(named=True):
         compared = f"{_number(row['mean'])} against {_number(row['old_mean'])} on {row['n_queries']} queries"
         bounds = "" if row["low"] is None else f", between {row['low']:+.4f} and {row['high']:+.4f}"
-        difference = f"difference {_number(row['difference'], '+')}{bounds}; {row['max_drop']:g} may be lost"
+        difference = f"difference {_number(row['difference'], '+')}{bounds}; a drop of {row['max_drop']:g} is allowed"
         note = f" ({row['note']})" if row["note"] else ""
         lines.append(f"{row['measure']}: {row['verdict']}: {compared}, {difference}{note}")
     return "\n".join([*lines, _conclusion(result)])

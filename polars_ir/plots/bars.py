@@ -113,7 +113,7 @@ def differences(
     y = alt.Y("difference:Q", title=f"difference in {with_direction(name)}", scale=scale, axis=axis())
     panels = [_bars_and_mean(of_run, row, y, single=len(rows) == 1) for of_run, row in zip(bars, rows, strict=True)]
     method = test.corrected(options["correction"])
-    share = f"Each bar is the mean of up to {size} queries next to each other." if size > 1 else ""
+    share = f"Each bar is the mean of up to {size} neighbouring queries." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
     title = _title(name, baseline, rows, explanation, share)
     return side_by_side(panels, title, columns=columns)

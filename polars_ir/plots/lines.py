@@ -17,10 +17,10 @@ def note_on_bands(systems: list[str], confidence: float, method: str = "t") -> s
     """A note on the bands, if they are drawn, and on grey systems."""
     if len(systems) > MOST_COLOURED:
         return (
-            f"Mean over queries. Intervals of {len(systems)} systems would hide each other: see the tooltips. "
+            f"Mean over queries; intervals of {len(systems)} systems are in the tooltips. "
             f"In colour: the {MOST_COLOURED} best at the end."
         )
-    return f"Mean over queries, with its interval of {confidence:.0%} ({method})."
+    return f"Mean over queries with its {confidence:.0%} interval ({method})."
 
 
 def best_at_the_end(rows: pl.DataFrame, x: str, *, cost: bool) -> list[str] | None:

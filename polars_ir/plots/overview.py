@@ -96,15 +96,15 @@ def forest(
         _intervals(
             _with_verdict(comparison.filter(pl.col("measure") == name), name),
             systems.to_list(),
-            f"{with_direction(name)}: difference to {shortened(baseline)}",
+            f"{with_direction(name)}: difference from {shortened(baseline)}",
         )
         for name in names
     ]
     method = test.corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
-    title = f"{names[0]}: difference to {shortened(baseline)}"
-    title = title if len(names) == 1 else f"Differences to {shortened(baseline)}"
+    title = f"{names[0]}: difference from {shortened(baseline)}"
+    title = title if len(names) == 1 else f"Differences from {shortened(baseline)}"
     return side_by_side(panels, titled(title, below), columns=2)
 
 
@@ -191,7 +191,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     rectangles = base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade)
     texts = base.mark_text().encode(text="text:N", color=of_text.otherwise(black))
     costs = ", ".join(name for name in names if is_cost(name))
-    below = "Shades go from the worst to the best system of each measure by itself."
+    below = "Shades run from the worst to the best system of each measure."
     title = titled("Means by system and measure", below, f"Lower is better for {costs}." if costs else "")
     chart = alt.LayerChart(data=cells, layer=[rectangles, texts])
     return chart.properties(width=alt.Step(56), height=alt.Step(24), title=title)

@@ -66,7 +66,8 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     >>> from polars_ir import plots
     >>> pydocs = ir.datasets.load("pydocs")
     >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
-    >>> plots.scatter(per_query, "nDCG@10", x="bm25", y="tfidf").title.subtitle
+    >>> chart = plots.scatter(per_query, "nDCG@10", x="bm25", y="tfidf")
+    >>> chart.title.subtitle
     ['12 wins of tfidf, 28 ties, 56 losses.']
     """
     frame, names = in_memory(per_query, measure, "scatter")

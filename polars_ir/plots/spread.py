@@ -102,16 +102,16 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     sizes = [measure.size for measure in shown if measure.size is not None]
     panels = [_panel(measure, systems, min(sizes, default=0)) for measure in shown]
     kinds = {"bars" if measure.size is None else "dots" for measure in shown}
-    title = f"{names[0]} of each query" if len(names) == 1 else "Measures of each query"
+    title = f"{names[0]}: distribution over queries" if len(names) == 1 else "Distribution over queries"
     most_queries = rows.group_by("run").len()["len"].max()
     legends = {
-        "dots": f"A dot: 1 of {DOTS} equal parts of the queries, by value.",
+        "dots": f"Each dot is one of {DOTS} equal parts of the queries.",
         "bars": "Bars: the share of queries, as a figure at the highest.",
     }
     if isinstance(most_queries, int) and most_queries < DOTS:
-        legends["dots"] = "A dot: a query."
+        legends["dots"] = "Each dot is a query."
     marks = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
-    below = "Below: the mean with its interval of 95 % (Wilson's)."
+    below = "Below: the mean and its 95% interval (Wilson's)."
     return side_by_side(panels, titled(title, marks, below), columns=2)
 
 

@@ -94,8 +94,8 @@ def series(
     alpha = options["alpha"]
     systems = systems_of(means)
     rows, x = _timed(means, by if isinstance(by, str) else "time", every)
-    rings = f"Rings: another mean of this system than in the reference (corrected p up to {alpha:g})."
-    rings = f"{rings} Numbers: queries."
+    rings = f"Rings: the mean differs from the reference (corrected p up to {alpha:g})."
+    rings = f"{rings} Numbers above: queries."
     panels = [_marked(rows.filter(measure=name), x, name, systems) for name in names]
     subject = names[0] if len(names) == 1 else "Measures"
     title = titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)

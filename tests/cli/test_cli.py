@@ -173,7 +173,7 @@ def test_a_change_that_does_no_harm_passes_the_gate(gating, capsys):
     assert capsys.readouterr() == (
         (
             "AP: no worse: 0.8750 against 0.5000 on 4 queries, difference +0.3750, between +0.0890 and +0.5130; "
-            "0.01 may be lost\nships: 1 of 1 measures passed\n"
+            "a drop of 0.01 is allowed\nships: 1 of 1 measures passed\n"
         ),
         "",
     )
@@ -185,7 +185,7 @@ def test_a_change_for_the_worse_has_status_1(gating, capsys):
     assert capsys.readouterr() == (
         (
             "AP: worse: 0.5000 against 0.8750 on 4 queries, difference -0.3750, between -0.5130 and -0.0890; "
-            "0.05 may be lost\ndoes not ship: 0 of 1 measures passed\n"
+            "a drop of 0.05 is allowed\ndoes not ship: 0 of 1 measures passed\n"
         ),
         "",
     )

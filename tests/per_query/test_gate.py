@@ -321,13 +321,13 @@ def test_a_result_as_text():
     assert as_text(RESULT).splitlines() == [
         (
             "A|B: no worse: 0.5000 against 0.4000 on 9 queries, difference +0.1000, between +0.0500 and +0.1500; "
-            "0.01 may be lost"
+            "a drop of 0.01 is allowed"
         ),
         (
             "AP: worse: 0.2500 against 0.7500 on 9 queries, difference -0.5000, between -0.7000 and -0.3000; "
-            "0.01 may be lost"
+            "a drop of 0.01 is allowed"
         ),
-        "RR: inconclusive: none against none on 0 queries, difference none; 0.2 may be lost (no pairs)",
+        "RR: inconclusive: none against none on 0 queries, difference none; a drop of 0.2 is allowed (no pairs)",
         "does not ship: 1 of 3 measures passed",
     ]
 

@@ -127,10 +127,10 @@ def test_no_chart_of_many_queries_has_too_many_rows_and_all_say_what_they_did(ma
     said = {
         name: chart.title.subtitle[-1] for name, chart in charts.items() if chart.title.subtitle is not alt.Undefined
     }
-    assert said["differences of one"] == "Each bar is the mean of up to 6 queries next to each other."
+    assert said["differences of one"] == "Each bar is the mean of up to 6 neighbouring queries."
     assert said["scatter"] == "A square stands for the queries in a cell of 0.025 x 0.025, at their mean."
     assert charts["distribution"].title.subtitle[0] == "Bars: the share of queries, as a figure at the highest."
-    assert charts["series"].title.subtitle[0].startswith("Mean over queries. Intervals of 20 systems would hide")
+    assert charts["series"].title.subtitle[0].startswith("Mean over queries; intervals of 20 systems are in the")
     assert charts["series"].title.subtitle[0].endswith("In colour: the 5 best at the end.")
 
 
@@ -258,13 +258,13 @@ def test_a_dot_is_a_query_of_few_and_a_twentieth_of_many():
     chart = plots.distribution(few)
     dots, means = (chart.layer[i].data for i in (0, 1))
     assert dots["value"].to_list() == sorted(few["DCG"])
-    assert chart.title.subtitle[0] == "A dot: a query."
+    assert chart.title.subtitle[0] == "Each dot is a query."
     assert means.select("run", "n_queries", "mean").rows() == [("", 9, 56 / 9)]
     # Of 100 values, 0 to 99, the middle ones of each five.
     many = pl.DataFrame({"query_id": range(100), "DCG": [float((37 * i) % 100) for i in range(100)]})
     chart = plots.distribution(many)
     assert chart.layer[0].data["value"].to_list() == [2.0 + 5 * i for i in range(20)]
-    assert chart.title.subtitle[0] == "A dot: 1 of 20 equal parts of the queries, by value."
+    assert chart.title.subtitle[0] == "Each dot is one of 20 equal parts of the queries."
 
 
 def test_dots_of_equal_values_stand_on_each_other():
@@ -331,7 +331,7 @@ def test_shades_go_from_the_worst_to_the_best_of_each_measure(per_query):
         assert column["shade"].min() == 0
     assert cells["run"].head(3).to_list() == ["bm25", "chargrams", "tfidf"]
     assert chart.title.subtitle == [
-        "Shades go from the worst to the best system of each measure by itself.",
+        "Shades run from the worst to the best system of each measure.",
         "Lower is better for Hole@10.",
     ]
 
@@ -378,7 +378,7 @@ def test_a_curve_of_differences_is_compare():
     drawn = chart.data.sort("k", "run").select("run", "low", "high", difference="mean")
     assert_frame_equal(drawn, found.sort("measure", "run").select("run", "low", "high", "difference"))
     assert chart.title.text == "P by cutoff: differences from bm25"
-    assert chart.title.subtitle == ["Mean difference over queries, with its interval of 90% (t)."]
+    assert chart.title.subtitle == ["Mean difference over queries with its 90% interval (t)."]
 
 
 def test_names_at_the_ends_of_lines_do_not_overlap():
