@@ -6,8 +6,8 @@ Conventions
     * The mean over all orders is found exactly, not by drawing some, from counts: McSherry and Najork 2008, "Computing
       information retrieval performance measures efficiently in the presence of tied scores",
       https://doi.org/10.1007/978-3-540-78646-7_38. `rank` is not read. Without ties it is the measure itself.
-    * An expectation stands beside its measure as `..._under_ties`, with the same parameters, and is registered with it:
-      `@measure(..., expected=...)`.
+    * An expectation is registered with its measure, `@measure(..., expected=...)`: a function of the same parameters,
+      which stands beside it as `..._under_ties` if it is more than a line.
     * Fractions are added up sorted by their size, as equal ones may come in any order.
     * What a discount adds up to over the places of a document is a column of the relation whose *name* says what it is:
       `weights` names it, `with_weights` adds it.
@@ -20,7 +20,7 @@ from typing import cast, get_args
 
 import polars as pl
 
-from polars_ir.language.words import Discount, discounted, n_higher, n_tied, top
+from polars_ir.language.words import Discount, discounted, n_higher, n_tied, relevant, top
 
 #: The name of a column of weights.
 WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Discount))})\)")
@@ -74,6 +74,11 @@ def count(documents: pl.Expr, k: int | pl.Expr | None = None) -> pl.Expr:
     some = documents & parted(k)
     expected = some.sum() * places(k).filter(some).first() / tied.filter(some).first()
     return (documents & certain(k)).sum() + expected.fill_null(0.0)
+
+
+def hits(k: int | pl.Expr | None, rel: float) -> pl.Expr:
+    """The expected number of relevant documents among the first `k`."""
+    return count(relevant(rel), k)
 
 
 def weights(k: int | None, discount: Discount) -> pl.Expr:

@@ -90,14 +90,6 @@ def chance_of_stopping(documents: pl.Expr, k: int | None, p: float, worth: pl.Ex
     return total((worth * p**before * (1 - p**m) * ties.chance).filter(documents & ties.within(k)).sort())
 
 
-def rank_biased_precision_under_ties(
-    *, k: int | None = None, rel: float = 1, p: float = 0.8, gains: Gains | None = None
-) -> pl.Expr:
-    """Expected rank-biased precision: each gain at each of the document's places, with the chance 1 / n."""
-    worth = share_of(gains)
-    return if_relevant(chance_of_stopping(relevant(rel), k, p, worth), rel)
-
-
 @measure(
     "RBP",
     source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952",
@@ -107,7 +99,7 @@ def rank_biased_precision_under_ties(
     monotone=True,
     gain=lambda *, rel, gains, **_: pl.when(relevant(rel)).then(share_of(gains)),
     discount=lambda *, p, **_: 1 / chance_of_reading(p),
-    expected=rank_biased_precision_under_ties,
+    expected=lambda k, rel, p, gains: if_relevant(chance_of_stopping(relevant(rel), k, p, share_of(gains)), rel),
 )
 def rank_biased_precision(
     *, k: int | None = None, rel: float = 1, p: float = 0.8, gains: Gains | None = None
@@ -131,17 +123,12 @@ def rank_biased_precision(
     return if_relevant((1 - p) * total(ranked(worth, relevant(rel) & top(k))), rel)
 
 
-def rank_biased_precision_residual_under_ties(*, k: int | None = None, p: float = 0.8) -> pl.Expr:
-    """Expected residual of rank-biased precision: what the judged documents are expected to leave."""
-    return 1 - chance_of_stopping(relevance >= 0, k, p, pl.lit(1.0))
-
-
 @measure(
     "RBP_residual",
     best=0.0,
     source="Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952",
     also={"trec_eval": "rbp_resid(p=0.9)"},
-    expected=rank_biased_precision_residual_under_ties,
+    expected=lambda k, p: 1 - chance_of_stopping(relevance >= 0, k, p, pl.lit(1.0)),
 )
 def rank_biased_precision_residual(*, k: int | None = None, p: float = 0.8) -> pl.Expr:
     """Residual of rank-biased precision: how much higher it would be if every unjudged document were relevant.

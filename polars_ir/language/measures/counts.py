@@ -7,7 +7,7 @@ import polars as pl
 from polars_ir.language import ties
 from polars_ir.language.measure import measure
 from polars_ir.language.measures.precision_recall import TREC_EVAL
-from polars_ir.language.words import hits, n_relevant, n_retrieved, relevance, relevant, top
+from polars_ir.language.words import hits, n_relevant, n_retrieved, relevance, top
 
 INFINITY = float("inf")
 
@@ -60,11 +60,6 @@ def n_relevant_documents(*, rel: float = 1) -> pl.Expr:
     return n_relevant(rel).cast(pl.Int64)
 
 
-def n_relevant_retrieved_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """The number of relevant documents expected among the first k; without k it is certain, and whole."""
-    return ties.count(relevant(rel), k).cast(pl.Int64 if k is None else pl.Float64)
-
-
 @measure(
     "NumRelRet",
     bounds=(0.0, INFINITY),
@@ -77,7 +72,8 @@ def n_relevant_retrieved_under_ties(*, k: int | None = None, rel: float = 1) -> 
         "trectools": "get_relevant_retrieved_documents",
     },
     monotone=True,
-    expected=n_relevant_retrieved_under_ties,
+    # Without k it is certain, and whole.
+    expected=lambda k, rel: ties.hits(k, rel).cast(pl.Int64 if k is None else pl.Float64),
 )
 def n_relevant_retrieved(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """The number of relevant documents among the first k.

@@ -10,17 +10,12 @@ from polars_ir.language.measures.precision_recall import TREC_EVAL, places
 from polars_ir.language.words import judged_elsewhere, length, or_zero, ratio, relevance, shown, top
 
 
-def judged_under_ties(*, k: int | None = None) -> pl.Expr:
-    """The expected share of the first k documents that has a judgment."""
-    return or_zero(ratio(ties.count(relevance.is_not_null(), k), shown(k)))
-
-
 @measure(
     "Judged",
     source="ir_measures, https://ir-measur.es",
     also={"ir_measures": "Judged"},
     out_of=lambda k: places(k, "min(k,n)"),
-    expected=judged_under_ties,
+    expected=lambda k: or_zero(ratio(ties.count(relevance.is_not_null(), k), shown(k))),
 )
 def judged(*, k: int | None = None) -> pl.Expr:
     """Judged: the share of the first k documents that has a judgment.
@@ -39,18 +34,13 @@ def judged(*, k: int | None = None) -> pl.Expr:
     return or_zero(ratio((top(k) & relevance.is_not_null()).sum(), shown(k)))
 
 
-def unjudged_under_ties(*, k: int | None = None) -> pl.Expr:
-    """The expected share of the first k places that holds a document without a judgment for this query."""
-    return or_zero(ratio(shown(k).cast(pl.Int64) - ties.count(relevance >= 0, k), length(k)))
-
-
 @measure(
     "unj",
     best=0.0,
     source=f"{TREC_EVAL} (m_unj.c)",
     also={"trec_eval": "unj", "trectools": "UNJ get_unjudged(k=10)"},
     out_of=places,
-    expected=unjudged_under_ties,
+    expected=lambda k: or_zero(ratio(shown(k).cast(pl.Int64) - ties.count(relevance >= 0, k), length(k))),
 )
 def unjudged(*, k: int | None = None) -> pl.Expr:
     """Unjudged: the share of the first k places that holds a document without a judgment for this query.
@@ -71,10 +61,8 @@ def unjudged(*, k: int | None = None) -> pl.Expr:
     return or_zero(ratio(shown(k).cast(pl.Int64) - assessed, length(k)))
 
 
-def hole_under_ties(*, k: int | None = None) -> pl.Expr:
-    """The expected share of the first k places that holds a document without a judgment for any query."""
-    pooled = relevance.is_not_null() | judged_elsewhere.is_not_null()
-    return or_zero(ratio(shown(k).cast(pl.Int64) - ties.count(pooled, k), length(k)))
+#: True for a document that was judged for any query.
+pooled = relevance.is_not_null() | judged_elsewhere.is_not_null()
 
 
 @measure(
@@ -83,7 +71,7 @@ def hole_under_ties(*, k: int | None = None) -> pl.Expr:
     source="Thakur et al. 2021 (BEIR), https://arxiv.org/abs/2104.08663",
     also={"BEIR": "Hole", "MTEB": "Hole"},
     out_of=places,
-    expected=hole_under_ties,
+    expected=lambda k: or_zero(ratio(shown(k).cast(pl.Int64) - ties.count(pooled, k), length(k))),
 )
 def hole(*, k: int | None = None) -> pl.Expr:
     """Hole: the share of the first k places that holds a document without a judgment for any query.
@@ -101,5 +89,4 @@ def hole(*, k: int | None = None) -> pl.Expr:
     >>> ir.evaluate({"q1": ["d1", "d2", "d3"]}, {"q1": {"d1": 1}, "q2": {"d3": 0}}, ir.hole(k=10))["Hole@10"].to_list()
     [0.1, 0.0]
     """
-    pooled = (top(k) & (relevance.is_not_null() | judged_elsewhere.is_not_null())).sum()
-    return or_zero(ratio(shown(k).cast(pl.Int64) - pooled, length(k)))
+    return or_zero(ratio(shown(k).cast(pl.Int64) - (top(k) & pooled).sum(), length(k)))

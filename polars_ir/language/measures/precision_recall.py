@@ -41,11 +41,6 @@ def relevant_documents(rel: float) -> pl.Expr:
     return pl.col(CATALOG["NumRel"].column({"rel": rel}))
 
 
-def precision_under_ties(*, k: int | None = None, rel: float = 1, denominator: str = "k") -> pl.Expr:
-    """Expected precision: the relevant documents expected among the first k, out of k."""
-    return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), among_places(k, denominator))), rel)
-
-
 @measure(
     "P",
     source=f"{TREC_EVAL} (m_P.c)",
@@ -64,7 +59,9 @@ def precision_under_ties(*, k: int | None = None, rel: float = 1, denominator: s
     parameters={"denominator": PLACES},
     monotone=True,
     out_of=lambda k, denominator, **_: places(k, denominator),
-    expected=precision_under_ties,
+    expected=lambda k, rel, denominator: if_relevant(
+        or_zero(ratio(ties.hits(k, rel), among_places(k, denominator))), rel
+    ),
 )
 def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -> pl.Expr:
     """Precision: the share of the first k documents that is relevant.
@@ -85,11 +82,6 @@ def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -
     return if_relevant(or_zero(ratio(hits(k, rel), among_places(k, denominator))), rel)
 
 
-def recall_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """Expected recall: the relevant documents expected among the first k, divided by all of them."""
-    return ratio(ties.count(relevant(rel), k), n_relevant(rel))
-
-
 @measure(
     "R",
     source=f"{TREC_EVAL} (m_recall.c)",
@@ -105,7 +97,7 @@ def recall_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "recommenders": "recall_at_k(k=10)",
     },
     out_of=lambda rel, **_: relevant_documents(rel),
-    expected=recall_under_ties,
+    expected=lambda k, rel: ratio(ties.hits(k, rel), n_relevant(rel)),
 )
 def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Recall: the share of the relevant documents that is among the first k.
@@ -124,9 +116,9 @@ def recall(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return ratio(hits(k, rel), n_relevant(rel))
 
 
-def recall_capped_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
-    """Expected capped recall: the relevant documents expected among the first k, divided by the most possible."""
-    return if_relevant(or_zero(ratio(ties.count(relevant(rel), k), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
+def capped(n_hits: pl.Expr, k: int | None, rel: float) -> pl.Expr:
+    """The hits divided by the most that are possible."""
+    return if_relevant(or_zero(ratio(n_hits, pl.min_horizontal(length(k), n_relevant(rel)))), rel)
 
 
 @measure(
@@ -140,7 +132,7 @@ def recall_capped_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr
         "MTEB": "R_cap",
     },
     out_of=lambda k, rel: pl.min_horizontal(places(k), relevant_documents(rel)),
-    expected=recall_capped_under_ties,
+    expected=lambda k, rel: capped(ties.hits(k, rel), k, rel),
 )
 def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     """Capped recall: the hits among the first k, divided by the most that are possible.
@@ -158,13 +150,13 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     >>> ir.evaluate({"q": ["d1", "d2", "d3"]}, {"q": ["d1", "d9"]}, ir.recall_capped(k=1)).row(0)
     ('q', 1.0)
     """
-    return if_relevant(or_zero(ratio(hits(k, rel), pl.min_horizontal(length(k), n_relevant(rel)))), rel)
+    return capped(hits(k, rel), k, rel)
 
 
 def f_measure_under_ties(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
     """Expected F measure: linear in the hits, since neither R nor k depends on the order."""
     weight = beta**2
-    return if_relevant((1 + weight) * ties.count(relevant(rel), k) / (weight * n_relevant(rel) + length(k)), rel)
+    return if_relevant((1 + weight) * ties.hits(k, rel) / (weight * n_relevant(rel) + length(k)), rel)
 
 
 @measure(
@@ -258,7 +250,7 @@ def ranks_that_count(k: int | None, multiple: float, rel: float) -> tuple[pl.Exp
 def r_precision_under_ties(*, k: int | None = None, rel: float = 1, multiple: float = 1) -> pl.Expr:
     """Expected R-precision: the relevant documents expected among the first R, or a multiple, divided by as many."""
     down_to, cutoff = ranks_that_count(k, multiple, rel)
-    return if_relevant(or_zero(ratio(ties.count(relevant(rel), down_to), cutoff)), rel)
+    return if_relevant(or_zero(ratio(ties.hits(down_to, rel), cutoff)), rel)
 
 
 @measure(

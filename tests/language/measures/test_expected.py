@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import chain, permutations, product
 from math import comb, log2
 from pathlib import Path
@@ -20,8 +21,8 @@ from polars_ir.language.ties import is_weights, with_weights
 
 ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 
-#: The expectation of every measure that has one.
-EXPECTED = {name: spec.expected for name, spec in ir.CATALOG.items() if spec.expected}
+#: The expectation of every measure that has one, with the measure's defaults.
+EXPECTED = {name: partial(spec.expected, **spec.parameters) for name, spec in ir.CATALOG.items() if spec.expected}
 
 #: Sums of a few terms in another order.
 TOLERANCE = 1e-12
