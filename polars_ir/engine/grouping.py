@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import Judging, judgings, with_bounds
@@ -13,6 +14,7 @@ from polars_ir.engine.needs import reads_only_relevant
 from polars_ir.engine.pair import Pair
 from polars_ir.engine.ranking import reordered
 from polars_ir.errors import Code, Fix, MeasureError, option
+from polars_ir.language.measure import CATALOG
 from polars_ir.language.names import Measured
 from polars_ir.language.words import Ties, average
 
@@ -64,31 +66,43 @@ def grouped(
         result = relation.group_by(keys).agg(*others, *of_all).join(of_relevant, on=keys)
     else:
         result = relation.group_by(keys).agg(*others, *expressions.values())
-    schema = _schema(result, relation, expressions)
+    if not all(map(_makes_numbers, measures)):
+        _check_types(result, relation, expressions, averaged=bool(pair.splits))
     result = result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *expressions, *(marks or ()))
-    fractions = []
+    if undefined is not None:
+        result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
+    if not pair.splits:
+        return result
+    # The mean over the judges of a query, added up in their order.
+    means = (average(pl.col(name).cast(pl.Float64)).alias(name) for name in expressions)
+    of_query = result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True)
+    return of_query.agg(*means, *(pl.col(name).any() for name in marks or ()))
+
+
+def _makes_numbers(measure: Measured) -> bool:
+    """True for a measure of the catalogue of which no argument is an expression: it makes numbers of any grades."""
+    spec = CATALOG.get(measure.call.measure) if measure.call else None
+    if measure.call is None or spec is None or not spec.ours:
+        return False
+    return not any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values())
+
+
+def _check_types(
+    result: pl.LazyFrame, relation: pl.LazyFrame, expressions: Mapping[str, pl.Expr], *, averaged: bool
+) -> None:
+    """Raise a `MeasureError` for a measure that is no value or, where it is averaged, no number."""
+    schema = _schema(result, relation, expressions)
     for name in expressions:
         if schema[name] == pl.List:
             raise MeasureError(
                 f"the measure {name!r} gives a list per query, not a value.",
                 fix=Fix("Aggregate it, as in", Code(".mean()")),
             )
-        if schema[name].is_float():
-            fractions.append(name)
-    if undefined is not None and fractions:
-        result = result.with_columns(pl.col(fractions).fill_null(undefined))
-    if not pair.splits:
-        return result
-    # The mean over the judges of a query, added up in their order.
-    for name in expressions:
-        if not (schema[name].is_numeric() or schema[name] == pl.Boolean):
+        if averaged and not (schema[name].is_numeric() or schema[name] == pl.Boolean):
             raise MeasureError(
                 f"the measure {name!r} is a text, and {option('judges')} makes means of numbers. Evaluate it in "
                 "another call."
             )
-    means = (average(pl.col(name).cast(pl.Float64)).alias(name) for name in expressions)
-    of_query = result.sort(pair.keys).group_by(pair.run.keys, maintain_order=True)
-    return of_query.agg(*means, *(pl.col(name).any() for name in marks or ()))
 
 
 def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
