@@ -129,7 +129,7 @@ TEXTS = pl.DataFrame({"text": ["a"]})
         ({1: "a"}, {"q": "a"}, ["Int64 in train and String in test", "train.with_columns"]),
         (["a"], TEXTS, ["both have ids, or both texts; train has query_id, test text"]),
         (TEXTS.with_columns(query="text"), TRAIN, ["train has 2 columns that could be 'text': 'text', 'query'"]),
-        (TRAIN, TEXTS.with_columns(qid=1, topic=2), ["test has 2 columns that could be 'query_id'"]),
+        (TRAIN, TEXTS.with_columns(qid=1, query_id=2), ["test has 2 columns that could be 'query_id'"]),
         (TRAIN, TEXTS.rename({"text": "words"}), ["test has no 'query_id' column", "question", "it has 'words'"]),
         (TRAIN, TEXTS.with_columns(qid=1.5), ["test column 'qid' must be strings or integers; it is Float64"]),
         ({"q": {"d": 1}}, TRAIN, ["train column 'text' must be strings; it is Struct"]),

@@ -68,7 +68,9 @@ def test_the_plans_of_options(monkeypatch, deep, options):
     tune(monkeypatch, deep=deep)
     run, qrels = collection(3, queries=20)
     measures = (
-        [name for name, spec in ir.CATALOG.items() if spec.expected] if options.get("ties") == "expected" else MEASURES
+        [spec.function() for spec in ir.CATALOG.values() if spec.expected]
+        if options.get("ties") == "expected"
+        else MEASURES
     )
     assert_survives(ir.evaluate(systems(run).lazy(), qrels.lazy(), measures, **options))
 

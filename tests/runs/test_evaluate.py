@@ -201,7 +201,7 @@ def test_a_summary_has_the_normal_interval(confidence):
     found = ir.summarize(PER_QUERY, alpha=1 - confidence, interval="normal").row(0, named=True)
     mean, std = fmean(VALUES), stdev(VALUES)
     half = NormalDist().inv_cdf((1 + confidence) / 2) * std / sqrt(3)
-    wanted = {"mean": mean, "std": std, "low": mean - half, "high": mean + half, "n_queries": 3}
+    wanted = {"mean": mean, "std": std, "low": mean - half, "high": mean + half, "n_queries": 3, "n_effective": 3.0}
     assert (found.pop("measure"), found.pop("note")) == ("AP", None)
     assert found == pytest.approx(wanted, **EXACT)
 
@@ -231,6 +231,7 @@ def test_a_summary_has_a_row_per_system_and_measure():
         "measure": pl.String,
         **dict.fromkeys(["mean", "std", "low", "high"], pl.Float64),
         "n_queries": pl.UInt32,
+        "n_effective": pl.Float64,
         "note": pl.String,
     }
     assert sorted(found.select("run", "measure").rows()) == [(r, m) for r in "ab" for m in ("AP", "NumRel")]
@@ -238,7 +239,7 @@ def test_a_summary_has_a_row_per_system_and_measure():
 
 def test_a_single_query_has_no_spread_and_no_interval():
     found = ir.summarize(PER_QUERY[:1].select("query_id", "AP"))
-    assert found.row(0) == ("AP", 0.1, None, None, None, 1, "one query")
+    assert found.row(0) == ("AP", 0.1, None, None, None, 1, 1.0, "one query")
 
 
 def test_a_summary_of_a_lazy_frame_is_lazy():

@@ -28,7 +28,6 @@ GRADES = {"d1": 2, "d2": 0, "d3": 1, "d5": 3, "d9": 1}
 BY_HAND = [
     ("P@2", 1 / 2),
     ("P@10", 3 / 10),  # a short list is still divided by k
-    ("P", 3 / 5),
     ("P(rel=2)@5", 2 / 5),
     ("R@3", 2 / 4),
     ("R", 3 / 4),
