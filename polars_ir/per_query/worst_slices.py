@@ -53,8 +53,8 @@ def worst_slices(
     Interval and p are those of two means that need not spread alike: Newcombe's of Wilson's intervals, as `summarize`
     makes them, between the lowest and the highest value that the measure can have or, where these are not known, and
     with a baseline, the lowest and the highest seen. p is what is left by the confidence of the interval that ends at
-    0. Of slices that are all alike, 20 of 5 or 25 queries or 10 of 10, one was significant in at most .08 of 2,000
-    simulations, one all-or-nothing slice among calm ones in .03 (notebooks/evidence.md). Slices of five can only show
+    0. Of slices that are all alike, 20 of 5 or 25 queries or 10 of 10, one was significant in .005 to .061 of 1,000
+    simulations, one all-or-nothing slice among calm ones in .002 (notebooks/evidence.md). Slices of five can only show
     a loss of nearly all.
 
     The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is what is left

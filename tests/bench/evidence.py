@@ -4,7 +4,7 @@
     PYTHONPATH=. python tests/bench/evidence.py gate --simulations 2000
     PYTHONPATH=. python tests/bench/evidence.py intervals --data ../shared/data/robust03
 
-Parts are gate, power, intervals, slices, drift, families and means. Seeds are fixed, so that the same call prints the
+Parts are named at the end of the file. Seeds are fixed, so that the same call prints the
 same tables. Values are those of the runs of a folder with `qrels.txt.gz` and `*.run.gz` (`--data`, TREC 2003 Robust by
 default), from which queries are drawn; without the folder, beta and binomial values that look like them.
 """
@@ -27,6 +27,7 @@ from polars_ir.statistics.randomisation import Draws, largest_flipped, permuted_
 
 MEASURES = ["P@10", "R@100", "RR", "AP", "nDCG@10", "Success@10"]
 LEVEL = 0.05
+SIZES = (5, 10, 25, 50, 100, 400)
 
 
 def table(heading: list[str], rows: list[list[object]]) -> None:
@@ -159,34 +160,177 @@ def _wilson(measure: str, samples: np.ndarray, truth: float) -> float:
     return float(ends.select(pl.lit(truth).is_between(pl.col("low") - 1e-9, pl.col("high") + 1e-9).mean()).item())
 
 
+# Many simulations at once: each is a measure with a range from 0 to 1, and so a family of its own.
+
+
+def measures_of(values: np.ndarray) -> pl.DataFrame:
+    """A column for each simulation, of values by queries and simulations."""
+    names = [f"P@{number + 1}" for number in range(values.shape[1])]
+    return pl.DataFrame(values, schema=names).with_columns(query_id=pl.int_range(len(values)))
+
+
+def any_significant(found: pl.DataFrame) -> float:
+    """The share of simulations in which any comparison is significant."""
+    return float((found.group_by("measure").agg(pl.col("p_corrected").min())["p_corrected"] <= LEVEL).mean() or 0)
+
+
+def exchanged(data: Path, measure: str, n: int, simulations: int) -> tuple[np.ndarray, np.ndarray]:
+    """The values of two runs that exchange them at random in each query."""
+    runs, source = populations(data)[measure], np.random.default_rng(n)
+    places = source.integers(len(runs[0]), size=(n, simulations))
+    both = np.stack([runs[0][places], runs[-1][places]])
+    one, other = source.permuted(both, axis=0)
+    return one, other
+
+
+def risk(data: Path, simulations: int) -> None:
+    """The share of pairs of equal systems in which one is a significant risk."""
+    rows: list[list[object]] = []
+    for measure in ("AP", "RR", "Success@10"):
+        for alpha in (1, 5):
+            shares = []
+            for n in SIZES:
+                both = dict(zip("ab", map(measures_of, exchanged(data, measure, n, simulations)), strict=True))
+                shares.append(float((ir.risk(both, "a", alpha=alpha, resamples=999)["p"] <= LEVEL).mean() or 0))
+            rows.append([measure, alpha, *shares])
+    table(["measure", "alpha", *map(str, SIZES)], rows)
+
+
 # slices, drift
 
-
-def slices(data: Path, simulations: int) -> None:
-    """The share of simulations that mark one of 20 slices of 5 queries, all alike; where one loses; where one is 0."""
-    by = pl.DataFrame({"query_id": range(100), "topic": [str(i // 5) for i in range(100)]})
-    _marked(data, simulations, by, lambda frame: ir.worst_slices(frame, by), 5)
-
-
-def drift(data: Path, simulations: int) -> None:
-    """The share of simulations that mark one of 12 buckets of 20 queries: all alike, the last loses, the last is 0."""
-    by = pl.DataFrame({"query_id": range(240), "day": np.repeat(np.arange(12), 20)})
-    _marked(data, simulations, by, lambda frame: ir.drift(frame, by), 20)
+#: Values of queries, by the share of them to draw.
+SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
+    "Beta(.5, 1.5)": lambda source, size: source.beta(0.5, 1.5, size),
+    "Success .88": lambda source, size: (source.random(size) < 0.88) * 1.0,
+    "60 % zeros": lambda source, size: np.where(source.random(size) < 0.6, 0.0, source.random(size)),
+    "10 % of .5": lambda source, size: (source.random(size) < 0.1) * 0.5,
+}
 
 
-def _marked(data: Path, simulations: int, by: pl.DataFrame, function: Callable[..., pl.DataFrame], size: int) -> None:
-    rows = []
-    for measure in ("AP", "Success@10"):
-        values = populations(data)[measure][0]
-        for effect in (0.0, 0.4, 1.0):
-            source, marked = np.random.default_rng(3), 0
-            for _ in range(simulations):
-                drawn = source.choice(values, by.height)
-                drawn[-size:] = (drawn[-size:] - effect).clip(0)
-                frame = by.select("query_id", pl.Series(measure, drawn))
-                marked += bool((function(frame)["p_corrected"] <= LEVEL).any())
-            rows.append([measure, effect, marked / simulations])
-    table(["measure", "loss of one", "permutation"], rows)
+def slices(_: Path, simulations: int) -> None:
+    """Slices that are all alike, one of all or nothing among calm ones of its mean, and one that loses, or is 0.
+
+    The share of simulations with a significant slice, of intervals that hold 0 where all are alike, and the worst
+    difference as it is seen and as it is shrunk.
+    """
+    rows: list[list[object]] = []
+    for n_slices, size in ((20, 5), (10, 10), (20, 25)):
+        by = pl.DataFrame({"query_id": range(n_slices * size), "kind": np.repeat(range(n_slices), size)})
+        for name, draw in SHAPES.items():
+            values = draw(np.random.default_rng(size), (n_slices * size, simulations))
+            found = ir.worst_slices(measures_of(values), by)
+            held = float(((found["low"] <= 1e-12) & (found["high"] >= -1e-12)).mean() or 0)
+            worst = found.group_by("measure").first().select(pl.col("difference", "shrunk_difference").mean()).row(0)
+            rows.append([f"{n_slices} x {size}", name, "none", any_significant(found), held, *worst])
+            for loss in (0.25, 1.0):
+                lower = values.copy()
+                lower[:size] = (lower[:size] - loss).clip(0)
+                lost = ir.worst_slices(measures_of(lower), by).filter(value="0")
+                share = float((lost["p_corrected"] <= LEVEL).mean() or 0)
+                rows.append([f"{n_slices} x {size}", name, f"{loss:g}", share, "", "", ""])
+        source = np.random.default_rng(size)
+        calm = source.normal(0.5, 0.05, (n_slices * size, simulations)).clip(0, 1)
+        calm[:size] = source.integers(0, 2, (size, simulations))
+        found = ir.worst_slices(measures_of(calm), by)
+        rows.append([f"{n_slices} x {size}", "one all or nothing", "none", any_significant(found), "", "", ""])
+    table(["slices", "values", "loss of one", "significant", "holds 0", "worst, seen", "shrunk"], rows)
+
+
+def drift(_: Path, simulations: int) -> None:
+    """Courses of 12 days whose means have a standard deviation of their own: the share with a mark, by the reference.
+
+    And the share of days that are marked where the last is lower by .2.
+    """
+    rows: list[list[object]] = []
+    for name in ("normal", "Success .9"):
+        for n in (5, 20, 100, 400):
+            for spread in (0.0, 0.02, 0.05):
+                source = np.random.default_rng(n)
+                days = np.repeat(source.normal(0, spread, (12, simulations)), n, axis=0)
+                drawn = source.normal(0.5, 0.25, days.shape) if name == "normal" else source.random(days.shape)
+                values = drawn + days if name == "normal" else (drawn < (0.9 + days).clip(0, 1)) * 1.0
+                by = pl.DataFrame({"query_id": range(12 * n), "day": np.repeat(range(12), n)})
+                courses = (ir.drift(measures_of(values), by, reference=reference) for reference in (2, 4, 8))
+                marked = list(map(any_significant, courses))
+                lower = values.copy()
+                lower[-n:] = (
+                    lower[-n:] - 0.2 if name == "normal" else lower[-n:] * (source.random((n, simulations)) < 0.78)
+                )
+                last = ir.drift(measures_of(lower), by, reference=8).filter(bucket=11)["drifted"]
+                rows.append([name, n, spread, *marked, float(last.mean() or 0)])
+    table(["values", "queries a day", "days' sd", "reference 2", "4", "8", "last -.2, reference 8"], rows)
+
+
+# queries that are no sample of their own
+
+
+def interleaving(_: Path, simulations: int) -> None:
+    """The share of logs of equal systems with p up to .05: a fixed list and a place that is clicked more, or tastes."""
+    rows: list[list[object]] = []
+    for queries, shown in ((200, 5), (100, 20), (50, 100), (20, 500)):
+        shares = []
+        for kind in ("place", "taste"):
+            source, n_low = np.random.default_rng(queries), 0
+            for _simulation in range(simulations):
+                # The first team of a query's list is clicked in .6, or what its users like has a mean of 0.
+                chance = (
+                    np.where(source.random(queries) < 0.5, 0.6, 0.4) if kind == "place" else source.beta(8, 8, queries)
+                )
+                won = source.random((queries, shown)) < chance[:, None]
+                log = pl.DataFrame(
+                    {
+                        "query_id": np.repeat(range(queries), shown),
+                        "shown": range(queries * shown),
+                        "team": np.where(won.ravel(), "b", "a"),
+                        "clicks": 1,
+                    }
+                )
+                n_low += ir.interleaving(log, impression="shown")["p"].item() <= LEVEL
+            shares.append(n_low / simulations)
+        rows.append([f"{queries} x {shown}", *shares])
+    table(["queries x impressions", "place", "taste"], rows)
+
+
+def clusters(_: Path, simulations: int) -> None:
+    """The share of equal systems told apart by t and by randomisation, over queries and over their topics."""
+    rows: list[list[object]] = []
+    for topics, size in ((10, 5), (20, 5), (20, 20), (50, 3)):
+        by = pl.DataFrame({"query_id": range(topics * size), "topic": np.repeat(range(topics), size)})
+        for icc in (0.2, 0.5, 0.8):
+            source = np.random.default_rng(topics)
+            of_topics = np.repeat(source.normal(0, icc**0.5, (topics, simulations)), size, axis=0)
+            differences = of_topics + source.normal(0, (1 - icc) ** 0.5, of_topics.shape)
+            both = {"a": measures_of(0 * differences), "b": measures_of(differences)}
+            kinds = ({}, {"cluster": by}, {"cluster": by, "test": "randomisation", "resamples": 999})
+            shares = [float((ir.compare(both, **options)["p"] <= LEVEL).mean() or 0) for options in kinds]
+            rows.append([f"{topics} x {size}", icc, *shares])
+    table(["topics x queries", "icc", "t of queries", "t of topics", "randomised topics"], rows)
+
+
+def strata(_: Path, simulations: int) -> None:
+    """The share of intervals that hold the mean of four strata, and their mean width, without strata and with them."""
+    rows: list[list[object]] = []
+    for size in (5, 10, 25, 100):
+        source, centres = np.random.default_rng(size), np.array([0.2, 0.4, 0.6, 0.8])[:, None, None]
+        values = source.beta(3 * centres, 3 - 3 * centres, (4, size, simulations)).reshape(4 * size, simulations)
+        by = pl.DataFrame({"query_id": range(4 * size), "stratum": np.repeat(range(4), size)})
+        cells: list[object] = []
+        for options in ({}, {"strata": by}):
+            means = ir.summarize(measures_of(values), **options)
+            held = (means["low"] <= 0.5) & (means["high"] >= 0.5)
+            cells += [float(held.mean() or 0), float((means["high"] - means["low"]).mean())]
+        rows.append([f"4 x {size}", *cells])
+    table(["strata x queries", "holds", "width", "holds, stratified", "width, stratified"], rows)
+
+
+def level(data: Path, simulations: int) -> None:
+    """The level, power and coverage of tests on the runs of the folder, made equal and drawn anew: `ir.level`."""
+    qrels = ir.read_qrels(data / "qrels.txt.gz")
+    runs = {path.name: ir.read_run(path) for path in sorted(data.glob("*.run.gz"))}
+    per_query = ir.evaluate(runs, qrels, ["AP", "nDCG@10", "P@10", "RR"])
+    found = ir.level(per_query, test=["t", "max-t"], n=list(SIZES), simulations=simulations)
+    columns = ["measure", "test", "n_queries", "level", "level_error", "power", "coverage", "simultaneous_coverage"]
+    table(columns, [list(row) for row in found.select(columns).rows()])
 
 
 # families of tests
@@ -231,7 +375,13 @@ def means(_: Path, simulations: int) -> None:
     table(["n", *tests], rows)
 
 
-PARTS = {part.__name__: part for part in (gate, power, intervals, slices, drift, families, means)}
+PARTS = {
+    part.__name__: part
+    for part in (
+        *(gate, power, intervals, families, means),
+        *(risk, slices, drift, interleaving, clusters, strata, level),
+    )
+}
 
 
 def chosen(names: list[str]) -> Iterator[Callable[[Path, int], None]]:

@@ -33,8 +33,10 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     The interval is Newcombe's: with [l, u] of the group's mean m and [l', u'] of m' of the rest, it goes from
     m - m' - sqrt((m - l)^2 + (u' - m')^2) to m - m' + sqrt((u - m)^2 + (m' - l')^2). Those are Wilson's, as in
     `summarize`, between the ends of the measure's range or, where it is not known or not kept, the lowest and the
-    highest value of both. The statistic is the width, in standard deviations, of the interval that ends at 0, and p is
-    what its confidence leaves. Groups below `least` queries, or with such a rest, have none of these.
+    highest value of both; but values that are all at one end spread as those of both do, and not as far as they can, or
+    a group that fails wholly were less of a loss than one that nearly does. The statistic is the width, in standard
+    deviations, of the interval that ends at 0, and p is what its confidence leaves. Groups below `least` queries, or
+    with such a rest, have none of these.
     """
     import numpy as np
     from scipy import stats
@@ -42,8 +44,9 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     rows = [_undefined(group, least) for group in groups]
     tested = [(row, group) for row, group in zip(rows, groups, strict=True) if row["note"] is None]
     ranges = np.array([_ends(group) for _, group in tested]).reshape(-1, 2)
-    of_group = _Means.of([group.values for _, group in tested], ranges)
-    of_rest = _Means.of([group.rest for _, group in tested], ranges)
+    spreads = np.array([_spread(group, ends) for (_, group), ends in zip(tested, ranges.tolist(), strict=True)])
+    of_group = _Means.of([group.values for _, group in tested], ranges, spreads)
+    of_rest = _Means.of([group.rest for _, group in tested], ranges, spreads)
     z, beyond = np.zeros(len(tested)), np.full(len(tested), WIDEST)
     for _ in range(HALVINGS):
         middle = (z + beyond) / 2
@@ -85,6 +88,14 @@ def _ends(group: Group) -> tuple[float, float]:
     return its.ends if its is not None and is_kept else seen
 
 
+def _spread(group: Group, ends: Sequence[float]) -> float:
+    """The variance of both groups' values as a share of the largest that their mean allows."""
+    import numpy as np
+
+    both = np.concatenate(group[:2])
+    return float(both.var() / ((both.mean() - ends[0]) * (ends[1] - both.mean())))
+
+
 class _Means(NamedTuple):
     """The means of samples as shares of a range, 1 / n' of Wilson's intervals, and the ranges' widths."""
 
@@ -94,8 +105,8 @@ class _Means(NamedTuple):
     width: Floats
 
     @classmethod
-    def of(cls, samples: Sequence[Floats], ranges: Floats) -> _Means:
-        """What `averages.wilson` makes of the samples."""
+    def of(cls, samples: Sequence[Floats], ranges: Floats, spreads: Floats) -> _Means:
+        """What `averages.wilson` makes of the samples, but for those at an end."""
         import numpy as np
 
         from polars_ir.statistics.intervals import standard_error
@@ -105,7 +116,7 @@ class _Means(NamedTuple):
         share = (mean - ranges[:, 0]) / width
         spread = share * (1 - share)
         with np.errstate(all="ignore"):
-            inflated = np.where(spread > AT_END, (error / width) ** 2 / spread, 1 / (n - 1))
+            inflated = np.where(spread > AT_END, (error / width) ** 2 / spread, spreads / (n - 1))
         return cls(mean, share, inflated + ADDED / (n * (n - 1)), width)
 
     def margins(self, z: Floats) -> tuple[Floats, Floats]:

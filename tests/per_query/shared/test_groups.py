@@ -21,7 +21,7 @@ def compared(group, rest, its=None, *, alpha=0.05, least=2):
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.01])
-@pytest.mark.parametrize("group", [GROUP, np.ones(12), np.zeros(12)])
+@pytest.mark.parametrize("group", [GROUP, np.ones(12) * 0.3])
 def test_the_interval_is_made_of_those_of_summarize(alpha, group):
     frame = pl.DataFrame({"query_id": range(42), "AP": [*group, *REST], "rest": [False] * 12 + [True] * 30})
     means = ir.summarize(frame, by="rest", alpha=alpha).sort("rest")
@@ -32,6 +32,13 @@ def test_the_interval_is_made_of_those_of_summarize(alpha, group):
     assert [found[name] for name in ("mean", "rest_mean", "difference", "low", "high")] == pytest.approx(
         wanted, **EXACT
     )
+
+
+def test_the_further_a_group_loses_the_lower_is_its_p():
+    rest = np.tile([0.0, 0.05, 0.1, 0.2, 0.9], 40)
+    lost = [compared((rest[:25] - loss).clip(0), rest, Range(0, 1))["p"] for loss in (0, 0.02, 0.1, 0.2, 1)]
+    assert lost == sorted(lost, reverse=True)
+    assert lost[-1] < 1e-3 < lost[0]
 
 
 def test_of_shares_it_is_near_to_that_of_statsmodels():
