@@ -35,8 +35,8 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     `evaluate` adds those (`missing="zero"`).
 
     Queries that are chosen as the hardest by some systems look harder than they are, since chance chose them too: the
-    ten hardest of 100 by the mean of four real runs have .017 by these, and .031 by thirteen others; by a single run
-    .007 and .053. Compare systems on hard queries that others chose.
+    ten of 100 with the lowest AP of one of four real runs have .006 by it, and .049 by the other three. Compare systems
+    on hard queries that others chose.
 
     Parameters
     ----------

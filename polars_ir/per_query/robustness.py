@@ -36,8 +36,8 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
     accuracy. The worst value is the lowest one; for measures whose best value is the lowest (`Hole`) the highest, if
     their names are in the catalogue. Variants for which a measure is undefined (null) do not count.
 
-    The worst of many variants is lower than that of few, also where all are alike (by AP of real runs .134 of two, .047
-    of five, .019 of ten): compare `worst` only of base queries with the same `n_variants`. The means are one value for
+    The worst of many variants is lower than that of few, also where all are alike (by AP of real runs .108 of two, .033
+    of five, .012 of ten): compare `worst` only of base queries with the same `n_variants`. The means are one value for
     each base query, as `cluster=` makes them in `compare`, `gate` and `summarize`.
 
     Parameters

@@ -4,26 +4,27 @@
     PYTHONPATH=. python tests/bench/evidence.py gate --simulations 2000
     PYTHONPATH=. python tests/bench/evidence.py intervals --data ../shared/data/robust03
 
-Parts are named at the end of the file. Seeds are fixed, so that the same call prints the
-same tables. Values are those of the runs of a folder with `qrels.txt.gz` and `*.run.gz` (`--data`, TREC 2003 Robust by
-default), from which queries are drawn; without the folder, beta and binomial values that look like them.
+Parts are named at the end of the file; those of `PROMISES` give figures by the public interface. Seeds are fixed,
+so that the same call prints the same tables. Values are those of the runs of a folder with `qrels.txt.gz` and
+`*.run.gz` (`--data`, TREC 2003 Robust by default), from which queries are drawn; without the folder, beta and binomial
+values that look like them.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
 import polars_ir as ir
-from polars_ir.per_query.shared.tests import TESTS, Paired
 from polars_ir.statistics.bounds import chance_below, lower_bound, p_above
 from polars_ir.statistics.intervals import Values, estimates
-from polars_ir.statistics.randomisation import Draws, largest_flipped, permuted_ranges
+from polars_ir.statistics.randomisation import Draws
 
 MEASURES = ["P@10", "R@100", "RR", "AP", "nDCG@10", "Success@10"]
 LEVEL = 0.05
@@ -340,19 +341,11 @@ def families(_: Path, simulations: int) -> None:
     """The share of simulations in which a test of all pairs rejects, of systems whose true means are all the same."""
     rows = []
     for name, draw in {"ten alike": _alike, "eight near-copies and two others": _copies}.items():
-        source, rejected = np.random.default_rng(4), np.zeros(2)
-        for _ in range(simulations):
-            values = draw(source)
-            pairs = [(i, j) for i in range(10) for j in range(i)]
-            differences = np.column_stack([values[:, i] - values[:, j] for i, j in pairs])
-            widest = np.quantile(permuted_ranges(values, draws=Draws(499)), 1 - LEVEL)
-            rejected += [np.ptp(values.mean(axis=0)) > widest, _rejects(differences)]
-        rows.append([name, *(rejected / simulations).tolist()])
-    table(["systems", "tukey", "max-t"], rows)
-
-
-def _rejects(differences: np.ndarray) -> bool:
-    return bool((largest_flipped([differences], Draws(499)) <= LEVEL).any())
+        source = np.random.default_rng(4)
+        samples = frame([draw(source) for _ in range(simulations)])
+        rejected = [rejecting(samples, test=test, resamples=499) for test in ("tukey", "max-t", "t")]
+        rows.append([name, *rejected])
+    table(["systems", "tukey", "max-t", "t, Holm"], rows)
 
 
 def _alike(source: np.random.Generator) -> np.ndarray:
@@ -366,26 +359,228 @@ def _copies(source: np.random.Generator) -> np.ndarray:
 
 def means(_: Path, simulations: int) -> None:
     """The share of simulations in which a test rejects differences whose mean is 0, but which are skewed."""
-    tests, rows = ["t", "wilcoxon", "sign", "randomisation", "bootstrap"], []
+    tests, rows = ["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap"], []
     for n in (25, 50, 100, 200):
-        drawn = np.random.default_rng(5).exponential(0.1, (n, simulations)) - 0.1
-        paired = Paired([], drawn, LEVEL, 0.0, Draws(999))
-        found = {test: [outcome.p for outcome in TESTS[test].outcomes(paired)] for test in tests}
-        rows.append([n, *(float(np.mean(np.array(found[test]) <= LEVEL)) for test in tests)])
+        samples = frame(pairs(np.random.default_rng(5).exponential(0.1, (simulations, n)) - 0.1))
+        rows.append([n, *(rejecting(samples, test=test, resamples=999) for test in tests)])
     table(["n", *tests], rows)
 
 
-PARTS = {
+# promises
+
+
+class Figure(NamedTuple):
+    """A simulated share, and the range in which it is promised to be."""
+
+    promise: str
+    shape: str
+    n: int
+    least: float
+    most: float
+    share: float
+    simulations: int
+
+    @property
+    def error(self) -> float:
+        """The standard error of the share, at the nearest end of the range where it is beyond."""
+        at = min(max(self.share, self.least), self.most)
+        return float(np.sqrt(max(at * (1 - at), 0.001) / self.simulations))
+
+    @property
+    def holds(self) -> bool:
+        """True where the share is in the range, but for chance."""
+        return self.least - 3 * self.error <= self.share <= self.most + 3 * self.error
+
+
+def frame(samples: Sequence[np.ndarray]) -> pl.DataFrame:
+    """A per-query frame with a measure for each sample, which has a row per query and a column per system."""
+    n, systems = samples[0].shape
+    runs = np.repeat([f"s{system:02}" for system in range(systems)], n)
+    measures = {f"P@{number}": sample.T.ravel() for number, sample in enumerate(samples, 1)}
+    return pl.DataFrame({"run": runs, "query_id": np.tile(np.arange(n), systems), **measures})
+
+
+def pairs(differences: np.ndarray) -> list[np.ndarray]:
+    """Two systems with these differences: a sample per row."""
+    return [np.column_stack([np.full(len(row), 0.5), 0.5 + row]) for row in differences]
+
+
+def rejecting(samples: pl.DataFrame, **options: Any) -> float:
+    """The share of samples in which any comparison is significant."""
+    of_samples = ir.compare(samples, **options).group_by("measure").agg(pl.col("significant").any())
+    return float(of_samples["significant"].fill_null(value=False).mean())
+
+
+def made_equal(data: Path, measure: str) -> np.ndarray:
+    """The values of queries, a column per run, each moved to the mean of all; without data, made-up runs."""
+    runs = populations(data)[measure]
+    if len(runs) == 1:
+        runs = [np.random.default_rng(system).permutation(runs[0]) for system in range(4)]
+    values = np.column_stack(runs)
+    return values - values.mean(axis=0) + values.mean()
+
+
+def drawn(values: np.ndarray, n: int, simulations: int) -> list[np.ndarray]:
+    """Samples of n queries."""
+    source = np.random.default_rng(n)
+    return [values[source.integers(len(values), size=n)] for _ in range(simulations)]
+
+
+def comparisons(data: Path, simulations: int) -> Iterator[Figure]:
+    """Any significant difference of equal systems, and simultaneous intervals that hold together."""
+    for measure in ("AP", "nDCG@10", "P@10"):
+        equal = made_equal(data, measure)
+        apart = equal + np.arange(equal.shape[1]) * 0.05
+        for n in (10, 25, 50, 100, 400):
+            samples = frame(drawn(equal, n, simulations))
+            for test in ("t", "max-t"):
+                share = rejecting(samples, test=test, family="measure", resamples=999)
+                yield Figure(f'compare(test="{test}")', f"{measure} made equal", n, 0, 0.1, share, simulations)
+            found = ir.compare(frame(drawn(apart, n, simulations)), correction=None)
+            true = (found["run"].str.slice(1).cast(float) - found["baseline"].str.slice(1).cast(float)) * 0.05
+            held = true.is_between(found["simultaneous_low"], found["simultaneous_high"])
+            share = float(
+                found.select("measure", held=held).group_by("measure").agg(pl.col("held").all())["held"].mean()
+            )
+            yield Figure("simultaneous_low, simultaneous_high", f"{measure} apart", n, 0.9, 1, share, simulations)
+    few = max(20, simulations // 10)
+    for n in (10, 25, 50, 100):
+        source = np.random.default_rng(n)
+        samples = frame(
+            [np.column_stack([np.full(n, 0.5), 0.4 + source.exponential(0.1, (n, 19))]) for _ in range(few)]
+        )
+        share = rejecting(samples, baseline="s00", test="auto")
+        yield Figure('compare(test="auto")', "19 exponential", n, 0, 0.05, share, few)
+        draws = [np.where(source.random(n) < 0.02, -0.98, 0.02) + source.normal(0, 0.02, n) for _ in range(few)]
+        share = rejecting(frame(pairs(np.array(draws))), test="t")
+        yield Figure("the blind spot of t, told", "2 % fail wholly", n, 0, 1, share, few)
+    all_measures = [drawn(made_equal(data, measure), 50, few) for measure in MEASURES[:-1]]
+    joint = [
+        ir.compare(frame([samples[number] for samples in all_measures]), test="max-t", family="all", resamples=999)
+        for number in range(few)
+    ]
+    share = float(np.mean([found["significant"].any() for found in joint]))
+    yield Figure('compare(test="max-t", family="all")', "five measures made equal", 50, 0, 0.1, share, few)
+
+
+def ranks(data: Path, simulations: int) -> Iterator[Figure]:
+    """Ranges of ranks that miss, of equal systems: some is told apart from another."""
+    for measure in ("AP", "P@10", "R@100", "nDCG@10"):
+        for n in (5, 10, 25, 50, 100, 400):
+            found = ir.ranks(frame(drawn(made_equal(data, measure), n, simulations)))
+            missed = found.group_by("measure").agg((pl.col("best_rank") > 1).any())["best_rank"]
+            yield Figure("ranks", f"{measure} made equal", n, 0, 0.09, float(missed.mean()), simulations)
+
+
+def summaries(_: Path, simulations: int) -> Iterator[Figure]:
+    """Intervals that hold, without bounds; and those by weights that are there and miss."""
+    source = np.random.default_rng(6)
+    for shape, draw, true, least in (
+        ("normal", source.normal, 0.0, 0.93),
+        ("lognormal", lambda size: source.lognormal(0, 1, size), float(np.exp(0.5)), 0.8),
+    ):
+        for n in (5, 10, 25, 100):
+            values = draw(size=(simulations, n))
+            columns = {f"mine{number}": row for number, row in enumerate(values)}
+            found = ir.summarize(pl.DataFrame({"query_id": range(n), **columns}))
+            share = float(pl.Series([true] * simulations).is_between(found["low"], found["high"]).mean())
+            yield Figure("summarize without bounds", shape, n, least, 1, share, simulations)
+    asked = np.arange(1, 5001) ** -0.8
+    success = np.clip(1 - np.log(np.arange(1, 5001)) / np.log(5000) + source.normal(0, 0.15, 5000), 0, 1)
+    even = source.lognormal(0, 0.4, 5000)
+    for shape, weights, values in (("Zipf, with the values", asked, success), ("lognormal(.4)", even, success)):
+        true = float(np.average(values, weights=weights))
+        for n in (25, 50, 100, 400):
+            missed = []
+            for _ in range(max(50, simulations // 5)):
+                chosen_ones = source.choice(5000, n, replace=False)
+                sample = {"query_id": range(n), "AP": values[chosen_ones], "w": weights[chosen_ones]}
+                low, high = ir.summarize(pl.DataFrame(sample), weights="w").select("low", "high").row(0)
+                missed.append(low is not None and not low <= true <= high)
+            yield Figure("summarize by weights misses", shape, n, 0, 0.07, float(np.mean(missed)), len(missed))
+
+
+def plans(data: Path, simulations: int) -> Iterator[Figure]:
+    """The power that plans of .8 by pilots have."""
+    for measure in ("AP", "nDCG@10", "P@10"):
+        values = np.column_stack(populations(data)[measure])
+        both = values[:, [0, -1]] if values.shape[1] > 1 else made_equal(data, measure)[:, :2]
+        spread = float((both[:, 0] - both[:, 1]).std())
+        for n in (10, 25, 50, 100):
+            needed = ir.power(frame(drawn(both, n, simulations)), difference=0.05)["n_queries"]
+            had = [ir.power(std=spread, difference=0.05, n_queries=each)["power"].item() for each in needed.unique()]
+            times = needed.unique(maintain_order=False).to_frame().join(needed.value_counts(), on="n_queries")["count"]
+            share = float(np.average(had, weights=times))
+            yield Figure("power by a pilot", measure, n, 0.8, 1, share, simulations)
+
+
+def looks(data: Path, simulations: int) -> Iterator[Figure]:
+    """Changes that cost max_drop, .02, and pass at any of several planned looks."""
+    source = np.random.default_rng(7)
+    equal = made_equal(data, "AP")
+    for shape, draw in (
+        ("normal", lambda size: source.normal(-0.02, 0.1, size)),
+        ("skewed", lambda size: 0.08 - source.exponential(0.1, size)),
+        ("AP", lambda size: source.choice(equal[:, 0] - equal[:, 1] - 0.02, size)),
+    ):
+        for number, n in ((2, 100), (5, 250)):
+            new = pairs(draw((simulations, n)).clip(-0.5, 0.5))
+            passed = np.zeros(simulations, bool)
+            for look in range(1, number + 1):
+                both = frame([sample[: n * look // number] for sample in new])
+                old, changed = both.partition_by("run")
+                found = ir.gate(changed, old, both.columns[2:], max_drop=0.02, looks=(look, number))
+                passed |= found["passed"].to_numpy()
+            yield Figure(f"gate(looks=(i, {number}))", shape, n, 0, 0.07, float(passed.mean()), simulations)
+
+
+def gates(_: Path, simulations: int) -> Iterator[Figure]:
+    """Any measure of ten without a change that is called worse."""
+    for n in (50, 100):
+        source, worse = np.random.default_rng(n), []
+        for _ in range(simulations):
+            both = frame(pairs(source.normal(0, 0.1, (10, n))))
+            old, new = both.partition_by("run")
+            worse.append("worse" in ir.gate(new, old, both.columns[2:], max_drop=0)["verdict"])
+        yield Figure("gate, any worse of ten", "normal", n, 0, 0.05, float(np.mean(worse)), simulations)
+
+
+def choices(data: Path, _: int) -> Iterator[Figure]:
+    """The mean AP of the ten hardest queries by a run, and by the others; of the worst of so many variants alike."""
+    values = np.column_stack(populations(data)["AP"])
+    chosen_by = [np.argsort(values[:, system])[:10] for system in range(values.shape[1])]
+    own = np.mean([values[of_run, system].mean() for system, of_run in enumerate(chosen_by)])
+    others = [np.delete(values[of_run], system, axis=1).mean() for system, of_run in enumerate(chosen_by)]
+    yield Figure("hardest, by the run that chose", "AP", 10, 0, 1, float(own), len(values))
+    if values.shape[1] > 1:
+        yield Figure("hardest, by the others", "AP", 10, float(own), 1, float(np.mean(others)), len(values))
+    source = np.random.default_rng(8)
+    for n in (2, 5, 10):
+        worst = source.choice(values.ravel(), (10_000, n)).min(axis=1).mean()
+        yield Figure("robustness, the worst of n alike", "AP", n, 0, 1, float(worst), 10_000)
+
+
+#: The parts that simulate promises.
+PROMISES = (comparisons, ranks, summaries, plans, looks, gates, choices)
+
+PARTS: dict[str, Callable[[Path, int], Iterator[Figure] | None]] = {
     part.__name__: part
     for part in (
         *(gate, power, intervals, families, means),
         *(risk, slices, drift, interleaving, clusters, strata, level),
+        *PROMISES,
     )
 }
 
 
-def chosen(names: list[str]) -> Iterator[Callable[[Path, int], None]]:
-    yield from (PARTS[name] for name in names or PARTS)
+def show(figures: Iterator[Figure]) -> None:
+    """Print the figures with their errors, those that are not as promised marked."""
+    columns = ["promise", "shape", "n", "promised", "simulated", "error", ""]
+    rows: list[list[object]] = []
+    for each in figures:
+        promised = f"{each.least:g} to {each.most:g}"
+        rows.append([*each[:3], promised, each.share, each.error, "" if each.holds else "does not hold"])
+    table(columns, rows)
 
 
 if __name__ == "__main__":
@@ -394,6 +589,7 @@ if __name__ == "__main__":
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[3] / "shared/data/robust03")
     given = parser.parse_args()
-    for part in chosen(given.parts):
-        print(f"\n## {part.__name__}\n\n{part.__doc__}")  # noqa: T201
-        part(given.data, given.simulations)
+    for name in given.parts or PARTS:
+        print(f"\n## {name}\n\n{PARTS[name].__doc__}")  # noqa: T201
+        if (figures := PARTS[name](given.data, given.simulations)) is not None:
+            show(figures)
