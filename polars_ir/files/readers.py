@@ -9,7 +9,7 @@ Grades are Int64 if all that are looked at are written as integers, else Float64
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
@@ -23,7 +23,7 @@ from polars_ir.files.finding.sources import (
     MaxRatio,
     Remote,
     Source,
-    check_folders,
+    columns_of_folders,
     names,
     one_format,
     resolve,
@@ -356,11 +356,12 @@ def _first_failure(parts: Sequence[Checked]) -> FileError | None:
 
 def _rows_together(parts: list[Checked], scans: list[pl.LazyFrame], role: Role, reader: Rows) -> pl.LazyFrame:
     first, *others = parts
+    if first.dialect is not None:
+        held = columns_of_folders([part.path for part in parts], first.columns)
+        scans = [_with_columns(scan, of) for scan, of in zip(scans, held, strict=True)]
     if not others:
         return scans[0]
     _check_same([part.path for part in parts], [part.columns for part in parts])
-    if first.dialect is not None:
-        check_folders([part.path for part in parts], first.columns)
     heads = [part.first_lines() for part in parts]
     if role == "run" and first.dialect is None:
         systems = zip(_systems(heads, reader), scans, strict=True)
@@ -408,8 +409,17 @@ def _check_ids(files: list[File], reader: Typed, frame: pl.DataFrame) -> None:
 def _typed_together(files: list[File], reader: Typed, max_ratio: float | None) -> pl.LazyFrame:
     schemas = [_schema(path, reader, max_ratio) for path in files]
     _check_same(files, schemas)
-    check_folders(files, schemas[0])
-    return reader.scan(files)
+    held = columns_of_folders(files, schemas[0])
+    of_folders: dict[tuple[tuple[str, str | None], ...], list[File]] = {}
+    for file, of in zip(files, held, strict=True):
+        of_folders.setdefault(tuple(of.items()), []).append(file)
+    return pl.concat(_with_columns(reader.scan(part), dict(of)) for of, part in of_folders.items())
+
+
+def _with_columns(scan: pl.LazyFrame, held: Mapping[str, str | None]) -> pl.LazyFrame:
+    """The rows of files with the columns that the names of their folders hold, first."""
+    columns = [pl.lit(value, pl.String).alias(name) for name, value in held.items()]
+    return scan.select(*columns, pl.all()) if columns else scan
 
 
 def _schema(path: File, reader: Typed, max_ratio: float | None) -> pl.Schema:

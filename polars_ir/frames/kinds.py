@@ -32,7 +32,7 @@ from polars_ir.errors import (
     quoted,
     renaming,
 )
-from polars_ir.frames.nested import from_mapping, from_records
+from polars_ir.frames.nested import from_mapping, from_records, hits_of
 from polars_ir.frames.prepared import PreparedJudgments
 from polars_ir.frames.roles import ROLE_OF, ROLES, fold
 
@@ -113,6 +113,8 @@ def holds_systems(value: Mapping[Any, Any]) -> bool:
         if isinstance(one, (pl.DataFrame, pl.LazyFrame)) or any(k.is_table and k.recognizes(one) for k in KINDS):
             return True
         if isinstance(one, Mapping) and one:
+            if hits_of(one) is not None:
+                return False
             return isinstance(next(iter(one.values())), (Mapping, list, tuple, set, frozenset))
     return False
 

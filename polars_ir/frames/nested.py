@@ -16,6 +16,9 @@ import polars as pl
 
 from polars_ir.errors import Code, Fix, InputTypeError
 
+#: The fields of a hit: Elasticsearch's and OpenSearch's, and Qdrant's.
+HIT_ID, HIT_SCORE = ("_id", "id"), ("_score", "score")
+
 
 def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFrame:
     """`{query: {doc: value}}` and `{query: [doc, ...]}` as rows.
@@ -26,10 +29,17 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
     docs: list[Any] = []
     values: list[Any] = []
     for query, documents in value.items():
-        _check_documents(table, query, documents, column)
-        of_query = _values(documents, column)
+        if column == "score" and (hits := hits_of(documents)) is not None:
+            ids, of_query = ([_field(hit, names) for hit in hits] for names in (HIT_ID, HIT_SCORE))
+            if None in of_query:
+                says = "has hits without a score, as a sorted search has. Search with track_scores, or give ids alone."
+                raise InputTypeError(says, about=f"{table}[{query!r}]")
+            docs.extend(ids)
+        else:
+            _check_documents(table, query, documents, column)
+            of_query = _values(documents, column)
+            docs.extend(documents if len(documents) else [None] * len(of_query))  # an array has no truth value
         queries.extend(repeat(query, len(of_query)))
-        docs.extend(documents if len(documents) else [None] * len(of_query))  # an array has no truth value
         values.extend(of_query)
     try:
         return pl.DataFrame({"query_id": _ids(queries), "doc_id": _ids(docs), column: _numbers(values)})
@@ -37,6 +47,41 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
         raise InputTypeError.no_text(table, error) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         raise _mixed(f"{table} mixes types among its ids or its values", error) from None
+
+
+def hits_of(answer: Any) -> list[Any] | None:
+    """The hits of a search engine's answer to a query; None for what is none.
+
+    Elasticsearch and OpenSearch answer with `{"hits": {"hits": [{"_id", "_score"}]}}`, Qdrant with points, which have
+    an `id` and a `score`; lists of their hits are answers, too.
+
+    >>> hits_of({"hits": {"hits": [{"_id": "d", "_score": 1.5}]}}), hits_of({"d": 1.5})
+    ([{'_id': 'd', '_score': 1.5}], None)
+    """
+    found = getattr(answer, "body", answer)
+    if isinstance(found, Mapping):
+        found = found.get("hits", found.get("result"))
+        found = found.get("hits", found.get("points")) if isinstance(found, Mapping) else found
+    hits = getattr(found, "points", found)
+    if not isinstance(hits, list):
+        return None
+    if not hits:
+        return None if hits is answer else hits
+    are_hits = not isinstance(hits[0], str) and None not in (_field(hits[0], HIT_ID), _name(hits[0], HIT_SCORE))
+    return hits if are_hits else None
+
+
+def _field(hit: Any, names: tuple[str, ...]) -> Any:
+    """The value of a field of a hit, by the first of its names that there is."""
+    name = _name(hit, names)
+    if name is None:
+        return None
+    return hit[name] if isinstance(hit, Mapping) else getattr(hit, name)
+
+
+def _name(hit: Any, names: tuple[str, ...]) -> str | None:
+    """The first of some names that a hit has a field of."""
+    return next((name for name in names if (name in hit if isinstance(hit, Mapping) else hasattr(hit, name))), None)
 
 
 def from_records(table: str, value: Iterable[Any], column: str) -> pl.DataFrame:

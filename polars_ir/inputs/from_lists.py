@@ -115,7 +115,8 @@ def from_lists(
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
     _check_sets(table, retrieved)
-    table = _read(table, ids=[retrieved, relevant], numbers=[scores, grades, "scores", "grades", *DISTANCES])
+    named = [name for name in (scores, grades) if name is not None]
+    table = _read(table, ids=[retrieved, relevant], numbers=[*named, "scores", "grades", *DISTANCES])
     own = table.collect_schema()
     table, of_structs = _unpacked(table, {retrieved: "score", relevant: "relevance"})
     columns = table.collect_schema()
@@ -139,12 +140,12 @@ def from_lists(
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
 
 
-def _read(table: Frame, *, ids: list[str], numbers: list[str | None]) -> Frame:
+def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
     """The table with lists in the place of texts that print them, as a CSV has them; a plan stays as it is."""
     if not isinstance(table, pl.DataFrame):
         return table
     read = []
-    for name in filter(table.columns.__contains__, dict.fromkeys([*ids, *numbers])):
+    for name in [name for name in dict.fromkeys([*ids, *numbers]) if name in table.columns]:
         texts = table[name]
         if texts.dtype == pl.String and texts.count() and _are_printed_lists(texts.drop_nulls()):
             elements = pl.element().str.strip_chars("'\"")

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import MeasureError, OptionError
-from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.kinds import collected, to_polars
 from polars_ir.language.measures.interpolated_precision import interpolated_precision
 from polars_ir.language.names import is_cost, is_of_ir_measures, parse
 from polars_ir.language.options import chance, check, takes
@@ -206,4 +206,4 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
 def in_polars(per_query: Any) -> pl.DataFrame:
     """A result of `evaluate`, in memory and of Polars."""
     frame = to_polars("per_query", per_query, column="value")
-    return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+    return collected(frame) if isinstance(frame, pl.LazyFrame) else frame

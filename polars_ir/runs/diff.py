@@ -14,7 +14,7 @@ from polars_ir.frames.table import run_table
 from polars_ir.language.names import Measured, Measures
 from polars_ir.language.options import check, count, or_none, takes
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_of, frames_of, one_measure
-from polars_ir.runs.evaluate import evaluate
+from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import explained, with_texts
 from polars_ir.runs.options import Explaining
 
@@ -83,7 +83,7 @@ def diff(
     with warnings.catch_warnings():
         # Two runs without an answer do not differ.
         warnings.filterwarnings("ignore", ".* answers fewer than half", IRWarning)
-        values = evaluate(runs, qrels, measured.expression, **ranking).lazy().rename({query: "query_id"}).collect()
+        values = evaluate_collected(runs, qrels, measured.expression, **ranking).rename({query: "query_id"})
     check_number(measured, values.schema)
     of_a, of_b = (values.filter(run=side).select("query_id", pl.col(name).cast(pl.Float64)) for side in SIDES)
     values = (

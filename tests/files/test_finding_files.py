@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -229,25 +228,19 @@ def test_the_format_can_be_said(write: Write) -> None:
     assert read_qrels(write("query-id\tcorpus-id\tscore\nq\td\t1\n", "a.txt"), format="beir").rows() == [("q", "d", 1)]
 
 
-def test_a_folder_of_hive_parts_is_left_to_polars(tmp_path: Path) -> None:
-    for system in ("a", "b"):
-        folder = tmp_path / "lake" / f"run={system}"
+def test_a_lake_is_a_run_of_the_systems_that_its_folders_hold(tmp_path: Path) -> None:
+    for system in ("a", "b%20c"):
+        folder = tmp_path / "lake" / f"run={system}" / "day=01"
         folder.mkdir(parents=True)
         pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(folder / "part.parquet")
-    with pytest.raises(FileError) as error:
-        scan_run(tmp_path / "lake")
-    (advice,) = re.findall(r"pl\.scan_parquet\(.*\)", str(error.value))
-    run = eval(advice, {"pl": pl})  # noqa: S307  # the advice, as it would be pasted
-    assert run.ir.evaluate({"q": ["d"]}, "RR").collect().rows() == [("a", "q", 1.0), ("b", "q", 1.0)]
-    with pytest.raises(FileError, match="columns in the names of folders"):
-        read_run(str(tmp_path / "lake" / "*"))
-    # Their systems would be put together as one.
-    with pytest.raises(FileError) as of_files:
-        scan_run(tmp_path / "lake" / "*" / "*.parquet")
-    assert str(of_files.value) == (
-        f"{tmp_path / 'lake'}: the folders hold the column 'run', which their files lack. Read it by Polars: {advice}."
-    )
-    assert read_run(tmp_path / "lake" / "run=a" / "part.parquet").height == 1
+        (folder / "_SUCCESS").touch()
+        (folder / ".part.parquet.crc").touch()
+    lake = tmp_path / "lake"
+    wanted = [("a", "q", 1.0), ("b c", "q", 1.0)]
+    for source in (lake, f"{lake}/", lake / "*", lake / "*" / "*" / "*.parquet", lake / "**" / "*.parquet"):
+        assert scan_run(source).ir.evaluate({"q": ["d"]}, "RR").collect().rows() == wanted
+    assert read_run(lake / "run=a").rows() == read_run(lake / "run=a" / "day=01" / "part.parquet").rows()
+    assert read_run(lake / "run=a").rows() == [("a", "q", "d", 1.0)]
 
 
 @pytest.mark.parametrize("name", ["part.parquet", "part.csv", "part.ndjson"])
@@ -261,11 +254,10 @@ def test_folders_that_hold_no_system_are_parts_of_one_table(tmp_path: Path, name
 
 
 @pytest.mark.parametrize("name", ["part.csv", "part.ndjson"])
-def test_folders_that_hold_the_system_are_an_error_in_every_table(tmp_path: Path, name: str) -> None:
+def test_folders_hold_the_system_of_every_table(tmp_path: Path, name: str) -> None:
     for system in ("a", "b"):
         folder = tmp_path / f"system={system}"
         folder.mkdir()
         part = pl.DataFrame({"query_id": [f"q{system}"], "doc_id": ["d"], "score": [1.0]})
         getattr(part, f"write_{Path(name).suffix[1:]}")(folder / name)
-    with pytest.raises(FileError, match="the folders hold the column 'system', which their files lack"):
-        read_run(tmp_path / "*" / name)
+    assert read_run(tmp_path / "*" / name).rows() == [("a", "qa", "d", 1.0), ("b", "qb", "d", 1.0)]

@@ -91,3 +91,38 @@ def test_arrays_are_rankings_and_relevant_documents():
     run = {"q": np.array(["a", "b"]), "r": np.array([])}
     qrels = {"q": np.array(["b"]), "r": np.array([])}
     assert ir.evaluate(run, qrels, "RR").rows() == [("q", 0.5), ("r", 0.0)]
+
+
+class Answer:
+    """An answer of Elasticsearch's client, or of Qdrant's, or a point of the latter."""
+
+    def __init__(self, **fields: object) -> None:
+        vars(self).update(fields)
+
+
+HITS = [{"_id": "a", "_score": 2.0}, {"_id": "b", "_score": 1.0}]
+POINTS = [Answer(id="a", score=2.0, payload={}), Answer(id="b", score=1.0, payload={})]
+ANSWERS = {
+    "Elasticsearch": {"took": 1, "hits": {"total": 2, "hits": HITS}},
+    "hits first": {"hits": {"hits": HITS}},
+    "the client's object": Answer(body={"hits": {"hits": HITS}}),
+    "a list of hits": HITS,
+    "Qdrant": Answer(points=POINTS),
+    "a list of points": POINTS,
+    "Qdrant's JSON": {"result": {"points": [{"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}]}},
+    "Qdrant's JSON of a search": {"result": [{"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}]},
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_answers_of_search_engines_are_runs(answer):
+    wanted = ir.evaluate({"q": {"a": 2.0, "b": 1.0}}, {"q": ["b"]}, "RR")
+    assert ir.evaluate({"q": answer}, {"q": ["b"]}, "RR").equals(wanted)
+    assert ir.evaluate({"x": {"q": answer}}, {"q": ["b"]}, "RR").drop("run").equals(wanted)
+
+
+def test_an_answer_without_hits_is_an_empty_ranking_and_one_without_scores_an_error():
+    none = {"hits": {"hits": []}}
+    assert ir.evaluate({"q": none, "r": {"a": 1.0}}, {"q": ["b"], "r": ["a"]}, "RR").rows() == [("q", 0.0), ("r", 1.0)]
+    with pytest.raises(ir.IRError, match=r"run\['q'\] has hits without a score, as a sorted search has"):
+        ir.evaluate({"q": [{"_id": "a", "_score": None}]}, {"q": ["b"]}, "RR")

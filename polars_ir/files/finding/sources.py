@@ -2,9 +2,9 @@
 
 Conventions: a path that exists is that file, whatever characters are in its name; another with `*`, `?` or `[` is a
 glob, whose files come in the order of their names, and each of which must be a file that can be read. A URL is left to
-Polars, and so are columns in the names of folders (Hive's `run=bm25/part.parquet`). All files of a call have one
-format, and none is there twice. The extension tells the format, or the first line that is neither blank nor a comment
-(`#`); what fits no format is an error, never a guess.
+Polars. Of a lake, whose folders hold columns (Hive's `run=bm25/part.parquet`), all files are read. All files of a call
+have one format, and none is there twice. The extension tells the format, or the first line that is neither blank nor a
+comment (`#`); what fits no format is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, TypeAlias, TypedDict
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, option
@@ -148,12 +148,20 @@ def _check_address(url: str) -> None:
 def _local_files(name: str) -> list[File]:
     path = Path(os.path.expanduser(name))
     if not glob.has_magic(name) or os.path.lexists(path):
-        return [_local_file(path)]
+        return _files_of_lake(path) or [_local_file(path)]
     matches = sorted(glob.glob(str(path), recursive=True))
     if not matches:
         raise FileError.of_file(f"{name:.200}", "no file matches this glob.")
     # A match that is not a regular file is an error, not skipped.
-    return [_local_file(Path(match)) for match in matches]
+    return [file for match in map(Path, matches) for file in _files_of_lake(match) or [_local_file(match)]]
+
+
+def _files_of_lake(path: Path) -> list[File]:
+    """The files below a folder whose name, or whose folders' names, hold columns; none of another."""
+    if not os.path.isdir(path) or not ("=" in path.name or any(path.glob("*=*"))):
+        return []
+    # Marks such as `_SUCCESS` and `.part.crc` are no data.
+    return [_local_file(file) for file in sorted(path.rglob("[!_.]*")) if file.is_file()]
 
 
 def _local_file(path: Path) -> Path:
@@ -166,7 +174,7 @@ def _local_file(path: Path) -> Path:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FileError.of_file(path, f"this is no path that can be read: {reason}.") from None
     if stat.S_ISDIR(mode):
-        raise _is_directory(path)
+        raise FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
     if not stat.S_ISREG(mode):
         raise FileError.of_file(path, "this is a pipe or a device, which can not be read twice; write it to a file.")
     if not is_text(path):
@@ -189,39 +197,16 @@ def _missing(path: Path) -> FileError:
     return FileError.missing(path, path.name, beside)
 
 
-def _is_directory(path: Path) -> FileError:
-    """The error for a directory; folders called `key=value` hold columns, for Polars to read."""
-    if "=" in path.name or any(path.glob("*=*")):
-        problem = "this is a directory with columns in the names of folders."
-        return FileError.of_file(path, problem, fix=by_polars(path))
-    return FileError.of_file(path, f"this is a directory; name its files, for instance {str(path / '*')!r}.")
-
-
-def by_polars(folder: PurePath) -> Fix:
-    """The advice to read the Parquet files of such a folder by Polars."""
-    code = Code(f"pl.scan_parquet({str(folder)!r}, hive_partitioning=True)")
-    return Fix("Read it by Polars", code, without_code="Put these columns into the files, and name the files")
-
-
-def check_folders(files: Sequence[File], columns: Iterable[str]) -> None:
-    """Raise a `FileError` for parts of a table that differ only by a column in the names of their folders."""
+def columns_of_folders(files: Sequence[File], columns: Iterable[str]) -> list[dict[str, str | None]]:
+    """The columns of roles that the names of each file's folders hold, and that the files lack."""
     roles = {fold(name) for role in ROLES.values() for name in role.names} - {fold(name) for name in columns}
-    folders = [_columns_of(pure(file)) for file in files]
-    for key in folders[0]:
-        if fold(key) in roles and len({of_file.get(key) for of_file in folders}) > 1:
-            top = next(above for above in reversed(pure(files[0]).parents) if _key(above.name) == key).parent
-            problem = f"the folders hold the column {key!r}, which their files lack."
-            raise FileError.of_file(top, problem, fix=by_polars(Path(top)))
+    return [{key: of for key, of in _columns_of(pure(file)).items() if fold(key) in roles} for file in files]
 
 
-def _columns_of(path: PurePath) -> dict[str, str]:
-    """The columns in the names of a file's folders, with their values."""
-    return {_key(part): part for part in path.parts[:-1] if _key(part)}
-
-
-def _key(folder: str) -> str:
-    """The column that a folder's name holds; nothing where it holds none."""
-    return folder.partition("=")[0] if "=" in folder else ""
+def _columns_of(path: PurePath) -> dict[str, str | None]:
+    """The columns in the names of a file's folders, with their values as Hive writes them."""
+    pairs = (part.partition("=")[::2] for part in path.parts[:-1] if "=" in part)
+    return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, value in pairs if key}
 
 
 def one_format(files: list[File], role: Role, format: Format | None) -> Format:
