@@ -6,13 +6,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
+from polars_ir.errors import InputTypeError
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Candidates, Experiment, candidates_of, figures, measured, trials_of
 from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.options import any_number, check, takes
-from polars_ir.language.words import average, total
+from polars_ir.language.words import average, ratio, total
 from polars_ir.runs.rankings import LowerIsBetter
 from polars_ir.runs.similarity import similarity
 
@@ -26,7 +27,8 @@ class Complementarity(NamedTuple, Generic[FrameT]):
     """The result of `complementarity`.
 
     - `pairs`: a row per pair of runs: `run`, `other`, `relevant_overlap` and `other_overlap`, 2 |A and B| / (|A| + |B|)
-      of the relevant and of all other documents they returned (Lee), and `RBO`, the mean over queries.
+      of the relevant and of all other documents they returned (Lee), null where neither returned any, and `RBO`, the
+      mean over queries.
     - `systems`: a row per run: `run`, `n_relevant` it returned, `unique` of these that no other run returned, and the
       mean of the measure.
     - `ceilings`: a row each of `ceiling` and `value`: the best single run, the best run of each query (oracle routing),
@@ -98,6 +100,8 @@ def complementarity(
     candidates = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     rows = candidates.rows.select("run", "query_id", "doc_id", "score")
     singles = figures(rows, candidates, measured_by).rename({measured_by.name: "value"})
+    if singles["value"].drop_nulls().is_empty():
+        raise InputTypeError("complementarity needs a judged query that a run answers; there is none.")
     experiment = Experiment(method, None, "skip", 1000, measured_by)
     trials = measured(trials_of(None, candidates.table, norm), candidates, experiment)
     grades = candidates.qrels.filter(pl.col("relevance") >= rel).select("query_id", "doc_id", relevant=True)
@@ -130,8 +134,8 @@ def _pairs(judged: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         pairs.join(rbo, on=PAIR, how="left")
         .select(
             *PAIR,
-            relevant_overlap=2 * pl.col("relevant_shared") / (pl.col("n") + pl.col("of_other_n")),
-            other_overlap=2 * pl.col("other_shared") / (pl.col("n_other") + pl.col("of_other_n_other")),
+            relevant_overlap=ratio(2 * pl.col("relevant_shared"), pl.col("n") + pl.col("of_other_n")),
+            other_overlap=ratio(2 * pl.col("other_shared"), pl.col("n_other") + pl.col("of_other_n_other")),
             RBO="RBO",
         )
         .sort(PAIR)

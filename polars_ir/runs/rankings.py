@@ -41,8 +41,8 @@ def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) 
     rows = run.select(*needed)
     if (distance := _distances(run, lower_is_better)) is not None:
         dtype = run.dtypes["score"]
-        # In a type that has the negative ones; Int128 has no negation.
-        wide = pl.Int128 if dtype in (pl.UInt64, pl.UInt128, pl.Int128) else pl.Int64 if dtype.is_integer() else dtype
+        # In a type that has the negative ones, also of the lowest; Int128 has no negation.
+        wide = pl.Int128 if dtype.is_integer() else dtype
         score = pl.col("score").cast(wide)
         turned = 0 - score if dtype.is_integer() else -score
         rows = rows.with_columns(score=pl.when(distance).then(turned).otherwise(score))

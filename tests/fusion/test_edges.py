@@ -209,3 +209,25 @@ def test_a_query_without_a_group_is_one_of_its_own(grouped, seed):
     if grouped.count(False) + any(grouped) < 2:
         return
     assert folds_of(queries, by, 2, seed).equals(folds_of(queries, table, 2, seed))
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt64])
+def test_distances_at_the_ends_of_a_type_keep_their_order(dtype):
+    lowest, highest = pl.select(low=dtype.min(), high=dtype.max()).row(0)
+    run = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a", "b", "c"], "score": pl.Series([lowest, 7, highest], dtype=dtype)}
+    )
+    ranked = ir.normalize(run, "rank", lower_is_better=True).sort("score", descending=True)
+    assert ranked["doc_id"].to_list() == ["a", "b", "c"]
+
+
+def test_what_runs_do_not_return_has_no_overlap():
+    runs = {"a": {"q": ["x"]}, "b": {"q": ["x", "y"]}}
+    assert ir.complementarity(runs, {"q": {"z": 1}}, "AP").pairs["relevant_overlap"].to_list() == [None]
+    assert ir.complementarity(runs, {"q": {"x": 1, "y": 1}}, "AP").pairs["other_overlap"].to_list() == [None]
+    with pytest.raises(ir.IRError, match="needs a judged query that a run answers; there is none"):
+        ir.complementarity(
+            {run: {"p": ["x"]} for run in runs},
+            pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64}),
+            "AP",
+        )
