@@ -73,19 +73,6 @@ def discounted_gain_under_ties(k: int | None, value: pl.Expr, discount: Discount
     return total((value * ties.weights(k, discount) * ties.chance).filter(gaining).sort())
 
 
-def dcg_under_ties(
-    *,
-    k: int | None = None,
-    rel: float | None = None,
-    dcg: Discounted = "log2",
-    discount: Discount = "log2",
-    gains: Gains | None = None,
-) -> pl.Expr:
-    """Expected discounted cumulated gain: each gain at each of the document's places, with the chance 1 / n."""
-    value = gain(dcg, gains, rel)
-    return pl.when((value > 0).any()).then(discounted_gain_under_ties(k, value, discount))
-
-
 @measure(
     "DCG",
     bounds=(0.0, float("inf")),
@@ -95,7 +82,9 @@ def dcg_under_ties(
     monotone=True,
     gain=graded_gain,
     discount=graded_discount,
-    expected=dcg_under_ties,
+    expected=lambda k, rel, dcg, discount, gains: pl.when((gain(dcg, gains, rel) > 0).any()).then(
+        discounted_gain_under_ties(k, gain(dcg, gains, rel), discount)
+    ),
 )
 def dcg(
     *,
@@ -159,20 +148,6 @@ def ideal_dcg(
     return pl.when((value > 0).any()).then(best_gain(k, value, discount))
 
 
-def ndcg_under_ties(
-    *,
-    k: int | None = None,
-    rel: float | None = None,
-    dcg: Discounted = "log2",
-    discount: Discount = "log2",
-    gains: Gains | None = None,
-    denominator: str = "min(k,R)",
-) -> pl.Expr:
-    """Expected normalised discounted cumulated gain: the ideal ranking is the same in every order."""
-    value = gain(dcg, gains, rel)
-    return ratio(discounted_gain_under_ties(k, value, discount), best_gain(k, value, discount, denominator))
-
-
 @measure(
     "nDCG",
     source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c, m_ndcg_cut.c)",
@@ -190,7 +165,11 @@ def ndcg_under_ties(
     parameters={"denominator": IDEAL},
     gain=graded_gain,
     discount=graded_discount,
-    expected=ndcg_under_ties,
+    # The ideal ranking is the same in every order.
+    expected=lambda k, rel, dcg, discount, gains, denominator: ratio(
+        discounted_gain_under_ties(k, gain(dcg, gains, rel), discount),
+        best_gain(k, gain(dcg, gains, rel), discount, denominator),
+    ),
 )
 def ndcg(
     *,

@@ -153,19 +153,16 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
     return capped(hits(k, rel), k, rel)
 
 
-def f_measure_under_ties(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
-    """Expected F measure: linear in the hits, since neither R nor k depends on the order."""
-    weight = beta**2
-    return if_relevant((1 + weight) * ties.hits(k, rel) / (weight * n_relevant(rel) + length(k)), rel)
-
-
 @measure(
     "F",
     source="van Rijsbergen 1979, Information Retrieval, https://www.dcs.gla.ac.uk/Keith/Chapter.7/Ch.7.html",
     reads_nonrelevant=False,
     also={"ranx": "f1", "RecTools": "F1Beta"},
     out_of=lambda k, rel, beta: beta**2 * relevant_documents(rel) + places(k),
-    expected=f_measure_under_ties,
+    # Linear in the hits, since neither R nor k depends on the order.
+    expected=lambda k, rel, beta: if_relevant(
+        (1 + beta**2) * ties.hits(k, rel) / (beta**2 * n_relevant(rel) + length(k)), rel
+    ),
 )
 def f_measure(*, k: int | None = None, rel: float = 1, beta: float = 1) -> pl.Expr:
     """F measure: the weighted harmonic mean of precision and recall among the first k.
