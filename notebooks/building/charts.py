@@ -4,6 +4,7 @@ Conventions: a page holds a chart as it was written by Altair, and a picture of 
 bundled with the book, so that nothing comes from the network.
 """
 
+import base64
 import html
 import json
 import re
@@ -26,11 +27,17 @@ GALLERY = "gallery"
 CLASS = "vega-chart"
 
 
+def image(picture: str, told: str) -> str:
+    """A picture by itself: names within it meet none of the page's other pictures."""
+    data = base64.b64encode(picture.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(told)}">'
+
+
 def chart_html(spec: Mapping[str, Any], picture: str) -> str:
     """A chart as HTML: its specification, and its picture until a script has drawn it."""
     # No text within can end the script.
     text = json.dumps(spec).replace("<", r"\u003c")
-    return f'<div class="{CLASS}">\n<script type="application/json">{text}</script>\n{picture}\n</div>'
+    return f'<div class="{CLASS}">\n<script type="application/json">{text}</script>\n{image(picture, "chart")}\n</div>'
 
 
 def of_chart(chart: Any, told: str) -> str:
@@ -74,7 +81,7 @@ def thumbnails(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if not title:
             continue
         pictures = [output.get("data", {}).get("image/svg+xml") for output in below.get("outputs", [])]
-        picture = "".join(next(filter(None, pictures), ""))
+        picture = next((image("".join(one), "") for one in pictures if one), "")
         shown.append(f'<a href="#{make_id(title[1])}">{picture}<span>{html.escape(title[1])}</span></a>')
     text = "\n".join(shown)
     source = f'```{{raw}} html\n<nav class="thumbnails">\n{text}\n</nav>\n```'
@@ -91,7 +98,9 @@ def with_scripts(app: Any, _name: str, _template: str, context: Mapping[str, Any
 def bundle(app: Any, failure: Exception | None) -> None:
     """Write Vega beside the pages."""
     if not failure and app.builder.format == "html":
-        (Path(app.outdir) / "_static" / "vega.js").write_text(vl_convert.javascript_bundle(), encoding="utf-8")
+        # Its names are its own.
+        script = f"(() => {{\n{vl_convert.javascript_bundle()}\n}})();\n"
+        (Path(app.outdir) / "_static" / "vega.js").write_text(script, encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
