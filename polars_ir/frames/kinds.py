@@ -115,7 +115,8 @@ def holds_systems(value: Mapping[Any, Any]) -> bool:
         if isinstance(one, Mapping) and one:
             if hits_of(one) is not None:
                 return False
-            return isinstance(next(iter(one.values())), (Mapping, list, tuple, set, frozenset))
+            first = next(iter(one.values()))
+            return isinstance(first, (Mapping, list, tuple, set, frozenset)) or hits_of(first) is not None
     return False
 
 
