@@ -372,7 +372,7 @@ def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, Spelling
     for name, meaning in TOOLS.get(tool, {}).items():
         for measure, given in SPELLING.findall(meaning.measure):
             listed[name] = Spelling(CATALOG[measure], given, meaning.undefined, meaning.gains)
-    return listed | {name.removesuffix("_at_k"): found for name, found in listed.items()}
+    return {name.removesuffix("_at_k"): found for name, found in listed.items()} | listed
 
 
 @functools.lru_cache(maxsize=64)
