@@ -199,8 +199,8 @@ BUGS = (
     Bug(
         "expected: the places of a tie are one too few",
         "language.ties.places",
-        ".otherwise(k - higher)",
-        ".otherwise(k - higher - 1)",
+        "tied, k - higher)",
+        "tied, k - higher - 1)",
         under_ties,
     ),
     Bug(
