@@ -47,7 +47,10 @@ def checked(
         return guard(rows, *messages[0], *messages[1:]) if messages else rows
     frame = rows.collect(engine="in-memory")
     # All at once, since a wrong row is rare.
-    broken = frame.select(rule.wrong.any().alias(str(number)) for number, rule in enumerate(rules))
+    wrongs = []
+    for number, rule in enumerate(rules):
+        wrongs.append(rule.wrong.any().alias(str(number)))
+    broken = frame.select(wrongs)
     for rule, is_broken in zip(rules, broken, strict=True):
         if is_broken.any():
             wrong = frame.filter(rule.wrong)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, repeat
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -391,7 +391,8 @@ class Scores:
             pairs = [(system, against) for against, system in combinations(range(len(self.systems)), 2)]
         else:
             against = self.index(baseline)
-            pairs = [(system, against) for system in range(len(self.systems)) if system != against]
+            others = [*range(against), *range(against + 1, len(self.systems))]
+            pairs = list(zip(others, repeat(against)))
         for pair in pairs:
             if self.answered[:, pair].all(axis=1).sum() > 1:
                 return pairs
