@@ -182,7 +182,9 @@ def tables(chance: random.Random) -> tuple[pl.DataFrame, pl.DataFrame]:
 def labelled(chance: random.Random) -> tuple[pl.DataFrame]:
     """A run of two systems that holds its grades, some of them null."""
     run, qrels = tables(chance)
-    return (run.join(qrels, on=["query_id", "doc_id"], how="left", maintain_order="left"),)
+    joined = run.join(qrels, on=["query_id", "doc_id"], how="left", maintain_order="left")
+    # Rows of dicts without any grade say nothing of its dtype.
+    return (joined,) if joined["relevance"].count() else labelled(chance)
 
 
 def per_query(chance: random.Random) -> tuple[pl.DataFrame]:
