@@ -1,19 +1,39 @@
-"""The promises that docstrings and the book make of tests and intervals, by a short form of tests/bench/evidence.py."""
+"""The simulations of notebooks/evidence.md run, and hold in a quick form what the page says."""
 
-import runpy
-from pathlib import Path
+import re
 
 import pytest
 
-EVIDENCE = Path(__file__).parent / "bench" / "evidence.py"
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "robust03"
+from tests.bench import evidence
+
+stats = pytest.importorskip("scipy.stats")
+
+#: The columns of each part that are shares of wrong verdicts, nominally .05.
+LEVELS = {
+    "risk": slice(2, None),
+    "drift": slice(4, 6),
+    "interleaving": slice(1, None),
+    "clusters": slice(3, None),
+}
+
+
+@pytest.mark.parametrize("part", LEVELS)
+@pytest.mark.whole("simulations")
+def test_a_share_of_wrong_verdicts_is_no_higher_than_chance_makes_it(part, capsys, tmp_path):
+    evidence.PARTS[part](tmp_path / "no data", 40)
+    rows = [re.split(r" *\| *", line)[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    shares = [float(cell) for row in rows[2:] for cell in row[LEVELS[part]]]
+    assert shares
+    assert max(shares) <= stats.binom.ppf(1 - 1e-4 / len(shares), 40, evidence.LEVEL) / 40
 
 
 @pytest.mark.whole("simulations")
-@pytest.mark.parametrize("part", ["comparisons", "ranks", "summaries", "plans", "looks", "gates", "choices"])
-def test_what_is_promised_holds(part):
-    evidence = runpy.run_path(str(EVIDENCE))
-    assert part in [each.__name__ for each in evidence["PROMISES"]]
-    figures = list(evidence["PARTS"][part](DATA, 8 if part == "looks" else 24))
-    assert figures
-    assert [figure for figure in figures if not figure.holds] == []
+def test_intervals_of_slices_and_strata_hold_what_they_should(capsys, tmp_path):
+    for part, columns in (("slices", slice(4, 5)), ("strata", slice(3, 4))):
+        evidence.PARTS[part](tmp_path / "no data", 40)
+        rows = [
+            re.split(r" *\| *", line)[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")
+        ]
+        held = [float(cell) for row in rows[2:] for cell in row[columns] if cell]
+        assert held
+        assert min(held) >= stats.binom.ppf(1e-4, 40, 1 - evidence.LEVEL) / 40
