@@ -146,16 +146,18 @@ def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
         return table
     read = []
     for name in [name for name in dict.fromkeys([*ids, *numbers]) if name in table.columns]:
-        texts = table[name]
-        if texts.dtype == pl.String and texts.count() and _are_printed_lists(texts.drop_nulls()):
+        if _prints_lists(table, name):
             elements = pl.element().str.strip_chars("'\"")
             elements = elements if name in ids else elements.cast(pl.Float64)
             read.append(pl.col(name).str.extract_all(ELEMENT).list.eval(elements))
     return table.with_columns(read)
 
 
-def _are_printed_lists(texts: pl.Series) -> bool:
-    """True of texts that are printed lists without a missing element."""
+def _prints_lists(table: Frame, name: str) -> bool:
+    """True of a column in memory whose texts are printed lists without a missing element."""
+    if not isinstance(table, pl.DataFrame) or table.schema[name] != pl.String or not table[name].count():
+        return False
+    texts = table[name].drop_nulls()
     printed = texts.str.contains(PRINTED) | texts.str.contains(PRINTED_BY_NUMPY)
     return bool((printed & ~texts.str.contains(MISSING)).all())
 
@@ -254,9 +256,9 @@ def _rules_of_memory(query: str, pairs: list[tuple[str, str | None]]) -> list[Ru
     return [*lengths, once]
 
 
-def _naming(schema: pl.Schema) -> Fix:
+def _naming(table: Frame, schema: pl.Schema) -> Fix:
     """Advice on how to name columns, with those closest to the expected names."""
-    lists = [name for name, dtype in schema.items() if isinstance(dtype, pl.List)]
+    lists = [name for name, dtype in schema.items() if isinstance(dtype, pl.List) or _prints_lists(table, name)]
     query = closest(ROLES["query_id"].names, [name for name in schema if name not in lists])
     retrieved = closest(RETRIEVED, lists)
     relevant = closest(RELEVANT, [name for name in lists if name != retrieved])
@@ -293,7 +295,9 @@ def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) 
     lists = [name for pair in pairs for name in pair if name is not None]
     for name in (query, *lists):
         if name not in schema:
-            raise ColumnError(f"frame has no column {name!r}; it has {quoted(schema.names())}.", fix=_naming(schema))
+            raise ColumnError(
+                f"frame has no column {name!r}; it has {quoted(schema.names())}.", fix=_naming(table, schema)
+            )
     for name in lists:
         if not isinstance(schema[name], pl.List):
             texts = table[name] if isinstance(table, pl.DataFrame) else None

@@ -243,6 +243,18 @@ def test_a_lake_is_a_run_of_the_systems_that_its_folders_hold(tmp_path: Path) ->
     assert read_run(lake / "run=a").rows() == [("a", "q", "d", 1.0)]
 
 
+def test_a_lake_whose_systems_have_another_name_says_which(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        folder = tmp_path / f"model={model}"
+        folder.mkdir()
+        pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(folder / "part.parquet")
+    run = scan_run(tmp_path)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="if 'model' names the systems, rename it to 'run'"):
+        run.ir.evaluate({"q": ["d"]}, "RR").collect()
+    named = run.rename({"model": "run"}).ir.evaluate({"q": ["d"]}, "RR")
+    assert named.collect().rows() == [("a", "q", 1.0), ("b", "q", 1.0)]
+
+
 @pytest.mark.parametrize("name", ["part.parquet", "part.csv", "part.ndjson"])
 def test_folders_that_hold_no_system_are_parts_of_one_table(tmp_path: Path, name: str) -> None:
     for day in (1, 2):

@@ -268,3 +268,10 @@ def test_another_text_is_an_error_whose_advice_parses_it(text, advice):
     assert advice in str(error.value)
     with pytest.raises(ir.IRError, match=r"for lists in texts to be read: frame.collect\(\)"):
         ir.from_lists(log.lazy())
+
+
+def test_lists_in_texts_are_among_the_columns_that_may_be_meant():
+    log = pl.DataFrame({"question": [1], "retrieved_ids": ["['a']"], "gold_ids": ["['a']"], "scores": ["[0.9]"]})
+    with pytest.raises(ir.IRError) as error:
+        ir.from_lists(log)
+    assert "ir.from_lists(frame, query='question', retrieved='retrieved_ids', relevant='gold_ids')" in str(error.value)

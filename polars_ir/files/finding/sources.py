@@ -198,9 +198,21 @@ def _missing(path: Path) -> FileError:
 
 
 def columns_of_folders(files: Sequence[File], columns: Iterable[str]) -> list[dict[str, str | None]]:
-    """The columns of roles that the names of each file's folders hold, and that the files lack."""
-    roles = {fold(name) for role in ROLES.values() for name in role.names} - {fold(name) for name in columns}
-    return [{key: of for key, of in _columns_of(pure(file)).items() if fold(key) in roles} for file in files]
+    """The columns of roles that the names of each file's folders hold, and that the files lack.
+
+    Where none of them is that of the systems, another may name these (`model=bm25`): all that tell files apart come.
+    """
+    roles = {fold(name) for role in ROLES.values() for name in role.names}
+    systems = {fold(name) for name in ROLES["run"].names}
+    present = {fold(name) for name in columns}
+    held = [{key: of for key, of in _columns_of(pure(file)).items() if fold(key) not in present} for file in files]
+    known = systems & (present | {fold(key) for of_file in held for key in of_file})
+    kept = {
+        key
+        for key in {key for of_file in held for key in of_file}
+        if fold(key) in roles or (not known and len({of_file.get(key) for of_file in held}) > 1)
+    }
+    return [{key: of for key, of in of_file.items() if key in kept} for of_file in held]
 
 
 def _columns_of(path: PurePath) -> dict[str, str | None]:
