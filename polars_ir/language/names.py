@@ -249,14 +249,14 @@ def resolve(measures: Measures) -> list[Measured]:
     measured: dict[str, Measured] = {}
     of_sets: set[str] = set()
     for measure in [measures] if isinstance(measures, pl.Expr) else listed(measures):
-        expressions_of_it = members(measure)
-        of_set = isinstance(measure, str) and len(expressions_of_it) > 1 and bool(set_of(measure.strip()))
+        found = members(measure)
+        of_set = isinstance(measure, str) and len(found) > 1 and bool(set_of(measure.strip()))
         if isinstance(measure, str) and measure == "P":
             warn(
                 "'P' alone is the precision of the whole list, and to trec_eval that at nine cutoffs. Write 'P@10', "
                 "'SetP' for the whole list, or 'trec_eval P'."
             )
-        for expression in expressions_of_it:
+        for expression in found:
             try:
                 name = expression.meta.output_name()
             except pl.exceptions.PolarsError:
