@@ -41,7 +41,7 @@ def test_the_shares_are_those_of_compare_on_the_same_draws():
             if moved:
                 any_is.append(rows["significant"].any())
             else:
-                shares.append((rows["significant"] & (rows["difference"].sign() == np.sign(truth))).mean())
+                shares.append((rows["significant"] & (rows["difference"].sign() == pl.Series(truth).sign())).mean())
                 holds.append(((rows["low"] <= pl.Series(truth)) & (rows["high"] >= pl.Series(truth))).mean())
     assert (found["level"], found["power"], found["coverage"]) == pytest.approx(
         (np.mean(any_is), np.mean(shares), np.mean(holds)), rel=1e-12
