@@ -50,10 +50,10 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     columns of model and task to `run` and `query_id`, and take `missing="skip"` where models lack tasks.
 
     How far it holds, by simulation (`tests/bench/evidence.py ranks`, alpha .05): of four runs of Robust 2003 whose
-    means were made equal, some range misses in .029 to .061 of the cases by P@10, R@100 and nDCG@10 with 5 to 100
-    queries, and by AP in .09 with 5 and 10, .063 with 25 and .048 with 100; of ten made-up systems in at most .043.
-    Where systems differ in rare queries only and the sample has few of these, t can not know it. A difference that is
-    the same in all queries has no spread, and tells no systems apart.
+    means were made equal, some range misses in .03 to .06 of the cases with 25 to 400 queries, by AP, P@10, R@100 and
+    nDCG@10 alike, in .04 to .09 with 10, and in .03 to .10 with five; of ten made-up systems in at most .043. Where
+    systems differ in rare queries only and the sample has few of these, t can not know it. A difference that is the
+    same in all queries has no spread, and tells no systems apart.
 
     Parameters
     ----------

@@ -109,7 +109,8 @@ def summarize(
     how much the values spread: it stays within the bounds, does not close where all values are the same, and held the
     mean of Robust 2003's topics in .93 or more of samples of 10 to 100 queries, of P, R, RR, AP, nDCG and Success
     alike, where the normal one did in .61 to .95 (notebooks/evidence.md). Without bounds (`DCG`, a column of one's own)
-    it is Student's, mean -/+ t(n - 1) * std / sqrt(n). The interval of a geometric mean is of the logarithms; a sum has
+    it is Student's, mean -/+ t(n - 1) * std / sqrt(n), which held in .95 of samples of normal values, and in .80, .85,
+    .87 and .91 of 5, 10, 25 and 100 lognormal ones. The interval of a geometric mean is of the logarithms; a sum has
     none.
 
     With weights, std is sqrt(n / (n - 1) * sum(w * (x - mean)^2) / sum(w)), and in the place of std / sqrt(n) is
