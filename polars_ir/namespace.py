@@ -87,6 +87,19 @@ class Bound:
         self._frame = frame.clone() if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) else frame
 
 
+class Charts:
+    """Charts of the frame: `per_query.ir.plot.forest(baseline="bm25")`; `polars_ir.plots` has them all.
+
+    It is no property, of which completers read the annotation alone, and so see no chart.
+    """
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        require("plot", ".ir.plot")
+        return PlotNamespace(instance._frame)  # noqa: SLF001  # a part of the class that has it
+
+
 class IRNamespace(Bound):
     """Information-retrieval evaluation of a run, or of the per-query frame that `evaluate` returned.
 
@@ -94,11 +107,7 @@ class IRNamespace(Bound):
     the names that tools have for it (`run.ir.mrr(qrels, k=10)`), and its column has the canonical one.
     """
 
-    @property
-    def plot(self) -> PlotNamespace:
-        """Charts of the frame: `per_query.ir.plot.forest(baseline="bm25")`; `polars_ir.plots` has them all."""
-        require("plot", ".ir.plot")
-        return PlotNamespace(self._frame)
+    plot = Charts()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         for spec in list(CATALOG.values()):  # another thread may register a measure meanwhile

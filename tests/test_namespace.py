@@ -229,3 +229,13 @@ def test_a_method_that_is_not_there_is_named_by_what_it_means(name, meant):
     with pytest.raises(AttributeError) as error:
         getattr(RUN.ir, name)
     assert str(error.value).endswith(f"Did you mean '{meant}'?")
+
+
+@pytest.mark.whole("jedi takes its time")
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("per_query.ir.plot.fore", "forest"), ("run.ir.mr", "mrr"), ("ir.mr", "mrr")]
+)
+def test_a_completer_sees_charts_and_measures(typed, completed):
+    jedi = pytest.importorskip("jedi")
+    names = {"per_query": PER_QUERY, "run": RUN, "ir": ir}
+    assert completed in [found.name for found in jedi.Interpreter(typed, [names]).complete()]
