@@ -96,6 +96,12 @@ def test_the_plan_changes_nothing(deep, numbered, monkeypatch):
     assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
 
 
+@pytest.mark.whole("seconds")
+def test_the_plan_of_small_tables_changes_nothing(monkeypatch):
+    tune(monkeypatch, small=10**9)
+    assert bits(ir.evaluate(*large(), every_measure())) == bits(evaluated())
+
+
 def in_rank_order(run: pl.DataFrame) -> pl.DataFrame:
     """The run as files have it, but for the order of equal scores."""
     return run.sort("query_id", "score", descending=[False, True], maintain_order=True)
