@@ -420,7 +420,7 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
     [
         ({"baseline": "c"}, ["baseline names 'c', which is not one of the systems: 'a', 'b'"]),
         ({"measures": "valeu"}, ["'valeu'", "Did you mean 'value'?"]),
-        ({"test": "randomization"}, ["test must be one of 't', 'auto', 'wilcoxon'", "Did you mean 'randomisation'?"]),
+        ({"test": "randomisaton"}, ["test must be one of 't', 'auto', 'wilcoxon'", "Did you mean 'randomisation'?"]),
         ({"correction": "bonferoni"}, ["correction must be one of 'bonferroni', ", "Did you mean 'bonferroni'"]),
         ({"correction": "bh"}, ["'fdr_tsbky', or None; got 'bh'. Did you mean 'fdr_bh'?"]),
         ({"family": "al"}, ["family must be one of 'measure', 'all'", "Did you mean 'all'?"]),
