@@ -114,6 +114,7 @@ FUSIONS = {
         lambda t: tuned(t, dialect="ranx"), typed="a b --tune --qrels qrels -m RR --dialect ranx"
     ),
     "groups without queries": Wrong(lambda t: tuned(t, by=t["by"]), other("by", query_id=None, question=["q1", "q2"])),
+    "groups of other queries": Wrong(lambda t: tuned(t, by=t["by"]), other("by", query_id=["x1", "x2"])),
     "groups of two kinds": Wrong(lambda t: tuned(t, by=t["by"]), other("by", kind=["x", "y"])),
     "an unknown grid": Wrong(lambda t: tuned(t, grid={"depth": [1]})),
     "a grid of no list": Wrong(lambda t: tuned(t, grid={"k": 60})),
