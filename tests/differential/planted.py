@@ -147,9 +147,9 @@ BUGS = (
     ),
     Bug(
         "duplicates are let in, in plans",
-        "engine.as_plan._met_twice",
-        '> pl.col("ideal_rank").max()',
-        '< pl.col("ideal_rank").max()',
+        "engine.pair.with_twice",
+        '< pl.col("hash").count()',
+        '> pl.col("hash").count()',
         repeated("run"),
     ),
     Bug("duplicate judgments are let in, in plans", "engine.as_plan._judgments", "> 1) &", "> 2) &", repeated("qrels")),

@@ -149,11 +149,9 @@ def is_planned(tables: Tables) -> bool:
     return tables.mixed or tables.run in ("lazy", "scan")
 
 
-def is_searched(collection: Collection, tables: Tables, thresholds: Mapping[str, int]) -> bool:
+def is_searched(collection: Collection, thresholds: Mapping[str, int]) -> bool:
     """True if a run is searched for duplicates whole."""
-    return not is_planned(tables) and (
-        collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6)
-    )
+    return collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6)
 
 
 def handed_over(collection: Collection, tables: Tables, *, judges: bool = False) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from .rows import Collection, Judgment, Options, Retrieved
 class Wrong(NamedTuple):
     """The number of wrong rows of a table, in the value of a role or, without one, since they repeat ids.
 
-    `is_read` is whether every evaluation meets them: a plan, and a run too large to be searched whole, may not meet
+    `is_read` is whether every evaluation meets them: a run too large to be searched whole may not meet
     rows that repeat a document which nobody judged relevant.
     """
 
