@@ -70,6 +70,7 @@ class Wrong(NamedTuple):
 
 FUSIONS = {
     "one run": Wrong(lambda t: ir.fuse(t["a"])),
+    "nothing is judged": Wrong(lambda t: ir.complementarity(runs(t), t["qrels"].head(0), "AP"), lazily=False),
     "one run of a dict": Wrong(lambda t: ir.fuse({"a": t["a"]}), typed="a"),
     "no query in common": Wrong(fused, other("b", query_id=["x", "x", "y"]), typed="a b", lazily=False),
     "distances": Wrong(fused, other("b", score=None, distance=[0.1, 0.2, 0.3]), typed="a b"),

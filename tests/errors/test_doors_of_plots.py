@@ -149,6 +149,8 @@ def test_every_error_of_charts_and_tables_is_provoked(folder, monkeypatch):
         for wrong in ({"query_id": ["q1", "q2"]}, {"names": "ab"}, {"qrels": None}):
             with suppress(ir.IRError):
                 ir.side_by_side(run, run, **{"qrels": qrels, "measure": "AP", "query_id": "q1", **wrong})
+        with suppress(ir.IRWarning):
+            table(pl.DataFrame(PER_QUERY).with_columns(pl.col("run") + "m" * 90), format="latex")
         for library in (pl.DataFrame, pl.LazyFrame):
             for wrong in (*WRONG.values(), *CUTOFFS.values()):
                 with suppress(ir.IRError):
