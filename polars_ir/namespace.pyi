@@ -329,7 +329,7 @@ class IRNamespace(Generic[_FrameT_co]):
     def interleave(self, run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None) -> _FrameT_co:
         """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list."""
     def interleaving(
-        self, *, clicks: str = "clicks", impression: str = "query_id", cluster: str | None = None
+        self, *, clicks: str = "clicks", impression: str | None = None, cluster: str | None = None
     ) -> _FrameT_co:
         """The preference of users between two interleaved systems: the credit of the teams, with an exact test."""
     def interpolated_precision(

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DtypeError, nearest, quoted
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find, required
 from polars_ir.frames.rules import Rule, checked
@@ -85,7 +85,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
 
 @takes()
 def interleaving(
-    log: Any, *, clicks: str = "clicks", impression: str = "query_id", cluster: str | None = None
+    log: Any, *, clicks: str = "clicks", impression: str | None = None, cluster: str | None = None
 ) -> SameKind:
     """The preference of users between two interleaved systems: the credit of the teams, with an exact test.
 
@@ -101,10 +101,12 @@ def interleaving(
     clicks
         The column of clicks: numbers or Booleans.
     impression
-        The column that distinguishes impressions, where one query was shown several times; else the query. In a log
-        without a query column each impression counts as a query.
+        The column that distinguishes impressions, where one query was shown several times; by default `impression`,
+        as `interleave` writes it, where the log has it, else the query. In a log without a query column each impression
+        counts as a query.
     cluster
-        The column of what counts once in the place of the query, such as its topic, or the user.
+        The column of the log with what counts once in the place of the query, such as its topic, or the user; an
+        impression has one.
 
     Returns
     -------
@@ -117,7 +119,8 @@ def interleaving(
     Raises
     ------
     IRError
-        For a log without the columns, teams other than `a` and `b`, and clicks that are null, negative or not finite.
+        For a log without the columns, teams other than `a` and `b`, clicks that are null, negative or not finite,
+        impressions that are null or in several clusters, and clusters that are all one.
 
     References
     ----------
@@ -133,21 +136,29 @@ def interleaving(
     from polars_ir.statistics.significance import binomial
 
     frame = to_polars("log", log, column="clicks")
-    _check_log(frame, clicks, impression, cluster)
     columns = frame.collect_schema().names()
+    if impression is None:
+        impression = "impression" if "impression" in columns else "query_id"
+    _check_log(frame, clicks, impression, cluster)
     query = find("log", "query_id", columns) or impression
     shown = query if impression == "query_id" else impression
     team, clicked = pl.col("team").cast(pl.String), pl.col(clicks).cast(pl.Float64)
     wrong = clicked.is_null() | ~clicked.is_between(0, LARGEST)
     rules = [Rule(wrong, f"whose {clicks!r} is null, negative or not finite", "Leave them out")]
+    if shown != query:
+        rules.append(Rule(pl.col(shown).is_null(), f"whose {shown!r} is null", "Leave them out"))
     if cluster is not None:
         rules.append(Rule(pl.col(cluster).is_null(), f"whose {cluster!r} is null", "Leave them out"))
+        several = pl.col(cluster).n_unique().over(query, shown) > 1
+        rules.append(Rule(several, "of impressions in several clusters", "An impression must be in one cluster"))
     counted = cluster or query
     needed = frame.lazy().select({query, shown, counted, "team", clicks})
     rows = checked(needed, *rules, eager=True, about="log", keys=[query], names={})
     of_teams = rows.group_by({query, shown, counted}).agg(
         clicked.filter(team == each).sum().alias(each) for each in "ab"
     )
+    if cluster is not None:
+        _check_clusters(rows, cluster)
     impressions = of_teams.with_columns(lead=(pl.col("b") - pl.col("a")).sign())
     lead = pl.col("lead")
     won = {"a": (lead < 0).sum().cast(pl.UInt32), "b": (lead > 0).sum().cast(pl.UInt32)}
@@ -213,9 +224,20 @@ def _coin(salt: int, turn: int) -> pl.Expr:
     return number // 2**63 == 1
 
 
+def _check_clusters(rows: pl.LazyFrame, cluster: str) -> None:
+    """Raise an error for queries that are all in one cluster."""
+    values = rows.select(pl.col(cluster).unique()).collect()[cluster]
+    if len(values) == 1:
+        says = f"must have two values or more; {cluster!r} is {values[0]!r} for all queries."
+        raise DataError(says, about="cluster", fix="Leave it out, or take a column that distinguishes queries")
+
+
 def _check_log(frame: Frame, clicks: str, impression: str, cluster: str | None) -> None:
     """Raise an error for a log that lacks a column, or has other teams."""
     schema = frame.collect_schema()
+    if not isinstance(cluster, str | None):
+        fix = Fix("Join it first", Code("log.join(cluster, on='query_id')", "log.merge(cluster, on='query_id')"))
+        raise OptionError(f"must name a column of the log; got a {type(cluster).__name__}.", about="cluster", fix=fix)
     needed = ["team", clicks, *([] if impression == "query_id" else [impression]), *([cluster] if cluster else [])]
     for name in needed:
         if name not in schema:

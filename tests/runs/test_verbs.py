@@ -234,6 +234,30 @@ def test_impressions_of_a_query_are_one_draw():
     assert by_impression["p"] == pytest.approx(2 * (1 + 11 + 55) / 2**11)
 
 
+def test_the_impressions_of_interleave_are_read_without_their_name():
+    log = pl.DataFrame(
+        {
+            "query_id": ["q1"] * 6,
+            "impression": [1, 1, 2, 2, 3, 3],
+            "team": ["a", "b"] * 3,
+            "clicks": [5, 0, 0, 1, 0, 1],
+            "user": [1, 2, 1, 1, 2, 2],
+        }
+    )
+    found = ir.interleaving(log)
+    assert found.select("wins_a", "wins_b", "queries_a", "queries_b").row(0) == (1, 2, 0, 1)
+    assert found.equals(ir.interleaving(log, impression="impression"))
+    assert ir.interleaving(log, impression="query_id").select("wins_a", "wins_b").row(0) == (1, 0)
+    with pytest.raises(ir.IRError, match="log has 2 rows of impressions in several clusters"):
+        ir.interleaving(log, cluster="user")
+    with pytest.raises(ir.IRError, match="cluster must have two values or more; 'topic' is 1 for all queries"):
+        ir.interleaving(log.with_columns(topic=1), cluster="topic")
+    with pytest.raises(ir.IRError, match="cluster must name a column of the log; got a DataFrame"):
+        ir.interleaving(log, cluster=pl.DataFrame({"query_id": ["q1"], "topic": [1]}))
+    with pytest.raises(ir.IRError, match="log has 2 rows whose 'impression' is null"):
+        ir.interleaving(log.with_columns(pl.col("impression").replace(3, None)))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
