@@ -75,7 +75,8 @@ def compare(
       `family="all"`).
     - `"max-t"`: Student's t, whose p is corrected by the step-down test of the largest |t|: the differences of a query
       change their signs all together at random, and each |t| is compared with the largest of those no higher, of all
-      slices and, with `family="all"`, of all measures.
+      slices and, with `family="all"`, of all measures. `p_corrected` is never below p. The simultaneous intervals are
+      Bonferroni's of t, so that one can exclude 0 where `significant` is false, and hold it where it is true.
 
     p, low and high are of a row by itself and never contradict each other: the interval of the test excludes 0 exactly
     where p is alpha or less; where ties would make them contradict, there is none. It is the t interval, the inverted
@@ -184,7 +185,9 @@ def compare(
     rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
     if test is TESTS["max-t"]:
         together = _together([part for _, part in slices], pairs, options["family"], draws)
-        rows = [{**row, "p_corrected": None if row["p"] is None else p} for row, p in zip(rows, together, strict=True)]
+        # The p of a row is Student's, and no correction makes it lower.
+        for row, p in zip(rows, together, strict=True):
+            row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
     schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
     comparison = tested(
         rows,
@@ -356,6 +359,8 @@ def _equivalence(measure: str, d: Floats, options: Options) -> dict[str, float |
 
 def _notes(d: Floats, row: Mapping[str, Any], options: Options, ends: Ends | None) -> list[str]:
     """The reasons for nulls in the row."""
+    from polars_ir.statistics.bounds import why_none
+
     if len(d) < 2:
         of = "all" if options.test.complete else "both"
         return [f"fewer than two queries with a value of {of} systems"]
@@ -366,9 +371,13 @@ def _notes(d: Floats, row: Mapping[str, Any], options: Options, ends: Ends | Non
         notes.append("all differences are the same")
     elif (abs(d) <= options.tolerance).all():
         notes.append("all differences are ties")
-    elif ends is None:
+    elif missing := [
+        name for name, figure in (("p", row["p"]), (f"{options.interval} interval", ends)) if figure is None
+    ]:
         few = "of this confidence with so few resamples" if options.interval == "tukey" else "of these differences"
-        notes.append(f"there is no {options.interval} interval {few}")
+        is_by_range = row["p"] is None or options.interval in BOUNDED
+        why = why_none(d, getattr(range_of(row["measure"]), "width", math.inf)) if is_by_range else ""
+        notes.append(f"there is no {' and no '.join(missing)} {few}{why}")
     if not row["baseline_mean"]:
         notes.append("the baseline's mean is 0")
     return notes

@@ -262,6 +262,7 @@ def _decided(
     gains: Floats, value_range: Range, max_drop: float, options: Gating, *, n_measures: int
 ) -> tuple[str, tuple[float, float] | None, str | None]:
     """The verdict, the bounds of the mean gain, and what there is to say of them."""
+    from polars_ir.statistics.bounds import why_none
     from polars_ir.statistics.intervals import Values, estimates
 
     if len(gains) < 2:
@@ -272,7 +273,7 @@ def _decided(
         return (
             "inconclusive",
             None,
-            f"there is no {options['interval']} interval of these differences{_why(gains, value_range)}",
+            f"there is no {options['interval']} interval of these differences{why_none(gains, value_range.width)}",
         )
     if bounds[0] >= -max_drop * ROUNDED:
         return "no worse", bounds, None
@@ -283,15 +284,6 @@ def _decided(
             return "worse", bounds, None
         return "inconclusive", bounds, f"worse by itself, but of {n_measures} measures one is by chance"
     return "inconclusive", bounds, _plan(gains, value_range, max_drop, bounds[0], options)
-
-
-def _why(gains: Floats, value_range: Range) -> str:
-    """The reason for bounds that are missing."""
-    from polars_ir.statistics.bounds import LEAST_BELOW, has_tail
-
-    if value_range.width < float("inf") or (has_tail(gains) and has_tail(-gains)):
-        return ""
-    return f": fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
 
 
 def _plan(gains: Floats, value_range: Range, max_drop: float, low: float, options: Gating) -> str:

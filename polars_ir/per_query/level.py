@@ -214,7 +214,8 @@ class Setting(NamedTuple):
         p = np.array([math.nan if outcome.p is None else outcome.p for outcome in outcomes]).reshape(shape)
         if how.test is TESTS["max-t"]:
             parts = np.hsplit(differences, len(samples))
-            p = np.array([largest_flipped([part], how.draws._replace(seed=seed + i)) for i, part in enumerate(parts)])
+            draws = [how.draws._replace(seed=seed + i) for i in range(len(parts))]
+            p = np.maximum(p, [largest_flipped([part], its) for part, its in zip(parts, draws, strict=True)])
         elif self.correction is not None:
             p = np.array([self._corrected(of_simulation) for of_simulation in p.tolist()])
         means = np.array([sample.mean() for sample in significance.samples_of(differences)]).reshape(shape)

@@ -49,6 +49,13 @@ def has_tail(values: Floats) -> bool:
     return n_below(values) >= LEAST_BELOW
 
 
+def why_none(differences: Floats, width: float) -> str:
+    """The reason for a p or an interval by `"auto"` that there is not."""
+    if math.isfinite(width) or (has_tail(differences) and has_tail(-differences)):
+        return ""
+    return f": fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
+
+
 def n_below(values: Floats) -> int:
     """The number of values below both mean and median."""
     if not len(values):

@@ -228,13 +228,20 @@ def tukey(
             continue
         ranges = np.sort(permuted_ranges(complete, draws))
         means = of_pairs[there(of_pairs).all(axis=1)].mean(axis=0)
-        narrower = np.searchsorted(ranges, np.abs(means) - ROUNDING * np.abs(complete).max())
+        rounding = ROUNDING * float(np.abs(complete).max())
+        narrower = np.searchsorted(ranges, np.abs(means) - rounding)
         p = (draws.resamples - narrower + 1) / (draws.resamples + 1)
         margins = [_margin(ranges, level) for level in (alpha, alpha / families)]
         for difference, of_pair in zip(means.tolist(), p.tolist(), strict=True):
-            ends = [(difference - margin, difference + margin) if margin else None for margin in margins]
+            ends = [_around(difference, margin, rounding) if margin else None for margin in margins]
             outcomes.append(Outcome(difference, of_pair, *ends))
     return outcomes
+
+
+def _around(difference: float, margin: float, rounding: float) -> tuple[float, float]:
+    """The interval of a difference; an end that only rounding tells from 0 is 0, as a range that is as wide by it."""
+    low, high = difference - margin, difference + margin
+    return (low if abs(low) > rounding else 0.0, high if abs(high) > rounding else 0.0)
 
 
 def _margin(ranges: Floats, alpha: float) -> float | None:

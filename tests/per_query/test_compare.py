@@ -586,3 +586,24 @@ def test_a_terminal_of_100_columns_shows_what_matters():
         assert name in names
     assert "-0.059" in shown
     assert "-0.0819" in shown
+
+
+def test_no_end_of_tukey_excludes_0_by_rounding():
+    b = [0.137, 0.283, 0.311, 0.677, 0.913]
+    better = [*b[:2], b[2] + 0.271672613208553, *b[3:]]
+    row = compare(frame(a=b, b=better, c=b), baseline="a", test="tukey").row(0, named=True)
+    assert (row["p"], row["low"]) == (1.0, 0.0)
+
+
+def test_no_p_of_max_t_is_corrected_to_a_lower_one():
+    some = frame(**dict(zip("ab", np.random.default_rng(6).random((6, 2)).T.tolist(), strict=True)))
+    row = compare(some, test="max-t", resamples=99).row(0, named=True)
+    assert row["p_corrected"] == row["p"] == pytest.approx(0.607, abs=1e-3)
+
+
+def test_a_p_without_a_range_has_a_reason_for_being_null():
+    some = frame(a=[0.1, 0.2, 0.4], b=[0.3, 0.1, 0.9]).rename({"value": "latency"})
+    why = "of these differences: fewer than 20 queries lose, or gain, and the measure has no known range"
+    for options, missing in (({}, "p and no auto interval"), ({"interval": "t"}, "p")):
+        row = compare(some, test="auto", **options).row(0, named=True)
+        assert (row["p"], row["note"]) == (None, f"there is no {missing} {why}")
