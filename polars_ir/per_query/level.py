@@ -19,11 +19,10 @@ from polars_ir.language.options import chance, check, one_of, or_none, takes, wh
 from polars_ir.per_query.compare import Options, intervals_of
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures, range_of
-from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES
+from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES, TEST
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, check_correction
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Booleans
     from polars_ir.statistics.randomisation import Floats
     from polars_ir.statistics.significance import Outcome
 
@@ -32,6 +31,9 @@ EQUAL = one_of("moved", "exchanged")
 
 #: The simulations in memory at once, which see the same rearrangements.
 AT_ONCE = 20
+
+#: The least resamples by default: there are as many again for each simulation.
+LEAST = 999
 
 #: Differences this close are one.
 ROUNDED_TO = 1e-12
@@ -66,14 +68,15 @@ def level(
     missing: str = "zero",
     cluster: Any = None,
     simulations: int = 1000,
-    resamples: int = 999,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Eager:
     """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting.
 
     The queries there are stand for all that could be asked: n of them are drawn, with replacement, again and again. For
     the level, all systems have the same mean; for the power they are as they are. Each time, all comparisons of a
-    measure are made as `compare` makes them.
+    measure are made as `compare` makes them, by default with fewer resamples. Where a comparison has no p, as the note
+    says, it counts in no share; one of systems that do not differ at all is not significant.
 
     Systems are made equal in one of two ways. `"moved"`: each system's values are moved to the mean of all, so that
     differences keep their spread and skewness; but values may leave their range, and where systems tied (RR, Success)
@@ -104,7 +107,8 @@ def level(
     simulations
         How often queries are drawn; 1,000 show a level of .05 with an error of .007.
     resamples
-        How many rearrangements a test draws, each time.
+        How many rearrangements a test draws, each time. By default 999 or, where so many could not show a p that is
+        significant after the correction, 10 / alpha for each comparison, but no more than 200,000.
     seed
         The seed of the random numbers. Settings of as many queries see the same ones.
 
@@ -139,14 +143,15 @@ def level(
     [('t', 25, 0.04, 0.96, 0.25), ('max-t', 25, 0.05, 0.96, 0.29)]
     """
     from polars_ir.statistics import significance
+    from polars_ir.statistics.bounds import NO_RANGE
     from polars_ir.statistics.randomisation import Draws
 
     check_correction(correction)
-    tests = [TESTS[check("test", name, one_of(*TESTS))] for name in _listed("test", test)]
+    tests = [TESTS[check("test", name, TEST)] for name in _listed("test", test)]
     alpha, equal = check("alpha", alpha, chance()), check("equal", equal, EQUAL)
     check("interval", interval, or_none(one_of(*BOUNDED, *INTERVALS)))
     simulations, seed = check("simulations", simulations, whole(2, MOST_RESAMPLES)), check("seed", seed, whole(0))
-    resamples = check("resamples", resamples, whole(1, MOST_RESAMPLES))
+    resamples = check("resamples", resamples, or_none(whole(1, MOST_RESAMPLES)))
     if correction not in (None, "holm") and any(each.of_all for each in tests):
         raise OptionError("allow for the number of comparisons by themselves: leave it out.", about="tukey and max-t")
     scores = scores_of(per_query, measure, {"missing": missing}, cluster=cluster, what="ir.level")
@@ -158,9 +163,16 @@ def level(
         values, notes = _complete(scores, name)
         its = range_of(name)
         family = 1 if each.complete else len(pairs)
-        how = Options(each, interval or each.interval, alpha, family, 0.0, {}, Draws(resamples, seed))
+        draws = Draws(
+            resamples or significance.resamples_for(1 if each.of_all else len(pairs), alpha, least=LEAST), seed
+        )
+        how = Options(each, interval or each.interval, alpha, family, 0.0, {}, draws)
         setting = Setting(how, None if each.of_all else correction, pairs, math.inf if its is None else its.width)
         found = _simulated(setting, values, number or len(values), equal, simulations)
+        if untested := found.pop("untested"):
+            notes.append(f"left out, without a p: {untested:.2%} of comparisons, in which {NO_RANGE}")
+        if setting.has_too_few_resamples:
+            notes.append(f"no p by itself can be significant with {draws.resamples:,} resamples: raise them")
         if how.interval in OF_MEDIANS:
             found |= dict.fromkeys(("coverage", "coverage_error", "simultaneous_coverage", "simultaneous_error"))
             notes.append("no coverage: the interval is of a median")
@@ -219,7 +231,17 @@ class Setting(NamedTuple):
         elif self.correction is not None:
             p = np.array([self._corrected(of_simulation) for of_simulation in p.tolist()])
         means = np.array([sample.mean() for sample in significance.samples_of(differences)]).reshape(shape)
-        return Outcomes(how, differences, widths, outcomes, p <= how.alpha, means)
+        untested = np.isnan(p) & (np.ptp(differences, axis=0).reshape(shape) > 0)
+        significant = np.where(untested, math.nan, p <= how.alpha)
+        return Outcomes(how, differences, widths, outcomes, significant, means)
+
+    @property
+    def has_too_few_resamples(self) -> bool:
+        """True where the lowest p of so many, if no other is low, is not significant after the correction."""
+        if not (self.how.test.resampled or self.how.test.of_all):
+            return False
+        lowest = 1 / (self.how.draws.resamples + 1)
+        return self._corrected([lowest, *[1.0] * (len(self.pairs) - 1)])[0] > self.how.alpha
 
     def _corrected(self, p: Sequence[float]) -> list[float]:
         from polars_ir.statistics.significance import corrected
@@ -230,13 +252,13 @@ class Setting(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """The outcomes of simulations: whether each comparison is significant, and its mean difference."""
+    """The outcomes of simulations: 1 for each comparison that is significant, NaN without a p; its mean difference."""
 
     how: Options
     differences: Floats
     widths: list[float]
     outcomes: list[Outcome]
-    significant: Booleans
+    significant: Floats
     means: Floats
 
     def held(self, truth: Floats) -> Iterator[Floats]:
@@ -264,19 +286,22 @@ def _simulated(setting: Setting, values: Floats, n: int, equal: str, simulations
     truth = np.array([mean[system] - mean[against] for system, against in setting.pairs])
     step = max(1, min(AT_ONCE, CELLS // (n * len(setting.pairs))))
     shares: dict[str, list[Floats]] = {"level": [], "power": [], "coverage": [], "simultaneous_coverage": []}
+    untested: list[float] = []
     for start in range(0, simulations, step):
         drawn = generator.integers(len(values), size=(min(step, simulations - start), n))
         samples = values[drawn]
         alike = generator.permuted(samples, axis=2) if equal == "exchanged" else samples - mean + mean.mean()
-        shares["level"].append(setting.tested(alike, start).significant.any(axis=1).astype(float))
+        of_equal = setting.tested(alike, start).significant
+        shares["level"].append(np.where(np.isnan(of_equal).all(axis=1), math.nan, (of_equal == 1).any(axis=1)))
         found = setting.tested(samples, start)
-        right = found.significant & (np.sign(found.means) == np.sign(truth))
-        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO].astype(float))
+        right = found.significant * (np.sign(found.means) == np.sign(truth))
+        shares["power"].append(right[:, np.abs(truth) > ROUNDED_TO])
+        untested.append(np.isnan([of_equal, found.significant]).mean() * len(samples))
         alone, together = found.held(truth)
         none = np.isnan(together).all(axis=1)
         shares["coverage"].append(alone)
         shares["simultaneous_coverage"].append(np.where(none, math.nan, (together != 0).all(axis=1)))
-    result: dict[str, Any] = {"n_queries": n, "simulations": simulations}
+    result: dict[str, Any] = {"n_queries": n, "simulations": simulations, "untested": sum(untested) / simulations}
     for name, parts in shares.items():
         result |= _share(name, np.concatenate(parts))
     return result

@@ -19,6 +19,9 @@ from polars_ir.statistics.randomisation import CELLS, ROUNDING, Floats
 #: yet can be larger than what has: the simulation in tests/bench/evidence.py shows the levels for other numbers.
 LEAST_BELOW = 20
 
+#: The reason for a bound by `"auto"` that there is not.
+NO_RANGE = f"fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
+
 #: The integral in `chance_below`, in natural logarithms: its step, where it starts, and the size at which it ends.
 STEP, FIRST, VANISHED = 0.05, -20.0, 30.0
 
@@ -53,7 +56,7 @@ def why_none(differences: Floats, width: float) -> str:
     """The reason for a p or an interval by `"auto"` that there is not."""
     if math.isfinite(width) or (has_tail(differences) and has_tail(-differences)):
         return ""
-    return f": fewer than {LEAST_BELOW} queries lose, or gain, and the measure has no known range"
+    return f": {NO_RANGE}"
 
 
 def n_below(values: Floats) -> int:

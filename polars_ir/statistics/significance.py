@@ -352,7 +352,7 @@ def signed_ranks(differences: Floats) -> Floats:
     return np.where(differences == 0, 0.0, (ranks - zeros) * np.sign(differences))
 
 
-def resamples_for(comparisons: int, alpha: float) -> int:
+def resamples_for(comparisons: int, alpha: float, *, least: int = 10_000) -> int:
     """The number of resamples with which each of a family of comparisons can be significant after a correction.
 
     m resamples can show no p below 1 / (m + 1), which Holm's or Bonferroni's correction multiplies by their number.
@@ -360,7 +360,7 @@ def resamples_for(comparisons: int, alpha: float) -> int:
     >>> resamples_for(1, 0.05), resamples_for(780, 0.05)
     (10000, 156000)
     """
-    return max(10_000, min(BUDGET, math.ceil(PER_COMPARISON * comparisons / alpha)))
+    return max(least, min(BUDGET, math.ceil(PER_COMPARISON * comparisons / alpha)))
 
 
 def rounded(values: Floats, scale: float | None = None) -> Floats:

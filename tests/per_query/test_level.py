@@ -94,6 +94,31 @@ def test_systems_that_do_not_differ_are_never_told_apart():
         assert (row["level"], row["power"], row["coverage"]) == (0.0, None, None)
 
 
+def test_tests_that_draw_draw_enough_for_many_comparisons():
+    levels = np.random.default_rng(0).random((20, 1)) / 2
+    many = pl.concat(
+        pl.DataFrame(
+            {"run": f"s{i:02}", "query_id": range(20), "AP": (levels + i / 30)[:, 0] + VALUES[:20, i % 3] / 10}
+        )
+        for i in range(12)
+    )
+    rows = [ir.level(many, test="randomisation", simulations=2, resamples=n).row(0, named=True) for n in (None, 999)]
+    assert (rows[0]["n_comparisons"], rows[0]["note"]) == (66, None)
+    assert rows[0]["power"] > 0.9
+    assert rows[1]["note"] == "no p by itself can be significant with 999 resamples: raise them"
+
+
+def test_a_test_without_a_p_has_neither_level_nor_power():
+    found = ir.level(SYSTEMS.rename({"AP": "latency"}), "latency", test="auto", n=10, simulations=5)
+    row = found.row(0, named=True)
+    assert (row["level"], row["level_error"], row["power"], row["power_error"]) == (None, None, None, None)
+    assert row["note"].startswith("left out, without a p: 100.00% of comparisons, in which fewer than 20 queries lose")
+
+
+def test_tests_have_the_names_of_other_tools():
+    assert ir.level(SYSTEMS, "AP", test="ttest", simulations=2).equals(ir.level(SYSTEMS, "AP", simulations=2))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
