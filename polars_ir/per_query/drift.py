@@ -5,6 +5,7 @@ Conventions: what is not defined is null, and the row's note says why.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -13,7 +14,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option, warn
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
@@ -33,6 +34,9 @@ LEAST_BUCKETS = 4
 BY_QUERIES = (
     f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these differ by their queries only"
 )
+
+#: The numbers in a text.
+NUMBERS = re.compile(r"(\d+)", re.ASCII)
 
 #: The reference that grows.
 EARLIER = "earlier"
@@ -85,7 +89,8 @@ def drift(
         What `evaluate` returned, of one system or of several.
     by
         When a query was asked: a column of `per_query`, by name, or a frame with a query column and one other; dates,
-        times, or anything that has an order.
+        times, or anything that has an order. Of texts ("day 9", "day 10"), whose order is not that of the numbers in
+        them, it warns.
     every
         How long a bucket is, in Polars' words for dates and times: `"1d"`, `"1w"` (from Monday), `"1mo"`. Without it, a
         bucket is one value.
@@ -145,6 +150,7 @@ def drift(
     samples, said = queries.each_system(per_query), queries.note()
     of_queries = pl.concat([frame[column] for _, frame in samples])
     buckets = of_queries.unique().sort()
+    _warn_of_texts(buckets, attribute)
     first, least = _places_of(reference, buckets, of_queries), options["min_queries"]
     rows = [
         {"run": system, "measure": measure, "bucket": bucket, **row}
@@ -177,6 +183,21 @@ def _check_shared(times: pl.Series, name: str, min_queries: int) -> None:
     if times.dtype in (pl.Date, pl.Datetime):
         raise DataError(says, about="by", fix=Fix("Take stretches of time", Setting("every", "1w")))
     raise DataError(says, about="by", fix=f"Take dates or times, and stretches of them ({option('every', '1w')})")
+
+
+def _warn_of_texts(buckets: pl.Series, name: str) -> None:
+    """Warn of buckets that are texts, whose order is not that of the numbers in them."""
+    if buckets.dtype not in (pl.String, pl.Categorical):
+        return
+    texts = buckets.cast(pl.String).to_list()
+    # Texts and numbers stand in turn, so that like is compared with like.
+    by_number = sorted(
+        texts, key=lambda text: [int(part) if i % 2 else part for i, part in enumerate(NUMBERS.split(text))]
+    )
+    if texts != by_number:
+        text, wanted = next((text, wanted) for text, wanted in zip(texts, by_number, strict=True) if text != wanted)
+        says = f"column {name!r} is text, by whose order {text!r} is before {wanted!r}."
+        warn(says, about="by", fix=Fix("Make it dates or numbers, so that earlier buckets are first"))
 
 
 def _to_date(name: str) -> Fix:

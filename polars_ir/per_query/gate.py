@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
 
 import polars as pl
 
@@ -164,14 +164,9 @@ def _allowed(
         if missed := [name for name in ranges if name not in allowed]:
             raise OptionError(f"must have every measure, or be one number; it lacks {missed[0]!r}.", about="max_drop")
     for name, drop in allowed.items():
-        if isinstance(drop, str) and (percent := PERCENT.fullmatch(drop)):
-            share = float(percent[1]) / 100
+        if is_percentage(drop):
             mean = old.select(name).select(pl.col(name).mean()).collect().item()
-            raise OptionError(
-                f"{drop!r} can be {share * ranges[name].width:g}, a share of the range of {name!r}, or "
-                f"{share * (mean or 0):.4g}, one of its old mean of {mean or 0:.4g}. Give the number.",
-                about="max_drop",
-            )
+            raise readings(drop, name, ranges[name], mean or 0, "its old mean")
     allowed = {name: check("max_drop", drop, DROP) for name, drop in allowed.items()}
     for name, its in ranges.items():
         if allowed[name] >= its.width:
@@ -181,6 +176,21 @@ def _allowed(
                 about="max_drop",
             )
     return allowed
+
+
+def is_percentage(drop: object) -> TypeGuard[str]:
+    """True for a drop that is written as a percentage."""
+    return isinstance(drop, str) and PERCENT.fullmatch(drop) is not None
+
+
+def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> OptionError:
+    """The error for a percentage, with both that it can be: shares of the range, and of a mean that is called `of`."""
+    share = float(drop.strip().removesuffix("%")) / 100
+    return OptionError(
+        f"{drop!r} can be {share * its.width:g}, a share of the range of {measure!r}, or {share * mean:.4g}, one of "
+        f"{of} of {mean:.4g}. Give the number.",
+        about="max_drop",
+    )
 
 
 def _level(options: Gating) -> float:

@@ -15,6 +15,7 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import chance, check, one_of, or_none, positive, takes, whole
+from polars_ir.per_query.gate import is_percentage, readings
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures, Range, ranges_of
 from polars_ir.per_query.shared.options import MISSING
@@ -159,6 +160,8 @@ def power(
     seed = check("seed", seed, whole(0))
     check("method", method, one_of(*METHODS))
     if max_drop is not None:
+        if per_query is not None and is_percentage(max_drop):
+            raise _readings(max_drop, per_query, baseline, measures, ranges)
         others = {"std": std, "difference": difference, "power": power, "comparisons": None if comparisons == 1 else 1}
         drop = _for_a_gate(max_drop, per_query, others, alpha)
         gates = _gates(per_query, baseline, measures, missing or "zero", cluster, ranges, drop, n_queries, alpha, seed)
@@ -190,6 +193,24 @@ def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], 
         raise OptionError(f"max_drop takes the place of {', '.join(named)}. Leave one of them out.")
     check("alpha", alpha, chance(below=0.5))
     return check("max_drop", max_drop, positive())
+
+
+def _readings(
+    max_drop: str,
+    per_query: Any,
+    baseline: str | None,
+    measures: Measures,
+    ranges: Mapping[str, tuple[float, float]] | None,
+) -> OptionError:
+    """The error for a drop that is a percentage, of the first measure and pair."""
+    import numpy as np
+
+    scores = scores_of(per_query, measures, {"missing": "skip"}, what="ir.power")
+    against = scores.pairs(baseline, "ir.power")[0][1]
+    measure, values = next(iter(scores.values.items()))
+    mean = float(np.nan_to_num(values[:, against]).sum() / max(np.isfinite(values[:, against]).sum(), 1))
+    its = ranges_of([measure], ranges)[measure]
+    return readings(max_drop, measure, its, mean, f"the mean of {scores.systems[against]!r}")
 
 
 def _power(power: float | None, difference: float | None, n_queries: int | None, alpha: float) -> float:

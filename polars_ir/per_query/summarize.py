@@ -21,12 +21,12 @@ from polars_ir.language.options import takes
 from polars_ir.language.words import total
 from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
 from polars_ir.per_query.shared.averages import (
+    DEGREES,
     ERROR,
     HIGHEST,
     LEAST_EFFECTIVE,
     LOWEST,
-    MEAN,
-    NUMBER,
+    MOMENTS,
     SHARE,
     Averaging,
     averaged,
@@ -57,6 +57,9 @@ UNEQUAL = (
     f"weights so unequal (n_effective below {LEAST_EFFECTIVE} n_queries) have no interval that holds: "
     "draw queries by their weight, and leave weights out"
 )
+
+#: The note on values without a spread, of a measure without bounds.
+SAME = "all values are the same"
 
 #: The intervals by expressions, which need no SciPy and no values in memory.
 BY_EXPRESSIONS = ("auto", "normal")
@@ -135,8 +138,9 @@ def summarize(
     strata
         The groups from each of which so many queries were drawn, such as languages: as `cluster`. How far groups are
         apart is no chance then, and the interval is of the spread within them: the standard error is
-        sqrt(sum(n / (n - 1) * sum((z - mean(z))^2))) over groups of n queries, z being (x - mean) * w / sum(w). With
-        `weights`, a group counts as those of its queries together; without, as it has queries. For interval `"auto"`.
+        sqrt(sum(n / (n - 1) * sum((z - mean(z))^2))) over groups of n queries, z being (x - mean) * w / sum(w), and
+        Student's t has as many degrees of freedom as there are queries, less the number of groups. With `weights`, a
+        group counts as those of its queries together; without, as it has queries. For interval `"auto"`.
 
     Returns
     -------
@@ -144,10 +148,10 @@ def summarize(
         The columns of the slices, in whose order the rows are; `run` (if there is one), `measure` (String),
         `mean`, `std` (of the sample), `low`, `high` (Float64), `n_queries` (UInt32), which counts the queries
         with a value, and a weight above 0, `n_effective` (Float64), Kish's number of as many with equal
-        weights, sum(w)^2 / sum(w^2), and `note` (String), why there is no interval: a single query has no
-        spread, weights are too unequal, a sum is not estimated, and of values that are all the same there is no
-        BCa interval; that `n_queries` counts clusters, or that ids or a column `topic` look as if there were
-        some; else null.
+        weights, sum(w)^2 / sum(w^2), and `note` (String), why there is no interval: a single query has no spread,
+        weights are too unequal, a sum is not estimated, and of values that are all the same there is neither a BCa
+        interval nor, without bounds, Student's; that `n_queries` counts clusters, or that ids or a column `topic` look
+        as if there were some; else null.
 
     Raises
     ------
@@ -250,17 +254,22 @@ def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFram
     moments = moments_of(averaging, sample.weight)
     if sample.stratum is not None:
         rows = with_shares_of_variance(sample.rows, averaging, sample.weight, sample.stratum, sample.keys)
-        sample = replace(sample, rows=rows)
         moments[ERROR] = total(pl.col(SHARE).drop_nulls()).sqrt().fill_nan(None)
+        value = averaged(averaging, sample.weight)
+        strata = pl.col(sample.stratum).filter(value.is_not_null()).n_unique()
+        moments[DEGREES] = value.count().cast(pl.Int64) - strata.cast(pl.Int64)
+        sample = replace(sample, rows=rows)
     summary = _summary(sample, averaging, **moments)
     if sample.stratum is not None:
         alone = (pl.col("n_queries") > 1) & pl.col(ERROR).is_null()
         summary = summary.with_columns(note=pl.when(alone).then(pl.lit("a stratum of one query")).otherwise("note"))
     summary = summary.with_columns(**bounded_interval_of(averaging, alpha))
+    without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
+    summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
     if _is_by_weights(sample):
         low, high = (pl.when(~_is_unequal()).then(end) for end in ("low", "high"))
         summary = summary.with_columns(low=low, high=high)
-    return summary.drop(MEAN, ERROR, NUMBER, LOWEST, HIGHEST)
+    return summary.drop(MOMENTS)
 
 
 def _with_interval(sample: Aligned, averaging: Averaging, options: Summarizing) -> pl.LazyFrame:

@@ -21,6 +21,9 @@ from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing, compares_means
 from polars_ir.per_query.shared.tests import check_correction, tested
 
+#: The note where `shrunk_difference` is null beside a difference.
+UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
+
 #: The columns behind `run`, the deciding ones first: a terminal shows the first four and the last four.
 COLUMNS = {
     "value": pl.String,
@@ -59,7 +62,8 @@ def worst_slices(
 
     The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is what is left
     of the difference if the slices of a column are a sample themselves: times t / (t + v / n), v being the variance
-    within slices of n queries and t that of their true means, estimated by the moments.
+    within slices of n queries and t that of their true means, estimated by the moments; null where each slice has one
+    query, which shows no v.
 
     Parameters
     ----------
@@ -179,7 +183,11 @@ def _with_notes(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """The row with what was found, of whose difference it has the share that is left."""
     difference, share = found["difference"], row["shrunk_difference"]
-    return {**row, **found, "shrunk_difference": None if difference is None else difference * share}
+    if share is None:
+        found = {**found, "note": "; ".join(filter(None, (found["note"], UNSHRUNK)))}
+    # 0.0 makes 0.0 of -0.0.
+    shrunk = None if difference is None or share is None else difference * share + 0.0
+    return {**row, **found, "shrunk_difference": shrunk}
 
 
 def _worst_first(measures: Sequence[str], systems: Sequence[str | None]) -> Callable[[dict[str, Any]], Any]:

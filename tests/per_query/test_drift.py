@@ -228,3 +228,11 @@ def test_bad_input_is_told(given, message):
     per_query, by = given.pop("per_query", LOG), given.pop("by", "day")
     with pytest.raises(ir.IRError, match=message):
         drift(per_query, by, **given)
+
+
+def test_texts_whose_order_is_not_that_of_their_numbers_are_warned_of():
+    days = [f"day {8 + i // 5}" for i in range(15)]
+    frame = pl.DataFrame({"query_id": range(15), "RR": DRAWN.random(15), "day": days})
+    with pytest.warns(ir.IRWarning, match="column 'day' is text, by whose order 'day 10' is before 'day 8'"):
+        drift(frame, "day")
+    drift(frame.with_columns(pl.col("day").str.replace(" (8|9)$", " 0$1")), "day")

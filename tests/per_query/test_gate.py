@@ -366,3 +366,6 @@ def test_a_percentage_is_refused_with_both_its_readings():
             ir.IRError, match=r"can be 0\.05, a share of the range of 'AP', or 0\.015, one of its old mean"
         ):
             ir.gate(old, old, ["AP"], max_drop=drop)
+    both = {"new": old, "old": old}
+    with pytest.raises(ir.IRError, match=r"can be 0\.05, a share .* 'AP', or 0\.015, one of the mean of 'old' of 0\.3"):
+        ir.power(both, baseline="old", max_drop="5%")

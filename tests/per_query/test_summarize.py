@@ -501,3 +501,18 @@ def test_bounded_intervals_know_no_weights():
     pytest.importorskip("scipy")
     found = ir.summarize(PER_QUERY.select("query_id", "RR"), interval="bounded")
     assert found["note"].to_list() == [None]
+
+
+def test_values_without_bounds_that_are_all_the_same_have_no_interval():
+    frame = pl.DataFrame({"query_id": range(6), "DCG": [1.0] * 6, "x": [0.1] * 6, "AP": [1.0] * 6})
+    found = ir.summarize(frame).select("low", "high", "note").rows()
+    assert found[:2] == [(None, None, "all values are the same")] * 2
+    assert (found[2][0] < found[2][1] == 1.0, found[2][2]) == (True, None)
+
+
+def test_the_advice_on_queries_without_a_value_is_true():
+    frame = pl.DataFrame({"query_id": range(4), "AP": [0.1, 0.2, 0.3, 0.4], "x": ["a", "a", None, "b"]})
+    with pytest.raises(ir.IRError) as error:
+        ir.summarize(frame, by="x")
+    assert "leave those rows of per_query out: per_query.filter(pl.col('x').is_not_null())" in str(error.value)
+    assert ir.summarize(frame.filter(pl.col("x").is_not_null()), by="x")["n_queries"].to_list() == [2, 1]

@@ -51,6 +51,20 @@ def test_what_is_left_of_a_difference_stands_beside_it():
     assert found["shrunk_difference"].to_list() == (found["difference"] * pl.Series(shares)).to_list()
 
 
+def test_slices_of_one_query_each_leave_unknown_how_much_is_chance():
+    found = worst_slices(PER_QUERY.head(6), QUERIES.select("query_id", id="query_id"), measures="RR", min_queries=2)
+    assert found["shrunk_difference"].null_count() == 6 == 6 - found["difference"].null_count()
+    assert (
+        found["note"].str.ends_with("; slices of one query each do not show how much of a difference is chance").all()
+    )
+
+
+def test_what_is_left_of_nothing_has_no_sign():
+    alike = pl.DataFrame({"query_id": IDS[:20], "RR": [0.1, 0.9, 0.2, 0.9] * 5, "half": [1, 1, 2, 2] * 5})
+    found = worst_slices(alike, "half", measures="RR")["shrunk_difference"]
+    assert [str(value) for value in found] == ["0.0", "0.0"]
+
+
 def test_every_value_of_every_column_is_a_slice():
     found = worst_slices(PER_QUERY, QUERIES, measures="RR").select("attribute", "value").rows()
     wanted = [(name, str(value).lower()) for name in QUERIES.columns[1:] for value in QUERIES[name].unique()]

@@ -11,11 +11,14 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Setting, casting, dropping, nearest, only
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, casting, dropping, nearest, only
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates
 from polars_ir.frames.table import Table
+
+#: The advice on queries without a value of an attribute.
+VALUELESS = "Give each query one, or leave those rows of per_query out"
 
 
 def column_for(name: str) -> str:
@@ -36,7 +39,8 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
         _check_names(table, names, option)
         _check_types(table.dtypes, names, option, "per_query")
         rows = rows.with_columns(pl.col(name).alias(column_for(name)) for name in names)
-        return table.checked(_valued(table.dtypes, names, option), rows=rows, names=_shown(names)), names
+        rule = _valued(table.dtypes, names, option, Fix(VALUELESS, _with_values(table.dtypes, names)))
+        return table.checked(rule, rows=rows, names=_shown(names)), names
     if isinstance(attributes, pl.Series):
         source, keys, names = _of_rows(table, attributes, option), table.keys, [attributes.name]
     else:
@@ -44,7 +48,7 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}
     _check_types(dtypes, names, option, option)
-    rules = [_valued(dtypes, names, option)]
+    rules = [_valued(dtypes, names, option, Fix(VALUELESS))]
     if table.eager:
         values = source.collect(engine="in-memory")
         check_duplicates(option, values, keys, table.names)
@@ -58,15 +62,21 @@ def _shown(names: Sequence[str]) -> dict[str, str]:
     return {column_for(name): name for name in names}
 
 
-def _valued(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str) -> Rule:
+def _valued(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, fix: Fix) -> Rule:
     """The rule that every query has a value."""
     columns = {name: pl.col(column_for(name)) for name in names}
     missing = [
         value.is_null() | (value.is_nan() if dtypes[name].is_float() else False) for name, value in columns.items()
     ]
-    skipping = Setting("missing", "skip")
-    fix = Fix("Give each query one, or leave it out", skipping, " of evaluate leaves out those that the run missed")
     return Rule(pl.any_horizontal(missing), f"without a value of {option}", fix)
+
+
+def _with_values(dtypes: Mapping[str, pl.DataType], names: Sequence[str]) -> Code:
+    """Code that leaves out the queries without a value."""
+    rules = [f"pl.col({name!r}).is_not_null()" for name in names]
+    rules += [f"pl.col({name!r}).is_not_nan()" for name in names if dtypes[name].is_float()]
+    columns = names[0] if len(names) == 1 else list(names)
+    return Code(f"per_query.filter({', '.join(rules)})", f"per_query.dropna(subset={columns!r})")
 
 
 def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:

@@ -40,8 +40,8 @@ LEAST_EFFECTIVE = 0.8
 SHARE = "polars_ir: share of variance"
 
 #: The columns of `moments_of`.
-MEAN, ERROR, NUMBER, LOWEST, HIGHEST = (
-    f"polars_ir: {name}" for name in ("mean", "error", "number", "lowest", "highest")
+MEAN, ERROR, NUMBER, DEGREES, LOWEST, HIGHEST = MOMENTS = tuple(
+    f"polars_ir: {name}" for name in ("mean", "error", "number", "degrees", "lowest", "highest")
 )
 
 
@@ -89,6 +89,7 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
         MEAN: _mean(value, weight),
         ERROR: _standard_error(value, weight),
         NUMBER: n_effective_of(averaging, weight),
+        DEGREES: value.count().cast(pl.Int64) - 1,
         LOWEST: value.min(),
         HIGHEST: value.max(),
     }
@@ -123,10 +124,10 @@ def with_shares_of_variance(
 def bounded_interval_of(averaging: Averaging, alpha: float) -> dict[str, pl.Expr]:
     """The ends of Wilson's interval where the range is known and all values are in it, else Student's.
 
-    Of the columns of `moments_of`, and of `n_queries`.
+    Of the columns of `moments_of`. Values that are all the same have no interval of Student's.
     """
     mean, error = pl.col(MEAN), pl.col(ERROR)
-    half = student(alpha, pl.col("n_queries").cast(pl.Int64) - 1) * error
+    half = pl.when(pl.col(LOWEST) < pl.col(HIGHEST)).then(student(alpha, pl.col(DEGREES)) * error)
     by_t, between = (mean - half, mean + half), averaging.between
     if not all(map(math.isfinite, between)):
         return ends(averaging, *by_t)

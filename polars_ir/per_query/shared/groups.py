@@ -158,20 +158,23 @@ def against_groups(group: Floats, others: Sequence[Floats]) -> dict[str, Any]:
     return {"mean": mean, "rest_mean": reference, "difference": mean - reference, "statistic": t, "p": p}
 
 
-def shrinkage(groups: Sequence[Floats]) -> list[float]:
+def shrinkage(groups: Sequence[Floats]) -> Sequence[float | None]:
     """The share of each group's distance from the others that is not chance, as the spread of all groups tells.
 
     It is t / (t + v / n), v being the variance within groups and t that of their true means, by the moments: how much
-    further the means of k groups are apart than v explains, 0 or more.
+    further the means of k groups are apart than v explains, 0 or more. Groups of one value each do not show v, and have
+    none.
     """
     import numpy as np
 
     there = [values for values in groups if len(values)]
     n, means = np.array([len(values) for values in there], np.float64), np.array([values.mean() for values in there])
     total, k = float(n.sum()), len(there)
-    variance = sum(float(((values - values.mean()) ** 2).sum()) for values in there) / max(total - k, 1)
     if k < 2:
         return [0.0] * len(groups)
+    if total == k:
+        return [None] * len(groups)
+    variance = sum(float(((values - values.mean()) ** 2).sum()) for values in there) / (total - k)
     between = float(n @ (means - n @ means / total) ** 2) - (k - 1) * variance
     of_means = max(0.0, between / (total - float(n @ n) / total))
     return [of_means / (of_means + variance / len(values)) if of_means and len(values) else 0.0 for values in groups]

@@ -194,6 +194,13 @@ def test_an_interval_of_strata_is_of_the_spread_within_them(weights):
         )
 
 
+def test_students_interval_of_strata_has_the_degrees_of_freedom_that_are_left_within_them():
+    frame = pl.DataFrame({"query_id": range(6), "x": [1.0, 2, 3, 4, 5, 7], "of": [0, 0, 1, 1, 2, 2]})
+    row = ir.summarize(frame, strata="of").row(0, named=True)
+    half = stats.t.ppf(0.975, 6 - 3) * np.sqrt((0.5 + 0.5 + 2) / 2 / 9)
+    assert (row["low"], row["high"]) == pytest.approx((22 / 6 - half, 22 / 6 + half), rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

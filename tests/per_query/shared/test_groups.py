@@ -113,6 +113,7 @@ def test_what_is_left_of_a_difference_is_what_the_spread_of_all_says():
     of_means = np.var([0, 1, 2], ddof=1) - variance / 2
     assert shrinkage(apart) == pytest.approx([of_means / (of_means + variance / 2)] * 3, **EXACT)
     assert shrinkage([np.array([0.0, 1.0])]) == [0.0]
+    assert shrinkage([np.array([0.0]), np.array([1.0])]) == [None, None]
 
 
 def test_the_worst_of_twenty_is_shrunk_to_the_truth():
