@@ -855,7 +855,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         missing: str = "zero",
         cluster: Any = None,
         simulations: int = 1000,
-        resamples: int = 999,
+        resamples: int | None = None,
         seed: int = 0,
     ) -> _FrameT_co:
         """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting."""
