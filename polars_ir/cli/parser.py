@@ -119,7 +119,7 @@ def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collec
         if default is not None:
             help += " (%(default)s)"
         if value.choices:
-            command.add_argument(flag, choices=value.choices, default=default, help=help)
+            command.add_argument(flag, type=value.by_our_name, choices=value.choices, default=default, help=help)
         else:
             metavar = name.rpartition("_")[2].upper()
             command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=help)
@@ -183,7 +183,15 @@ def add_limits(command: argparse.ArgumentParser) -> None:
 def add_slices(command: argparse.ArgumentParser, by: str) -> None:
     """Columns of a table of queries, to make slices of."""
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --cluster")
+    add_queries(command)
+
+
+def add_queries(command: argparse.ArgumentParser) -> None:
+    """A table with what is known of queries."""
+    queries = (
+        "a table with a query column, whose other columns --cluster (or --by) names; without it, those of the files"
+    )
+    command.add_argument("--queries", metavar="FILE", help=queries)
 
 
 def number_of_measure(text: str) -> float | str | tuple[str, float | str]:

@@ -48,6 +48,10 @@ class Value(NamedTuple, Generic[T]):
     choices: tuple[Any, ...] = ()
     also: Mapping[str, T] = MappingProxyType({})
 
+    def by_our_name(self, given: Any) -> Any:
+        """The choice that another tool's name stands for; anything else as it is."""
+        return self.also.get(given.lower(), given) if isinstance(given, str) else given
+
 
 def is_number(value: object) -> TypeGuard[float]:
     """True for a finite number of any library that is no Boolean."""
@@ -128,9 +132,8 @@ def or_none(value: Value[T], meaning: str = "") -> Value[T | None]:
 
 def check(name: str, given: Any, value: Value[T]) -> T:
     """The value, a number as Python's, or an `OptionError` that says what the option can be."""
+    given = value.by_our_name(given)
     if not value.holds(given):
-        if isinstance(given, str) and given.lower() in value.also:
-            return value.also[given.lower()]
         words = [choice for choice in value.choices if isinstance(choice, str)]
         near = nearest(given, words) if isinstance(given, str) else ""
         raise OptionError(f"must be {value.wanted}; got {given!r}.", about=name, near=near)

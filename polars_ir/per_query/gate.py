@@ -20,7 +20,9 @@ from polars_ir.errors import (
     Fix,
     InputTypeError,
     OptionError,
+    nearest,
     only,
+    quoted,
 )
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.frames.table import Table, per_query_table
@@ -148,6 +150,9 @@ def _of_one_system(role: str, per_query: Any, measures: Any, cluster: Any) -> tu
     if not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     names = measures_of(table, measures)
+    if isinstance(cluster, str) and cluster not in table.columns:
+        says = f"has no column {cluster!r}; it has {quoted(table.columns)}."
+        raise ColumnError(says, about=role, near=nearest(cluster, table.columns))
     clusters = ("topic", "topic_id", cluster if isinstance(cluster, str) else None)
     kept = ("query_id", *names, *filter(clusters.__contains__, table.columns))
     return replace(table, dtypes={name: table.dtypes[name] for name in kept}), names

@@ -596,4 +596,35 @@ def test_gate_goes_on_taking_what_drew_samples(tmp_path, capsys):
 def test_a_look_is_one_of_several(gating, capsys):
     assert main([*gating, "--looks", "1/2", "--json"]) == 3
     assert "look 1 of 2: each bound is at a level of 0.0" in capsys.readouterr().out
-    assert "(i/m in the shell)" in failing([*gating, "--looks", "2-5"], capsys)
+    for look in ("1,2", "(1, 2)"):
+        assert main([*gating, "--looks", look, "--json"]) == 3
+        assert "look 1 of 2" in capsys.readouterr().out
+    words = failing([*gating, "--looks", "2-5"], capsys)
+    assert "(i/m in the shell)" in words
+    assert "got '2-5'" in words
+
+
+def test_clusters_of_the_gate_are_of_a_table_of_queries(tmp_path, capsys):
+    table = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "topic": ["a", "a", "b"]})
+    table.write_csv(tmp_path / "queries.csv")
+    figures = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.25, 0.5]})
+    figures.write_csv(tmp_path / "a.csv")
+    gating = ["gate", *[str(tmp_path / "a.csv")] * 2, "-m", "AP", "--json"]
+    assert main([*gating, "--cluster", "topic", "--queries", str(tmp_path / "queries.csv")]) == 3
+    row = json.loads(capsys.readouterr().out)["measures"][0]
+    assert (row["n_queries"], row["note"].endswith("queries are clusters of 'topic'")) == (2, True)
+    assert "give both" in failing([*gating, "--queries", str(tmp_path / "queries.csv")], capsys)
+    assert "has no column 'topic'" in failing([*gating, "--cluster", "topic"], capsys)
+
+
+def test_a_test_has_the_names_of_other_tools_in_the_shell(tmp_path, capsys):
+    for name in "ab":
+        pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.25, ord(name) / 200]}).write_csv(
+            tmp_path / f"{name}.csv"
+        )
+    files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    printed = []
+    for test in ("ttest", "t"):
+        assert main(["compare", *files, "--test", test, "--json"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]

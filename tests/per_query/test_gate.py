@@ -369,3 +369,11 @@ def test_a_percentage_is_refused_with_both_its_readings():
     both = {"new": old, "old": old}
     with pytest.raises(ir.IRError, match=r"can be 0\.05, a share .* 'AP', or 0\.015, one of the mean of 'old' of 0\.3"):
         ir.power(both, baseline="old", max_drop="5%")
+
+
+@pytest.mark.parametrize("lacking", ["new", "old"])
+def test_the_frame_that_lacks_a_column_of_clusters_is_named(lacking):
+    figures = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.2, 0.3], "topic": ["a", "a", "b"]})
+    frames = {"new": figures, "old": figures} | {lacking: figures.drop("topic")}
+    with pytest.raises(ir.IRError, match=f"^{lacking} has no column 'topic'"):
+        gate(**frames, measures="AP", cluster="topic")

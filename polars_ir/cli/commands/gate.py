@@ -7,17 +7,19 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import figures_of, limits_of, per_query_of, qrels_of
+from polars_ir.cli.inputs import figures_of, limits_of, per_query_of, qrels_of, slices_of
 from polars_ir.cli.parser import (
     Command,
     add_limits,
     add_measures,
     add_options,
     add_output,
+    add_queries,
     add_runs_instead,
     by_measure,
     number_of_measure,
 )
+from polars_ir.errors import OptionError
 from polars_ir.language.options import options_of
 from polars_ir.per_query.gate import gate, status
 from polars_ir.per_query.shared.options import Gating
@@ -39,6 +41,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
     its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
     command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
+    add_queries(command)
     add_limits(command)
     add_output(command)
 
@@ -58,13 +61,19 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     else:
         qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
         new, old = (figures_of([file], qrels, options) for file in files)
-    gating: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in ("max_drop", "ranges")}
+    if options.queries is not None and options.cluster is None:
+        raise OptionError("--queries is a table for --cluster to name a column of; give both.")
+    old, _ = slices_of(old, options, by="cluster")
+    new, cluster = slices_of(new, options, by="cluster")
+    named = ("max_drop", "ranges", "cluster")
+    gating: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in named}
     verdict: pl.DataFrame = gate(
         new,
         old,
         options.measure,
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
         ranges=dict(options.range or []),
+        cluster=cluster,
         **gating,
         **{name: value for name in FORMER if (value := getattr(options, name)) is not None},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -50,11 +51,14 @@ def _is_look(value: object) -> bool:
     return is_whole(value[1], 1, MOST_LOOKS) and is_whole(value[0], 1, value[1])
 
 
+#: A look as it is typed in the shell.
+LOOK_IN_TEXT = re.compile(r"\s*\(?\s*(\d+)\s*[/,]\s*(\d+)\s*\)?\s*", re.ASCII)
+
 #: One of several planned looks.
 LOOK = Value(
     f"(i, m), look i of m planned ones (i/m in the shell), i from 1 to m and m up to {MOST_LOOKS}",
     _is_look,
-    lambda text: tuple(int(part) if part.isdecimal() else part for part in text.split("/")),
+    lambda text: tuple(map(int, look.groups())) if (look := LOOK_IN_TEXT.fullmatch(text)) else text,
 )
 
 ALPHA = "The level of significance: the highest corrected p that counts; intervals have a confidence of 1 - alpha."
@@ -62,8 +66,8 @@ CLUSTER = Option(
     None,
     anything(),
     "What several queries have in common that are no sample of their own, such as the topic of variants, the user of "
-    "sessions, a conversation: a column of `per_query`, or a frame with a query column and one other. Each cluster "
-    "counts once, as the mean of its queries, and `n_queries` counts clusters.",
+    "sessions, a conversation. It is a column of the figures (in `gate`, of both frames), or a frame with a query "
+    "column and one other. Each cluster counts once, as the mean of its queries, and `n_queries` counts clusters.",
 )
 SEED = "The seed of the random numbers. The same call gives the same figures."
 
@@ -299,8 +303,8 @@ class Gating(TypedDict, total=False):
             None,
             or_none(LOOK),
             "The look that this is, and the number of looks that are planned while queries are added, as many at each: "
-            "(2, 5). They share alpha by O'Brien and Fleming's boundary, little of it early; the first one that passes "
-            "a change decides.",
+            "(2, 5), or 2/5 in the shell. They share alpha by O'Brien and Fleming's boundary, little of it early; the "
+            "first one that passes a change decides.",
         ),
     ]
     ranges: Annotated[
