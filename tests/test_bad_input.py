@@ -309,6 +309,10 @@ WHOLE_MESSAGES = {
             "discount, gains, denominator."
         ),
     ),
+    "tables in a call of a measure": (
+        lambda: ir.mrr(RUN, QRELS),
+        "reciprocal_rank() makes an expression, and takes no tables: write run.ir.reciprocal_rank(qrels).",
+    ),
     "a bad value of an option": (
         evaluating(missing="Skip"),
         "missing must be one of 'zero', 'skip'; got 'Skip'. Did you mean 'skip'?",

@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, get_args
 
 import polars as pl
 
-from polars_ir.errors import MeasureError
+from polars_ir.errors import MeasureError, OptionError
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.options import (
     MOST_DOCUMENTS,
@@ -368,7 +368,8 @@ def measure(
             try:
                 bound = signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise misspelt(function, signature, args, kwargs, error) from None
+                problem = _of_tables(function.__name__, args) or misspelt(function, signature, args, kwargs, error)
+                raise problem from None
             spec = CATALOG[name]
             if isinstance(bound.arguments.get(at), Iterable) and (cutoffs := _several(spec, bound.arguments[at])):
                 return together(spec.function(**{**bound.arguments, at: cutoff}) for cutoff in cutoffs)
@@ -418,6 +419,13 @@ def measure(
         return named
 
     return register
+
+
+def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
+    """The error for a measure that is called with tables, as a method of them is."""
+    if not args or not hasattr(type(args[0]), "columns"):
+        return None
+    return OptionError(f"{name}() makes an expression, and takes no tables: write run.ir.{name}(qrels).")
 
 
 def spec_of(call: Call) -> Spec:
