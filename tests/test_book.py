@@ -150,6 +150,7 @@ def test_a_measure_is_found_by_its_names_in_other_tools():
 
 
 def test_a_chart_of_a_notebook_becomes_html_that_no_text_of_it_ends():
+    pytest.importorskip("docutils")
     spec = {"title": "</script><b>"}
     data = {"application/vnd.vegalite.v6+json": spec, "image/svg+xml": ["<svg/>"], "text/plain": "[chart]"}
     cells = [{"source": "# Gallery"}, {"source": "## 1. A chart"}, {"source": "f()", "outputs": [{"data": data}]}]

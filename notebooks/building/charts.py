@@ -15,7 +15,6 @@ from typing import Any
 
 import altair as alt
 import vl_convert
-from docutils.nodes import make_id
 
 #: The type by which notebooks know charts of Vega-Lite; its version follows.
 VEGALITE = re.compile(r"application/vnd\.vegalite\.v\d+\+json")
@@ -75,6 +74,8 @@ def with_charts(_app: Any, name: str, source: list[str]) -> None:
 
 def thumbnails(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A cell with a small picture of each section, which leads there; of a table the name alone."""
+    from docutils.nodes import make_id  # tests of the book's builders do without Sphinx
+
     shown = []
     for heading, below in pairwise(cells):
         title = re.match(r"## (?:\d+\. )?(.+)", "".join(heading["source"]))

@@ -149,8 +149,11 @@ def is_planned(tables: Tables) -> bool:
     return tables.mixed or tables.run in ("lazy", "scan")
 
 
-def is_searched(collection: Collection, thresholds: Mapping[str, int]) -> bool:
-    """True if a run is searched for duplicates whole."""
+def is_searched(collection: Collection, tables: Tables, thresholds: Mapping[str, int]) -> bool:
+    """True if a run is searched for duplicates whole; a plan may leave that out where nothing relevant is retrieved."""
+    relevant = {(judgment.query, judgment.document) for judgment in collection.judgments if (judgment.grade or 0) > 0}
+    if is_planned(tables) and relevant.isdisjoint((row.query, row.document) for row in collection.run):
+        return False
     return collection.labelled or len(collection.run) <= thresholds.get("searched_rows", 10**6)
 
 
