@@ -5,6 +5,7 @@ from polars_ir.errors.doors import (
     Door as Door,
     Fix as Fix,
     Setting as Setting,
+    as_text as as_text,
     casting as casting,
     collecting as collecting,
     deduplicating as deduplicating,

@@ -153,6 +153,14 @@ def casting(table: str, column: str, dtype: type[pl.DataType]) -> Code:
     )
 
 
+def as_text(table: str, column: str) -> Code:
+    """Code that writes the objects of a column as text."""
+    return Code(
+        f"{table}.with_columns(pl.col({column!r}).map_elements(str, return_dtype=pl.String))",
+        f"{table}.astype({{{column!r}: str}})",
+    )
+
+
 def deduplicating(table: str, columns: Sequence[str]) -> Code:
     """Code that keeps the first of the rows with the same values."""
     listed = list(columns)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, casting, closest, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, as_text, casting, closest, quoted
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
 
 #: The most distinct text grades for which the error suggests a mapping.
@@ -186,9 +186,5 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
         )
         return Fix("Write its bytes as text, in both tables", text)
     if dtype == pl.Object:
-        text = Code(
-            f"{table}.with_columns({column}.map_elements(str, return_dtype=pl.String))",
-            f"{table}.astype({{{name!r}: str}})",
-        )
-        return Fix("Write its objects as text, in both tables", text)
+        return Fix("Write its objects as text, in both tables", as_text(table, name))
     return Fix("Cast it", casting(table, name, pl.String))

@@ -213,7 +213,7 @@ class Setting(NamedTuple):
     width: float
 
     def tested(self, samples: Floats, seed: int) -> Outcomes:
-        """What the test says of samples: arrays of simulations by queries by systems."""
+        """The outcomes of the test for samples: arrays of simulations by queries by systems."""
         import numpy as np
 
         from polars_ir.statistics import significance

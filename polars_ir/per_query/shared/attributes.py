@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, casting, dropping, nearest, only
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, as_text, casting, dropping, nearest, only
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates
@@ -164,8 +164,7 @@ def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
         first = dtype.fields[0].name
         of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[{first!r}]}})"
         return Code(f"{table}.with_columns({column}.struct.field({first!r}).alias({name!r}))", of_pandas)
-    text = f"{table}.with_columns({column}.map_elements(str, return_dtype=pl.String))"
-    return Code(text, f"{table}.astype({{{name!r}: str}})")
+    return as_text(table, name)
 
 
 def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:

@@ -106,7 +106,7 @@ class _Means(NamedTuple):
 
     @classmethod
     def of(cls, samples: Sequence[Floats], ranges: Floats, spreads: Floats) -> _Means:
-        """What `averages.wilson` makes of the samples, but for those at an end."""
+        """The means of samples as in `averages.wilson`, but for those at an end."""
         import numpy as np
 
         from polars_ir.statistics.intervals import standard_error

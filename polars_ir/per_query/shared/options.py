@@ -138,14 +138,7 @@ class Testing(TypedDict, total=False):
             "and for `rank_biserial`; other tests take differences as they are.",
         ),
     ]
-    missing: Annotated[
-        Literal["zero", "skip"],
-        Option(
-            "zero",
-            MISSING,
-            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
-        ),
-    ]
+    missing: MissingOfPair
     resamples: Annotated[
         int | None,
         Option(
@@ -157,6 +150,17 @@ class Testing(TypedDict, total=False):
         ),
     ]
     seed: Annotated[int, Option(0, whole(0), SEED)]
+
+
+#: The option of a query that one system of a pair lacks.
+MissingOfPair = Annotated[
+    Literal["zero", "skip"],
+    Option(
+        "zero",
+        MISSING,
+        "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
+    ),
+]
 
 
 class Comparing(Testing, total=False):
@@ -353,13 +357,6 @@ class Discriminating(TypedDict, total=False):
 
     test: Annotated[Test, Option("bootstrap", TEST, f"The test: {', '.join(map(repr, TESTS))}.")]
     alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
-    missing: Annotated[
-        Literal["zero", "skip"],
-        Option(
-            "zero",
-            MISSING,
-            "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
-        ),
-    ]
+    missing: MissingOfPair
     resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")]
     seed: Annotated[int, Option(0, whole(0), SEED)]
