@@ -35,6 +35,11 @@ class Rule(NamedTuple):
     fix: Fix | str
 
 
+def infinite_score(name: str) -> Rule:
+    """The rule that scores, of the column `name`, are finite, as differences between them need."""
+    return Rule(pl.col("score").cast(pl.Float64).is_infinite(), f"whose {name!r} is infinite", "Leave them out")
+
+
 def checked(
     rows: pl.LazyFrame, *rules: Rule, eager: bool, about: str, keys: Sequence[str], names: Mapping[str, str]
 ) -> pl.LazyFrame:

@@ -9,7 +9,7 @@ import polars as pl
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import find
-from polars_ir.frames.rules import BAD_RUN, Rule, guard, wrong_run_row
+from polars_ir.frames.rules import BAD_RUN, guard, infinite_score, wrong_run_row
 from polars_ir.frames.table import run_table
 from polars_ir.language.options import takes
 from polars_ir.language.words import total
@@ -62,8 +62,7 @@ def confidence(run: Any) -> SameKind:
             "has ranks and no scores, and ranks hold no confidence. Give it a 'score' column.", about="run"
         )
     name = table.names["score"]
-    rule = Rule(score.is_infinite(), f"whose {name!r} is infinite", "Leave them out")
-    rows = table.checked(rule, rows=table.select(*table.keys, "doc_id", "score"), names={"score": name})
+    rows = table.checked(infinite_score(name), rows=table.select(*table.keys, "doc_id", "score"))
     table.check_once(*table.keys, "doc_id")
     falling = score.sort(descending=True)
     mean = total(falling) / pl.len()

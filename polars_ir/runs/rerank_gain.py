@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.rules import checked, infinite_score
 from polars_ir.frames.table import qrels_table, same_types
 from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.options import check, count, takes
@@ -78,7 +79,8 @@ def rerank_gain(
     Raises
     ------
     IRError
-        For runs of several systems, and for what `rerank` or `evaluate` does not take.
+        For runs of several systems, for infinite scores, of which no margin can be made, and for what `rerank` or
+        `evaluate` does not take.
 
     References
     ----------
@@ -98,6 +100,8 @@ def rerank_gain(
     if "run" in table.dtypes:
         raise OptionError(f"must be of one system; it has a column {table.names['run']!r}.", about="run")
     candidates = collected(ranked(table), table.rows)
+    finite = infinite_score(table.names["score"])
+    checked(candidates.lazy(), finite, eager=True, about="run", keys=["query_id", "doc_id"], names=table.names)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
     ideal = candidates.join(judged, on=["query_id", "doc_id"], how="left")
     ideal = ideal.select("query_id", "doc_id", score=pl.col("relevance").cast(pl.Float64).fill_null(0.0))

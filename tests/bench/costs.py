@@ -6,12 +6,13 @@ measures, ties and bounds against five measures. `reading`: TREC files to tables
 `paired`: randomisation tests, against SciPy's, and t of all pairs of many systems. `systems`: several on the judgments
 of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one evaluator and plain
 Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `growth`: the memory of a call against its
-input, and its time for twice as much: 2 is linear.
+input, and the exponent of its time between two sizes: 1 is linear.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import subprocess
 import sys
@@ -203,8 +204,8 @@ def paired(_: int) -> Iterator[Line]:
         yield [name, shown_time(alone), "peak memory", shown_memory(peak[0]), ""]
     many = {f"s{i:03d}": rng.beta(2, 3, 50).round(3) for i in range(200)}
     frames = {name: pl.DataFrame({"query_id": ids[:50], "AP": values}) for name, values in many.items()}
-    half, whole = (best(partial(ir.compare, dict(list(frames.items())[:number]))) for number in (100, 200))
-    yield line("19,900 pairs of 50 queries, t", whole, "4,950 pairs", half)
+    half, whole = (best(partial(ir.compare, dict(list(frames.items())[:number]))) for number in (142, 200))
+    yield grows("19,900 pairs of 50 queries, t", whole, "of 10,011", half)
 
 
 def systems(_: int) -> Iterator[Line]:
@@ -245,16 +246,25 @@ def growth(_: int) -> Iterator[Line]:
     # Polars keeps 16 bytes of each text in place.
     ratio = (peak[0] - before) / (run.height * 56)
     yield ["fuse, norm='borda', 800,000 rows", shown_time(taken), "peak memory, by input", "", shown_ratio(ratio)]
+    half = collection(Shape(100, 1000, judged=1, found=1, systems=4)).run
+    yield grows(
+        "fuse, norm='borda', 800,000 rows", taken, "of 400,000", best(lambda: ir.fuse(half, "sum", norm="borda"))
+    )
     values = np.random.default_rng(0).random((100, 50, 3))
     keys = {"run": np.repeat([f"s{i:02d}" for i in range(100)], 50), "query_id": np.tile(range(50), 100)}
     per_query = pl.DataFrame({**keys, **dict(zip(["AP", "P@10", "RR"], values.reshape(-1, 3).T, strict=True))})
     half, whole = (best(lambda n=n: ir.table(per_query.head(n * 50), format="latex")) for n in (50, 100))
-    yield line("table of 100 systems by 3 measures, LaTeX", whole, "of 50", half)
+    yield grows("table of 100 systems by 3 measures, LaTeX", whole, "of 50", half)
     for name, (sizes, made) in GROWING.items():
         times = {size: grown(*made(size)) for size in sizes}
         (small, (half, _)), (size, (whole, ratio)) = times.items()
         yield [f"{name}, {size}", shown_time(whole), "peak memory, by input", "", shown_ratio(ratio)]
-        yield line(f"{name}, {size}", whole, f"of {small}", half)
+        yield grows(f"{name}, {size}", whole, f"of {small}", half)
+
+
+def grows(name: str, whole: float, against: str, half: float) -> Line:
+    """The time of a call, and the exponent by which it grows from half the size."""
+    return [name, shown_time(whole), f"{against}; exponent", shown_time(half), f"{math.log2(whole / half):.1f}"]
 
 
 def grown(rows: pl.DataFrame, run: Callable[[], object]) -> tuple[float, float]:

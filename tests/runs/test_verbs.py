@@ -420,12 +420,15 @@ def test_clicks_that_are_no_counts_are_an_error(clicks, wrong, lazy):
 
 
 @given(st.lists(st.floats(-10, 10), max_size=4), st.sampled_from([math.inf, -math.inf]))
-def test_infinite_scores_have_no_confidence(scores, wrong):
+def test_infinite_scores_have_no_confidence_and_no_margin(scores, wrong):
     run = pl.DataFrame({"query_id": "q", "doc_id": [f"d{i}" for i in range(len(scores) + 1)], "sim": [*scores, wrong]})
     with pytest.raises(ir.IRError, match="run has 1 row whose 'sim' is infinite"):
         ir.confidence(run)
     with pytest.raises(pl.exceptions.PolarsError, match="run has rows whose 'sim' is infinite; leave them out"):
         ir.confidence(run.lazy()).collect()
+    for first in (run, run.lazy()):
+        with pytest.raises(ir.IRError, match="run has 1 row whose 'sim' is infinite"):
+            ir.rerank_gain(first, {"q": ["d0"]}, {"q": ["d0"]}, "RR")
 
 
 @pytest.mark.parametrize("count", [2**31, 2**32, 2**63, 2**64, 10**30])
