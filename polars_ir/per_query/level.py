@@ -174,7 +174,6 @@ def level(
         if setting.has_too_few_resamples:
             notes.append(f"no p by itself can be significant with {draws.resamples:,} resamples: raise them")
         if how.interval in OF_MEDIANS:
-            found |= dict.fromkeys(("coverage", "coverage_error", "simultaneous_coverage", "simultaneous_error"))
             notes.append("no coverage: the interval is of a median")
         if equal == "moved" and (ties := float((significance.differences([values], pairs) == 0).mean())) > TIES:
             notes.append(f"{ties:.0%} {OF_TIES}: {option('equal', 'exchanged')} keeps them")
@@ -265,10 +264,20 @@ class Outcomes(NamedTuple):
         """For the intervals alone and together, 1 for those that hold the true difference, NaN where there is none."""
         import numpy as np
 
-        from polars_ir.statistics.significance import samples_of
+        from polars_ir.statistics.significance import automatic, samples_of
 
-        truths = np.tile(truth, len(self.means)).tolist()
-        for intervals in intervals_of(self.how, samples_of(self.differences), self.widths, self.outcomes):
+        if self.how.interval in OF_MEDIANS:
+            yield from [np.full_like(self.means, math.nan)] * 2
+            return
+        samples, truths = samples_of(self.differences), np.tile(truth, len(self.means)).tolist()
+        if self.how.interval == "auto":
+            # To find the ends takes thirty integrals, and to know whether they hold a mean two.
+            found = map(automatic, samples, self.widths, truths)
+            p = np.array([outcome.p for outcome in found], np.float64).reshape(self.means.shape)
+            for alpha in (self.how.alpha, self.how.alpha / self.how.family):
+                yield np.where(np.isnan(p), math.nan, p >= alpha * (1 - ROUNDED_TO))
+            return
+        for intervals in intervals_of(self.how, samples, self.widths, self.outcomes):
             holds = [
                 math.nan if ends is None else float(ends[0] <= true + ROUNDED_TO and true <= ends[1] + ROUNDED_TO)
                 for ends, true in zip(intervals, truths, strict=True)

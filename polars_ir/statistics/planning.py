@@ -64,9 +64,9 @@ def queries_needed(effect: float, *, alpha: float, power: float, alternative: st
     return _lowest(lambda n: power_of(effect, n, alpha=alpha, alternative=alternative) >= power)
 
 
-def _lowest(is_enough: Callable[[int], bool]) -> int | None:
-    """The lowest number of queries, from 2 on, that is enough; None if none is."""
-    numbers = range(2, MOST_QUERIES + 1)
+def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int | None:
+    """The lowest number of queries, from 2 to `most`, that is enough; None if none is."""
+    numbers = range(2, most + 1)
     place = bisect_left(numbers, True, key=is_enough)
     return numbers[place] if place < len(numbers) else None
 
@@ -148,16 +148,18 @@ def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float,
     It is the number for which the sample at the twentieth percentile, whose mean is .84 standard errors below 0,
     passes.
     """
-    numbers = []
+    needed = None
     spread = math.sqrt(float((gains**2).mean()))
     if spread and kind == "auto":
         by_t = queries_needed(max_drop / spread, alpha=alpha, power=POWER, alternative="larger")
         below = np.count_nonzero(gains) / len(gains) / 2
         of_tail = _lowest(lambda n: stats.binom.ppf(1 - POWER, n, below) >= LEAST_BELOW)
-        numbers.append(by_t and of_tail and max(by_t, of_tail))
-    if math.isfinite(lowest):
-        numbers.append(_lowest(lambda n: _passes(gains, spread, n, max_drop, lowest, alpha, kind)))
-    return min((number for number in numbers if number is not None), default=None)
+        needed = by_t and of_tail and max(by_t, of_tail)
+    if not math.isfinite(lowest):
+        return needed
+    # Only fewer matter, and each number takes an integral.
+    most = MOST_QUERIES if needed is None else needed - 1
+    return _lowest(lambda n: _passes(gains, spread, n, max_drop, lowest, alpha, kind), most) or needed
 
 
 def _passes(gains: Floats, spread: float, n: int, max_drop: float, lowest: float, alpha: float, kind: str) -> bool:

@@ -192,12 +192,12 @@ def sign_test(differences: Floats) -> Outcome:
     return Outcome(float(result.statistic), float(result.pvalue))
 
 
-def automatic(differences: Floats, width: float) -> Outcome:
+def automatic(differences: Floats, width: float, mean: float = 0.0) -> Outcome:
     """Twice the smaller p of the bounds of `gate(interval="auto")`, if no difference can be wider; the statistic is t.
 
-    None where few queries lie on one side, and the width is not known.
+    It is that of a true mean difference. None where few queries lie on one side, and the width is not known.
     """
-    sides = [p_above(side, 0.0, lowest=-width) for side in (differences, -differences)]
+    sides = [p_above(side, true, lowest=-width) for side, true in ((differences, mean), (-differences, -mean))]
     p = None if sides[0] is None or sides[1] is None else min(1.0, 2 * min(sides[0], sides[1]))
     return Outcome(_t(differences), p)
 

@@ -29,15 +29,17 @@ def test_a_single_test_holds_its_level_and_has_its_power_as_often_as_known():
     assert found["power"] == pytest.approx(wanted, abs=4 * 0.5 / N**0.5)
 
 
-def test_the_shares_are_those_of_compare_on_the_same_draws():
-    found = ir.level(SYSTEMS, "AP", n=30, simulations=20, seed=4, correction="bonferroni").row(0, named=True)
-    drawn, any_is, shares, holds = np.random.default_rng(4).integers(80, size=(20, 30)), [], [], []
+@pytest.mark.parametrize(("test", "simulations", "n"), [("t", 20, 30), ("auto", 4, 12), ("auto", 4, 60)])
+def test_the_shares_are_those_of_compare_on_the_same_draws(test, simulations, n):
+    options = {"test": test, "correction": "bonferroni"}
+    found = ir.level(SYSTEMS, "AP", n=n, simulations=simulations, seed=4, **options).row(0, named=True)
+    drawn, any_is, shares, holds = np.random.default_rng(4).integers(80, size=(simulations, n)), [], [], []
     truth = [VALUES[:, i].mean() - VALUES[:, j].mean() for j, i in ((0, 1), (0, 2), (1, 2))]
     for places in drawn:
         for moved in (True, False):
             values = VALUES[places] - (VALUES.mean(axis=0) if moved else 0)
-            runs = {run: pl.DataFrame({"query_id": range(30), "AP": values[:, i]}) for i, run in enumerate("abc")}
-            rows = ir.compare(runs, correction="bonferroni").sort("baseline", "run")
+            runs = {run: pl.DataFrame({"query_id": range(n), "AP": values[:, i]}) for i, run in enumerate("abc")}
+            rows = ir.compare(runs, **options).sort("baseline", "run")
             if moved:
                 any_is.append(rows["significant"].any())
             else:
@@ -46,7 +48,7 @@ def test_the_shares_are_those_of_compare_on_the_same_draws():
     assert (found["level"], found["power"], found["coverage"]) == pytest.approx(
         (np.mean(any_is), np.mean(shares), np.mean(holds)), rel=1e-12
     )
-    assert found["power_error"] == pytest.approx(np.std(shares) / 20**0.5, rel=1e-9)
+    assert found["power_error"] == pytest.approx(np.std(shares) / simulations**0.5, rel=1e-9)
 
 
 @pytest.mark.parametrize("test", ["max-t", "tukey", "randomisation", "sign", "wilcoxon", "bootstrap", "auto"])
