@@ -12,7 +12,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
@@ -110,12 +110,12 @@ class IRNamespace(Bound):
     plot = Charts()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        for spec in list(CATALOG.values()):  # another thread may register a measure meanwhile
-            if spec.function.__name__ == name:
-                method: Callable[..., Any] = measuring(spec.function).__get__(self)
-                return method
-        if (function := SHORT.get(name.lower())) is not None:
-            return cast("Callable[..., Any]", getattr(self, function))
+        # Another thread may register a measure meanwhile.
+        measure_of = {spec.function.__name__: spec.function for spec in list(CATALOG.values())}
+        measure = measure_of.get(name) or measure_of.get(SHORT.get(name.lower(), name))
+        if measure is not None:
+            method: Callable[..., Any] = measuring(measure, name).__get__(self)
+            return method
         raise AttributeError(f".ir has no method {name!r}.{_meant(name)}")
 
     def __dir__(self) -> list[str]:
@@ -220,19 +220,20 @@ def warn_of_another(library: str) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def measuring(measure: Measure) -> Callable[..., Any]:
-    """A measure as a method: of qrels, the measure's parameters and the options of `evaluate`."""
+def measuring(measure: Measure, name: str) -> Callable[..., Any]:
+    """A measure as a method of a name: of qrels, the measure's parameters and the options of `evaluate`."""
     from polars_ir.runs import evaluate
 
     def method(self: Any, qrels: Any = None, **parameters: Any) -> Any:
         evaluating: Evaluating = {}
-        for name in Evaluating.__annotations__.keys() & parameters.keys():
-            evaluating[name] = parameters.pop(name)  # type: ignore[literal-required]  # its very keys
+        for option in Evaluating.__annotations__.keys() & parameters.keys():
+            evaluating[option] = parameters.pop(option)  # type: ignore[literal-required]  # its very keys
         return evaluate(self._frame, qrels, measure(**parameters), **evaluating)
 
     first = list(inspect.signature(method).parameters.values())[:2]
     of_measure = inspect.signature(measure).parameters.values()
     functools.update_wrapper(method, measure)
+    method.__name__ = name
     method.__signature__ = inspect.Signature([*first, *of_measure, *parameters_of(Evaluating)])  # type: ignore[attr-defined]  # read by help()
     method.__doc__ = documented(_described(measure), Evaluating)
     return takes()(method)

@@ -305,9 +305,27 @@ WHOLE_MESSAGES = {
     "a cutoff given by position": (
         lambda: ir.ndcg(10),
         (
-            "ndcg(): too many positional arguments. Parameters are given by name. It takes k, rel, dcg, "
+            "ndcg(): too many positional arguments. Parameters are given by name. Did you mean 'k=10'? It takes k, "
+            "rel, dcg, discount, gains, denominator."
+        ),
+    ),
+    "a cutoff by another name": (
+        lambda: ir.ndcg(cutoffs=[5, 10]),
+        (
+            "ndcg(): got an unexpected keyword argument 'cutoffs'. Did you mean 'k'? It takes k, rel, dcg, "
             "discount, gains, denominator."
         ),
+    ),
+    "an option of a measure under another name": (
+        lambda: RUN.ir.mrr(QRELS, p=1),
+        (
+            "mrr(): got an unexpected keyword argument 'p'. It takes qrels, k, rel, missing, undefined, "
+            "judged_only, ties, judges, bounds."
+        ),
+    ),
+    "tables in a call of a word that measures are written in": (
+        lambda: ir.hits(RUN, QRELS),
+        "hits() makes an expression, and takes no tables: write run.ir.hits(qrels).",
     ),
     "tables in a call of a measure": (
         lambda: ir.mrr(RUN, QRELS),

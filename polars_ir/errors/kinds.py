@@ -249,11 +249,14 @@ class OptionError(IRError, TypeError):
         return cls(says, about=about, near=nearest(name, systems))
 
     @classmethod
-    def misspelt(cls, function: str, problem: str, name: str, names: Sequence[str]) -> OptionError:
+    def of_tables(cls, name: str) -> OptionError:
+        return cls(f"{name}() makes an expression, and takes no tables: write run.ir.{name}(qrels).")
+
+    @classmethod
+    def misspelt(cls, function: str, problem: str, near: str, names: Sequence[str]) -> OptionError:
+        """`near` says which parameter may have been meant."""
         hint = " Parameters are given by name." if "positional" in problem and "missing" not in problem else ""
-        return cls(
-            f"{function}(): {problem}.{hint}{nearest(name, names)} It takes {', '.join(names) or 'no argument'}."
-        )
+        return cls(f"{function}(): {problem}.{hint}{near} It takes {', '.join(names) or 'no argument'}.")
 
 
 def check_systems(about: str, names: Iterable[object], systems: Sequence[str]) -> None:

@@ -14,13 +14,15 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
 from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, Spec, plain
-from polars_ir.language.tools import AMBIGUOUS, CALLED, OF_HISTORY, OF_ITEMS, TOOLS
+from polars_ir.language.options import CUTOFFS
+from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -81,9 +83,6 @@ RANX_LEVEL = re.compile(r"(?P<name>.+)-l(?P<rel>\d+)", re.ASCII | re.DOTALL)
 
 #: trectools' `RBP(0.80)@10`.
 TRECTOOLS_RBP = re.compile(r"RBP\((\d*\.?\d+)\)", re.ASCII)
-
-#: The names of a cutoff between the brackets in ir_measures, trectools and torchmetrics.
-CUTOFFS = ("cutoff", "depth", "top_k")
 
 #: Parameters with another meaning in ir_measures: IPrec rounds up, and the beta of SetF stands for its square.
 IR_MEASURES: Mapping[str, Any] = {
@@ -225,9 +224,11 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
     name, parameters, at = parts_of(text)
     spelling = _find(name, tool)
-    if spelling is None and at is None and (with_number := WITH_NUMBER.fullmatch(name)):
-        name, at = with_number["name"], with_number["at"]
-        spelling = _find(name, tool)
+    if spelling is None and (with_number := WITH_NUMBER.fullmatch(name)):
+        spelling = _find(with_number["name"], tool)
+        if spelling and at is not None:
+            raise MeasureError.syntax(text, "it has two numbers")
+        name, at = with_number["name"], with_number["at"] if at is None else at
         if spelling and with_number["sign"] == "." and spelling.spec.at == "k" and not spelling.sets_one:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
     if spelling is None:
@@ -243,9 +244,7 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
         if spec.at in arguments:
             raise MeasureError.syntax(text, f"it gives {spec.at} twice")
         arguments[spec.at] = _after_the_sign(spec, at)
-    if spelling.gains is not None:
-        implied_arguments["gains"] = spelling.gains
-    return TakenApart(spec, {**implied_arguments, **arguments}, tool, spelling.undefined)
+    return TakenApart(spec, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
 
 
 def _unknown(text: str, name: str, tool: str) -> MeasureError:
@@ -253,12 +252,9 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
     if tool:
         names = _names_in(tool, catalogued())
         return MeasureError(f"{tool} has no measure {name!r} that is known here.{nearest(name, names)} {_has(names)}")
-    for measures, needed in ((OF_ITEMS, "the items there are"), (OF_HISTORY, "what users had before")):
-        if fold(name) in map(fold, measures):
-            return MeasureError(
-                f"{text!r} is a measure of a catalogue: it needs {needed}, which no judgments of queries tell, and is "
-                "none of this package."
-            )
+    for known, says in ELSEWHERE.items():
+        if fold(name) == fold(known):
+            return MeasureError(f"{text!r} {says}.")
     near = did_you_mean(_alike(text, name))
     return MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
 
@@ -326,13 +322,13 @@ def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
 class Spelling(NamedTuple):
     """A measure by a name of it, which implies some parameters or, as a bare one, that which the number sets.
 
-    `undefined` is the value of a query without a relevant document, and `gains` are those of grades.
+    `undefined` is the value of a query without a relevant document, and `given` are parameters that no text tells.
     """
 
     spec: Spec
     implied: str = ""
     undefined: float = 0.0
-    gains: pl.Expr | None = None
+    given: Mapping[str, pl.Expr] = MappingProxyType({})
 
     @property
     def sets_one(self) -> bool:
@@ -371,7 +367,7 @@ def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, Spelling
     }
     for name, meaning in TOOLS.get(tool, {}).items():
         for measure, given in SPELLING.findall(meaning.measure):
-            listed[name] = Spelling(CATALOG[measure], given, meaning.undefined, meaning.gains)
+            listed[name] = Spelling(CATALOG[measure], given, meaning.undefined, meaning.given)
     return {name.removesuffix("_at_k"): found for name, found in listed.items()} | listed
 
 
@@ -418,6 +414,11 @@ def _value(node: ast.expr) -> object:
 
 def _after_the_sign(spec: Spec, text: str) -> object:
     """The number after `@`: a cutoff, but for measures that say otherwise."""
+    if text in ("R", "r") and spec.at == "k":
+        raise MeasureError(
+            f"{spec.name}@R cuts each list at its own number R of relevant documents. 'Rprec' is P@R; no other measure "
+            "here does so."
+        )
     try:
         # Python reads more as a number than what is one here: `1_000`, or the digits of other scripts.
         return (int if spec.at == "k" else float)(text if text.isascii() and "_" not in text else "")

@@ -425,7 +425,7 @@ def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
     """The error for a measure that is called with tables, as a method of them is."""
     if not args or not hasattr(type(args[0]), "columns"):
         return None
-    return OptionError(f"{name}() makes an expression, and takes no tables: write run.ir.{name}(qrels).")
+    return OptionError.of_tables(name)
 
 
 def spec_of(call: Call) -> Spec:

@@ -225,13 +225,16 @@ def _with_cutoffs(measure: object, k: object) -> list[OneMeasure]:
     >>> _with_cutoffs("ndcg", [5, 10]), _with_cutoffs("AP", None)
     (['ndcg@5', 'ndcg@10'], ['AP'])
     """
-    if not isinstance(measure, str) or isinstance(k, (str, Mapping)):
+    cutoffs = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    texts = [cutoff for cutoff in cutoffs if isinstance(cutoff, str) and not cutoff.strip().isdecimal()]
+    if not isinstance(measure, str) or isinstance(k, Mapping) or texts:
         raise MeasureError.table()
     if k is None:
         return [measure]
-    cutoffs = list(k) if isinstance(k, Iterable) else [k]
+    if "@" in measure:
+        raise MeasureError.syntax(f"{measure}@{k}", "it has two cutoffs")
     if not cutoffs or not all(map(is_whole, cutoffs)):
-        raise MeasureError.table()
+        raise MeasureError.parameter(measure, "k", "a whole number from 1 on, several of them, or None", k)
     return [f"{measure}@{cutoff}" for cutoff in cutoffs]
 
 

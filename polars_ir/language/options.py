@@ -19,7 +19,7 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeGuard, TypeVar, get_type_hints
 
-from polars_ir.errors import ExtraError, OptionError, deprecated, entered_with, nearest
+from polars_ir.errors import ExtraError, OptionError, deprecated, did_you_mean, entered_with, nearest
 from polars_ir.extras import extra_of
 
 T = TypeVar("T")
@@ -251,6 +251,9 @@ def formerly(*places: str, **options: Former) -> Callable[[Callable[P, T]], Call
     return decorate
 
 
+#: The names of a cutoff in ir_measures, trectools, torchmetrics and others.
+CUTOFFS = ("cutoff", "cutoffs", "depth", "top_k", "topk")
+
 #: Our parameters by the names that other tools have for them, the first that a function has.
 OF_OTHER_TOOLS = {"metrics": ("measures", "measure"), "metric": ("measure", "measures"), "measure": ("measures",)}
 
@@ -284,15 +287,22 @@ def misspelt(
     """The error for arguments that a function does not take."""
     names = [name for name in signature.parameters if name != "self"]
     unknown = next((name for name in given if name not in names), "")
-    if unknown == "k" and "measures" in names:
+    is_cutoff = unknown in ("k", *CUTOFFS)
+    if is_cutoff and "measures" in names:
         measures = given.get("measures", args[names.index("measures")] if len(args) > names.index("measures") else ())
-        listed = [measures] if isinstance(measures, str) else measures
-        named = [f"{measure}@{given['k']}" for measure in listed if isinstance(measure, str) and "@" not in measure]
+        listed = measures if isinstance(measures, (list, tuple)) else [measures]
+        cutoffs = given[unknown] if isinstance(given[unknown], (list, tuple)) else [given[unknown]]
+        without = [measure for measure in listed if isinstance(measure, str) and "@" not in measure]
+        named = [f"{measure}@{cutoff}" for measure in without for cutoff in cutoffs]
         return OptionError(
             f"is the cutoff of a measure, and stands in its name: {', '.join(map(repr, named)) or repr('nDCG@10')}.",
-            about="k",
+            about=unknown,
         )
-    return OptionError.misspelt(function.__name__, str(error), unknown, names)
+    near = "k" if is_cutoff and "k" in names else ""
+    if "too many positional" in str(error) and "k" in names and is_whole(args[-1]):
+        near = f"k={args[-1]}"
+    meant = did_you_mean([near]) if near else nearest(unknown, names)
+    return OptionError.misspelt(function.__name__, str(error), meant, names)
 
 
 def documented(text: str, kind: type) -> str:

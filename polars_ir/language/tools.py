@@ -7,6 +7,7 @@ measures list themselves (`also`), which are read without the tool, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
@@ -14,17 +15,20 @@ import polars as pl
 #: The chance to satisfy of a grade from 0 to 1, as what `(2^gain - 1) / 2^4` makes a chance of again.
 CHANCE = (16 * pl.col("relevance") + 1).log(2).alias("chance")
 
+#: The chance to go on of a reader whom a document satisfies by its grade from 0 to 1, and who tires.
+TIRING = (0.85 * (1 - pl.field("gained"))).alias("tiring")
+
 
 class Meaning(NamedTuple):
     """A name in a tool: our measure with its parameters, none where there is no such; and what else is to be known.
 
-    `undefined` is the value of a query without a relevant document, and `gains` are those of grades.
+    `undefined` is the value of a query without a relevant document, and `given` are parameters that no text tells.
     """
 
     measure: str
     note: str = ""
     undefined: float = 0.0
-    gains: pl.Expr | None = None
+    given: Mapping[str, pl.Expr] = MappingProxyType({})
 
 
 AP_OF_BEST = "AP(denominator='min(k,R)')"
@@ -38,11 +42,13 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
     "BEIR": {"Accuracy": Meaning("Success")},
     "CatBoost": {
         "DCG": Meaning("DCG"),
-        "ERR": Meaning("ERR", "takes grades from 0 to 1, the chances to satisfy themselves", gains=CHANCE),
+        "ERR": Meaning("ERR", "takes grades from 0 to 1, the chances to satisfy themselves", given={"gains": CHANCE}),
         "MAP": Meaning(AP_OF_BEST),
         "MRR": Meaning("RR"),
         "NDCG": Meaning("nDCG", f"{ONE}; with type=Exp it is {EXPONENTIAL}", 1.0),
-        "PFound": Meaning("", "is a reader who also tires, by decay=0.85 at each rank: no measure of this package"),
+        "PFound": Meaning(
+            "CWL_total", "takes grades from 0 to 1, and its decay of 0.85", given={"continuation": TIRING}
+        ),
         "PrecisionAt": Meaning(OF_LIST),
         "QueryAUC": Meaning("Accuracy", "counts 0 where all documents are relevant, here 1"),
         "RecallAt": Meaning("R", ONE, 1.0),
@@ -52,7 +58,7 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
         "FMeasure": Meaning("F"),
         "MAP": Meaning("AP"),
         "MRR": Meaning("RR"),
-        "NCRR": Meaning("", "is the sum of 1 / rank of all positives over its best value: no measure of this package"),
+        "NCRR": Meaning("nDCG(dcg='binary',discount='rank')"),
         "NDCG": Meaning(BINARY),
         "Precision": Meaning("P"),
         "Recall": Meaning("R"),
@@ -69,7 +75,9 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
             "AP(k=10,denominator='min(k,R)')", "leaves users without test items out"
         ),
         "ndcg_at_k": Meaning("nDCG(k=10,dcg='binary')", "leaves users without test items out"),
-        "precision_at_k": Meaning("", "is the micro average of R_cap@k: .ir.mean(average='micro')"),
+        "precision_at_k": Meaning(
+            "", "is 'R_cap@10' over all users: evaluate 'NumRel', too, and take .ir.mean(average='micro')"
+        ),
     },
     "LensKit": {
         "AveragePrecision": Meaning(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
@@ -87,7 +95,7 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
         "reciprocal_rank": Meaning("RR", "leaves users without test items out"),
     },
     "LightGBM": {
-        "auc": Meaning("", OF_ALL_ROWS),
+        "auc": Meaning("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
         "map": Meaning(AP_OF_BEST, ONE, 1.0),
         "ndcg": Meaning(EXPONENTIAL, ONE, 1.0),
     },
@@ -100,7 +108,7 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
         "recall": Meaning("R"),
     },
     "RecBole": {
-        "GAUC": Meaning("", "weights users by their positives, which Accuracy does not"),
+        "GAUC": Meaning("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
         "MAP": Meaning(AP_OF_BEST),
         "MRR": Meaning("RR"),
         "NDCG": Meaning(BINARY),
@@ -108,11 +116,11 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
         "Recall": Meaning("R"),
     },
     "scikit-learn": {
-        "average_precision_score": Meaning("", OF_ALL_ROWS),
+        "average_precision_score": Meaning("", f"{OF_ALL_ROWS}, whose measure is 'AP'"),
         "dcg_score": Meaning("DCG", "the mean over orders of tied documents, which ties='expected' is"),
         "label_ranking_average_precision_score": Meaning("AP", f"{ONE}, and ties count for both", 1.0),
         "ndcg_score": Meaning("nDCG", "the mean over orders of tied documents, which ties='expected' is"),
-        "roc_auc_score": Meaning("", OF_ALL_ROWS),
+        "roc_auc_score": Meaning("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
         "top_k_accuracy_score": Meaning("", "is of classes, each row's one right class among the first k"),
     },
     "sentence-transformers": {
@@ -138,7 +146,7 @@ TOOLS: Mapping[str, Mapping[str, Meaning]] = {
         "AUROC": Meaning("Accuracy", "counts 0 where all of the first k are relevant, here 1"),
     },
     "XGBoost": {
-        "auc": Meaning("", "counts pairs of documents with the same label, too"),
+        "auc": Meaning("", "counts pairs of documents with the same label, too, which 'Accuracy' does not"),
         "map": Meaning(AP_OF_BEST, ONE, 1.0),
         "map-": Meaning(AP_OF_BEST),
         "ndcg": Meaning(EXPONENTIAL, ONE, 1.0),
@@ -157,6 +165,16 @@ AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "rbp": ("ir_measures", "trec_eval"),
 }
 
-#: Measures of a catalogue of items, which no judgments of queries tell.
-OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "diversity", "intra_list_diversity", "gini_index")
-OF_HISTORY = ("novelty", "serendipity", "popularity", "avg_rec_popularity", "unexpectedness", "surprisal")
+_OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "diversity", "intra_list_diversity", "gini_index")
+_OF_HISTORY = ("novelty", "serendipity", "popularity", "avg_rec_popularity", "unexpectedness", "surprisal")
+_OF_A_CATALOGUE = "is a measure of a catalogue: it needs {}, which judgments do not tell, and is none of this package"
+
+#: Names of no measure here, with what is to be known of each.
+ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(_OF_ITEMS, _OF_A_CATALOGUE.format("the items there are")),
+    **dict.fromkeys(_OF_HISTORY, _OF_A_CATALOGUE.format("what users had before")),
+    "auc": (
+        "is of each query, or of all rows as one list. The first is 'Accuracy', of the first k with a cutoff, as in "
+        "'Accuracy@10'; down to k documents retrieved in vain it is 'pAUC@10'; the second is none of this package"
+    ),
+}

@@ -18,6 +18,8 @@ from typing import Literal
 
 import polars as pl
 
+from polars_ir.errors import OptionError
+
 #: The gain of a grade: the grade itself, 2 to the grade, less 1, or 1 for every grade above 0.
 Discounted = Literal["log2", "exp-log2", "binary"]
 
@@ -154,6 +156,8 @@ def hits(k: int | pl.Expr | None = None, rel: float = 1) -> pl.Expr:
     >>> pl.DataFrame({"rank": [1, 2, 9], "relevance": [1, 0, 3]}).select(hits(5)).item()
     1
     """
+    if hasattr(type(k), "columns"):
+        raise OptionError.of_tables("hits")
     return (relevant(rel) & top(k)).sum()
 
 

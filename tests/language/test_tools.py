@@ -41,6 +41,8 @@ FIGURES = [
     (LABELLED, "CatBoost MRR:top=2", [0.5, 1, 0, 1, 0]),
     (SHARES, "CatBoost ERR", [0.2375, 0.770833, 0, 0.34375, 0.217336]),
     (SHARES, "CatBoost ERR:top=3", [0.125, 0.770833, 0, 0.34375, 0.166667]),
+    (SHARES, "CatBoost PFound", [0.491735, 0.795156, 0, 0.409375, 0.487304]),
+    (SHARES, "CatBoost PFound:top=3", [0.2125, 0.795156, 0, 0.409375, 0.36125]),
     # Where no other document is there, this one is 1.
     (BINARY, "CatBoost QueryAUC", [0.444444, 0.5, 0, 1, 0.25]),
     (BINARY, "torchmetrics MAP@3", [0.5, 0.833333, 0, 1, 0.333333]),
@@ -50,6 +52,8 @@ FIGURES = [
     (BINARY, "torchmetrics retrieval_hit_rate(top_k=3)", [1, 1, 0, 1, 1]),
     (BINARY, "torchmetrics retrieval_r_precision", [0.333333, 0.5, 0, 1, 0.25]),
     (LABELLED, "torchmetrics retrieval_normalized_dcg(top_k=3)", [0.201515, 0.96394, 0, 1, 0.210002]),
+    # Of ranks 1, 2 and 3, over as many of them as there are positives.
+    (BINARY, "Cornac NCRR@3", [(1 / 2) / (1 + 1 / 2 + 1 / 3), (1 + 1 / 3) / (1 + 1 / 2), 0, 1, (1 / 3) / (11 / 6)]),
     # By their formulas. LensKit and CatBoost divide by what there is, TF-Ranking too.
     (BINARY, "LensKit Precision@5", [3 / 5, 2 / 3, 0, 1, 1 / 5]),
     (BINARY, "LensKit Recall@3", [1 / 3, 1, 0, 1, 1 / 3]),

@@ -1,5 +1,6 @@
 """`evaluate`, `mean` and `summarize`: queries, systems, options, and measures of one's own."""
 
+import re
 from math import exp, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
@@ -294,10 +295,21 @@ def test_a_map_gives_each_measure_its_cutoffs(measures, names):
     assert ir.evaluate(run, qrels, measures).equals(ir.evaluate(run, qrels, names))
 
 
-@pytest.mark.parametrize("measures", [{"nDCG": "10"}, {"nDCG": 0}, {"nDCG": []}, {"nDCG": [1.5]}, {1: 1}])
+@pytest.mark.parametrize("k", ["10", 0, 10.5, True, [], [1.5], ["10"]])
+def test_a_map_of_other_cutoffs_says_which(k):
+    with pytest.raises(ir.IRError, match=rf"nDCG: k must be a whole number .* got {re.escape(repr(k))}"):
+        ir.evaluate({"q": ["d1"]}, {"q": ["d1"]}, {"nDCG": k})
+
+
+@pytest.mark.parametrize("measures", [{1: 1}, {"q": "d1"}, {"q": ["d1"]}, {"q": {"d1": 1}}])
 def test_another_map_is_no_measure(measures):
     with pytest.raises(ir.IRError, match=r"names with cutoffs, \{'nDCG': 10\}"):
         ir.evaluate({"q": ["d1"]}, {"q": ["d1"]}, measures)
+
+
+def test_a_cutoff_stands_once():
+    with pytest.raises(ir.IRError, match="'nDCG@5@10' is not a measure name: it has two cutoffs"):
+        ir.evaluate({"q": ["d1"]}, {"q": ["d1"]}, {"nDCG@5": 10})
 
 
 def test_metrics_are_measures_and_a_cutoff_stands_in_a_name():
