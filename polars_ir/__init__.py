@@ -27,7 +27,7 @@ lazy(
         "polars_ir.fusion": ", ".join(namespace.OF_FUSION),
         "polars_ir.inputs": "from_lists",
         "polars_ir.language.measure": "CATALOG, catalog, measure",
-        "polars_ir.language.names": "parse",
+        "polars_ir.language.names": "name, parse",
         "polars_ir.language.relevance_string": "relevance_string",
         "polars_ir.language.words": (
             "gain, hits, ideal_rank, if_relevant, n_relevant, n_retrieved, or_zero, rank, ratio, relevance, "

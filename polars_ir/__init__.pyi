@@ -98,7 +98,7 @@ from polars_ir.language.measures import (
     yaap as yaap,
 )
 from polars_ir.language.measures.positions import cumulated as cumulated, gained as gained, place as place
-from polars_ir.language.names import parse as parse
+from polars_ir.language.names import name as name, parse as parse
 from polars_ir.language.relevance_string import relevance_string as relevance_string
 from polars_ir.language.words import (
     gain as gain,
@@ -241,6 +241,7 @@ __all__ = [
     "n_relevant_retrieved",
     "n_retrieved",
     "n_retrieved_documents",
+    "name",
     "ndcg",
     "ndcg_rel",
     "nearly_err_10",

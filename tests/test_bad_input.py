@@ -281,7 +281,7 @@ WHOLE_MESSAGES = {
         evaluating(mising="skip"),
         (
             "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
-            "measures, missing, undefined, judged_only, ties, judges, bounds."
+            "measures, missing, undefined, judged_only, ties, judges, bounds, names."
         ),
     ),
     "a misspelt option of a measure": (
@@ -295,7 +295,7 @@ WHOLE_MESSAGES = {
         lambda: RUN.ir.ndcg(QRELS, gain={1: 2}),
         (
             "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, rel, dcg, "
-            "discount, gains, denominator, missing, undefined, judged_only, ties, judges, bounds."
+            "discount, gains, denominator, missing, undefined, judged_only, ties, judges, bounds, names."
         ),
     ),
     "a misspelt option in a name": (

@@ -14,6 +14,7 @@ from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import ROLE_OF, ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
 from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, once, wrong_run_row
+from polars_ir.language.names import canonical_name
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
@@ -295,11 +296,15 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
     """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
     # The keys of `partition_by(as_dict=True)` are tuples.
     tables: dict[str, Table] = {}
+    columns = set()
     for key, frame in per_query.items():
         system = str(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         tables[system] = table = frame if isinstance(frame, Table) else per_query_table(frame)
+        columns.add(frozenset(table.dtypes))
         if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
             raise ColumnError.systems_in_a_system(system, table.names["run"])
+    if len(columns) > 1:
+        tables = _spelt_alike(tables)
     query = {"query_id": _of_one_type("per_query", tables, ["query_id"]).names["query_id"]}
     eager, named = True, []
     for system, table in tables.items():
@@ -307,6 +312,19 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
         named.append(table.all_columns().with_columns(run=pl.lit(system)).rename(query))
     together = pl.concat(named, how="diagonal_relaxed")
     return together.collect() if eager else together
+
+
+def _spelt_alike(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables with each measure under the first name that one of them has for it: `ndcg_10` is nDCG@10."""
+    first: dict[str, str] = {}
+    alike = {}
+    for system, table in tables.items():
+        names = {name: first.setdefault(canonical_name(name), name) for name in table.columns}
+        # A table may hold both.
+        names = {name: other for name, other in names.items() if other != name and other not in table.columns}
+        rows = table.all_columns().rename(names)
+        alike[system] = table.made_of(rows.collect() if table.eager else rows) if names else table
+    return alike
 
 
 def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:

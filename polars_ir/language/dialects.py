@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
+from polars_ir.language import sql
 from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, Spec, plain
 from polars_ir.language.options import CUTOFFS
 from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS
@@ -113,7 +114,8 @@ def taken_apart(text: str) -> TakenApart:
     tool, text = in_words_of(text)
     level = RANX_LEVEL.fullmatch(text)
     name = level["name"] if level else text
-    found = _of_one_tool(name, tool) or _of_any_tool(name, tool)
+    in_sql = None if tool or level else sql.read(name, catalogued())
+    found = TakenApart(*in_sql) if in_sql else _of_one_tool(name, tool) or _of_any_tool(name, tool)
     spec, arguments = found.spec, found.arguments
     if level and "rel" in arguments:
         raise MeasureError.syntax(text, "it gives rel twice")

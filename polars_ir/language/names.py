@@ -6,19 +6,21 @@ Conventions: `taken_apart` (in `dialects`) reads a name; `column_of` tells the m
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import Any, Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
 
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, warn
+from polars_ir.language import sql
 from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, in_a_row, in_words_of, several, taken_apart
-from polars_ir.language.measure import CATALOG, MARK, PARTS, Average, Call, Measure, Spec, spec_of, together
+from polars_ir.language.measure import CATALOG, MARK, PARTS, Average, Call, Measure, Spec, of_part, spec_of, together
 from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
-from polars_ir.language.options import is_whole
+from polars_ir.language.options import check, is_number, is_whole, one_of
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import FAMILIES, SETS
 
@@ -27,6 +29,12 @@ TREC_EVAL_STRING = re.compile(r"relstring(?:[._@](\d{1,9}))?", re.ASCII)
 
 #: A cutoff behind the `@` of a canonical name.
 CUTOFF = re.compile(r"\d{1,10}", re.ASCII)
+
+#: The part of a measure at the end of a name in SQL: `ndcg_10_low`.
+PART_IN_SQL = re.compile(rf"_(?:{'|'.join(PARTS)})$", re.IGNORECASE)
+
+#: The notations of the names that columns can have.
+Names = Literal["canonical", "sql"]
 
 #: The sets by their names, folded.
 FOLDED_SETS = {fold(name): measures for name, measures in SETS.items()}
@@ -142,6 +150,113 @@ def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
         return spec.function(**arguments)
     except (OverflowError, pl.exceptions.InvalidOperationError):
         raise MeasureError.syntax(text, "a number in it is too large") from None
+
+
+def name(measure: OneMeasure, *, names: Names = "canonical") -> str:
+    """The name of a measure, which `parse` reads back as that very measure.
+
+    A measure is a Polars expression, which belongs to one version of Polars and is no key of a dict, since `==` of two
+    expressions is a third one. What is stored, sent, hashed or compared is its name.
+
+    Parameters
+    ----------
+    measure
+        A name in any dialect, or an expression of this package, whatever it was renamed to.
+    names
+        `"canonical"`, that of its column (`P(rel=2)@5`); or `"sql"`, letters, digits and underscores that need no
+        quotes in SQL: the name, the cutoff, and each other parameter that is not at its default (`p_5_rel_2`).
+        `Accuracy`, `RBP` and `Success` have one more, since their names alone mean several things (`rbp_p_0_8`).
+
+    Returns
+    -------
+    str
+        The name. In SQL case does not matter: `P_5_REL_2` is read, too.
+
+    Raises
+    ------
+    IRError
+        For several measures, an aggregation that is no measure of the catalogue, and parameters that no such name
+        tells: expressions, in SQL also maps, tuples and texts of one's own.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.name(ir.rbp(p=0.9, k=10)), ir.name("ndcg_cut_10"), ir.name("P(rel=2)@5", names="sql")
+    ('RBP(p=0.9)@10', 'nDCG@10', 'p_5_rel_2')
+    """
+    check("names", names, one_of(*get_args(Names)))
+    measured = resolve_one(measure, "ir.name")
+    if measured.call is None:
+        raise MeasureError(
+            f"{measured.name!r} is an aggregation of your own, which no name tells.",
+            fix=Fix("Define it under a name", Code("@ir.measure('Mine', source='...')")),
+        )
+    return in_sql(measured.call) if names == "sql" else _canonical_name(measured.call)
+
+
+def _canonical_name(call: Call) -> str:
+    text = spec_of(call).column(call.arguments)
+    if not _is_read_as(text, call):
+        raise MeasureError(
+            f"{text!r} has a parameter that is an expression, which its name does not tell.",
+            fix=Fix("Put its values into a column first, and name that", Code("gains='column'", "")),
+        )
+    return text
+
+
+def in_sql(call: Call) -> str:
+    """The name of a measure in letters, digits and underscores; a `MeasureError` for one that has none."""
+    spec = spec_of(call)
+    # A name that means several things needs one parameter more to be read back.
+    numbers = [name for name, default in spec.parameters.items() if name != spec.at and is_number(default)]
+    for written in (None, *numbers[-1:]):
+        if _is_read_as(text := sql.spelt(spec, call.arguments, written=written), call):
+            return text
+    raise sql.no_name(repr(spec.column(call.arguments)))
+
+
+def _is_read_as(text: str, call: Call) -> bool:
+    """True for a name that is read as this very call."""
+    try:
+        return bool(parse(text).meta == spec_of(call).function(**call.arguments).meta)
+    except MeasureError:
+        return False
+
+
+def sql_names(columns: Iterable[str], measured: Iterable[Measured]) -> dict[str, str]:
+    """The names in SQL of the columns of measures and of their parts; a `MeasureError` for two of one name."""
+    of = {each.name: each for each in measured}
+    names: dict[str, str] = {}
+    for column in columns:
+        measure = measure_of(column)
+        base, part = (measure, column[len(measure) + 1 :]) if measure in of else (column, "")
+        if base not in of:
+            continue
+        call = of[base].call
+        renamed = call is None or spec_of(call).column(call.arguments) != base
+        if renamed and not sql.PLAIN.fullmatch(base):
+            raise sql.no_name(repr(base))
+        text = base if renamed or call is None else in_sql(call)
+        names[column] = f"{text}_{part}" if part else text
+    folded = {text.lower() for text in names.values()}
+    if len(folded) < len(names):
+        twice = [text for text in names.values() if sum(text.lower() == other.lower() for other in names.values()) > 1]
+        raise MeasureError.twice(twice[0])
+    return names
+
+
+def canonical_name(column: str) -> str:
+    """The canonical name of the measure, or of its part, that a column is named for; its own if it is of none.
+
+    >>> canonical_name("ndcg_10"), canonical_name("RBP_P_0_9_LOW"), canonical_name("mine")
+    ('nDCG@10', 'RBP(p=0.9) low', 'mine')
+    """
+    named = column_of(column)
+    if named is None:
+        return column
+    measure = named.spec.column({**named.spec.parameters, **named.arguments})
+    part = next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
+    return of_part(measure, part) if part else measure
 
 
 def call_of(expression: pl.Expr) -> Call | None:
@@ -327,10 +442,10 @@ def column_of(name: str) -> Column | None:
 
 @functools.lru_cache(maxsize=1024)
 def _column(measure: str, _catalog: tuple[Measure, ...]) -> Column | None:
-    try:
-        return Column(*taken_apart(measure)[:2])
-    except MeasureError:
-        return None
+    for name in (measure, PART_IN_SQL.sub("", measure)):
+        with contextlib.suppress(MeasureError):
+            return Column(*taken_apart(name)[:2])
+    return None
 
 
 def is_cost(column: str) -> bool:

@@ -127,7 +127,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     """
     cluster = options["cluster"]
     after, measures = _of_one_system("new", new, measures, cluster)
-    before, measures = _of_one_system("old", old, measures, cluster)
+    before, _ = _of_one_system("old", old, measures, cluster)
     its_range = ranges_of(measures, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
     scores = scores_of(

@@ -11,6 +11,7 @@ from typing import Any, Literal, overload
 import polars as pl
 
 from polars_ir.frames.kinds import SameKind
+from polars_ir.language.names import canonical_name
 from polars_ir.language.options import check, one_of, takes
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.averages import (
@@ -92,7 +93,8 @@ def mean(
         counts = denominators(queries.measures, queries.table.columns)
         times = 1.0 if queries.weight is None else pl.col(queries.weight)
         pooled = [(count * times).alias(f"polars_ir: out of {measure}") for measure, count in counts.items()]
-        queries = replace(queries, rows=queries.rows.with_columns(pooled))
+        known = {canonical_name(name): pl.col(name) for name in queries.measures}
+        queries = replace(queries, rows=queries.rows.with_columns(**known).with_columns(pooled))
         weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
     means = []
     for measure, weight in weight_of.items():

@@ -26,7 +26,7 @@ from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.language.measure import CATALOG, of_part, spec_of
-from polars_ir.language.names import Measured, Measures, resolve
+from polars_ir.language.names import Measured, Measures, resolve, sql_names
 from polars_ir.language.options import takes
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
@@ -155,7 +155,10 @@ def _planned(
         kept = "polars_ir: kept"
         answered = pair.run.select(*pair.run.keys).unique().with_columns(pl.lit(True).alias(kept))
         result = result.join(answered, on=pair.run.keys, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
-    result = result.sort(pair.run.keys).rename({"query_id": pair.run.names["query_id"]})
+    columns = {"query_id": pair.run.names["query_id"]}
+    if options["names"] == "sql":
+        columns |= sql_names(result.collect_schema(), measured)
+    result = result.sort(pair.run.keys).rename(columns)
     if marks and not (marked or pair.run.eager):
         result = with_warnings(result, pair, marks, missing=options["missing"])
     return result, pair, measured

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args
 
+from polars_ir.language.names import Names
 from polars_ir.language.options import Option, Value, any_number, anything, column, is_whole, one_of, or_none, truth
 from polars_ir.language.words import Ties
 
@@ -81,6 +82,16 @@ class Evaluating(TypedDict, total=False):
             "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
             "judgments may lead further. A query without a relevant document counts 0 here, and a measure that is a "
             "text has no bounds. It ranks the whole run, as a measure of a run column does.",
+        ),
+    ]
+    names: Annotated[
+        Names,
+        Option(
+            "canonical",
+            one_of(*get_args(Names)),
+            "The names of the columns of measures: 'canonical' as in `nDCG@10` and `P(rel=2)@5`; 'sql' as in "
+            "`ndcg_10` and `p_5_rel_2`, letters, digits and underscores that SQL, stores and trackers take without "
+            "quotes. Either is read by `parse`, and names the column in every function of a per-query frame.",
         ),
     ]
 

@@ -16,7 +16,7 @@ from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.options import Summarizing, confidence_is_alpha
 from polars_ir.per_query.summarize import summarize as summarize_locally
 from polars_ir.spark.tables import arrow_schema, check_spark, column, empty
-from polars_ir.spark.tasks import Summary, in_tasks
+from polars_ir.spark.tasks import RUN, Summary, in_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -97,6 +97,8 @@ def summarize(
 
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
     """A summary by the core, with all queries of a system in one partition."""
+    from pyspark.sql import functions as F  # noqa: N812
+
     check_spark("per_query", per_query)
     for option in ("by", "weights"):
         if not isinstance(options[option], str | list | tuple | None):
@@ -109,4 +111,6 @@ def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[st
     schema = arrow_schema(function(empty("per_query", per_query), **options))
     system = find("per_query", "run", per_query.columns)
     rows = per_query.repartition(1) if system is None else per_query.repartition(column(system))
-    return in_tasks(rows, Summary(function, options, schema))
+    # PySpark looks up the columns it sends, and takes a point in a name for a field; not so those of a struct.
+    packed = F.struct(*map(column, rows.columns)).alias(RUN)
+    return in_tasks(rows.select(packed), Summary(function, options, schema))

@@ -104,7 +104,7 @@ class Summary:
         """The rows of the result for some systems."""
         rows = _received(batches, self.versions)
         if rows is not None:
-            result = self.function(rows, **self.options)
+            result = self.function(_unpacked(rows, RUN), **self.options)
             yield from _sent(result, self.schema)
 
 

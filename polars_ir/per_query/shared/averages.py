@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, Fix, MeasureError, dropping
+from polars_ir.errors import Code, ColumnError, Fix, MeasureError, dropping, renaming, warn
 from polars_ir.language.measure import CATALOG, Average
-from polars_ir.language.names import average_of, column_of
+from polars_ir.language.names import average_of, canonical_name, column_of
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.measures import range_of
 
@@ -57,6 +58,7 @@ class Averaging(NamedTuple):
         """The averaging of a measure, by its name."""
         kind, its = average_of(measure), range_of(measure)
         if its is None:
+            _warn_of_lost(measure)
             return cls(measure, kind, (-math.inf, math.inf))
         return cls(measure, kind, (math.log(FLOOR), 0.0) if kind == "geometric" else its.ends)
 
@@ -226,25 +228,41 @@ def averaged(averaging: Averaging, weight: str | None = None) -> pl.Expr:
 def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str, pl.Expr]:
     """The denominator of each ratio of counts, for those of the measures that are no such count themselves.
 
+    It is over columns of counts under their canonical names.
+
     >>> denominators(["R@5", "NumRel"], ["query_id", "R@5", "NumRel"])["R@5"].meta.output_name()
     'NumRel'
     """
     count_of = {measure: _denominator(measure) for measure in measures}
     shares = {measure: count for measure, count in count_of.items() if count is not None}
     counts = {name: measure for measure, count in shares.items() for name in count.meta.root_names()}
-    if lacking := [name for name in counts if name not in set(columns)]:
+    if lacking := [name for name in counts if name not in set(map(canonical_name, columns))]:
         raise ColumnError(
             f"the micro average of {counts[lacking[0]]!r} needs the column {lacking[0]!r}, which per_query does not "
             "have.",
             fix=Fix("Evaluate it too", Code(f"ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})")),
         )
-    if others := [measure for measure in count_of if measure not in shares and measure not in counts]:
+    if others := [measure for measure in count_of if measure not in shares and canonical_name(measure) not in counts]:
         ratios = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
         raise MeasureError(
             f"a micro average is one of ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
             fix=Fix("Leave that out", dropping("per_query", others)),
         )
     return shares
+
+
+def _warn_of_lost(column: str) -> None:
+    """Warn of a column that begins as the name of a measure with another mean: of `gmap_x`."""
+    for end in re.finditer(r"[\W_]", column):
+        named = column_of(column[: end.start()])
+        if named and named.spec.average != "arithmetic":
+            warn(
+                f"{column!r} is averaged as a column of your own, arithmetically, since a measure is known by its "
+                f"name; that of {named.spec.name} is a {named.spec.average} one.",
+                about="per_query",
+                fix=Fix("Rename it", renaming("per_query", {column: named.spec.name})),
+            )
+            return
 
 
 def _denominator(measure: str) -> pl.Expr | None:

@@ -30,7 +30,7 @@ from polars_ir.errors import (
 from polars_ir.frames.roles import TOPICS, fold
 from polars_ir.frames.table import Table
 from polars_ir.language.names import Measures as AnyMeasures
-from polars_ir.language.names import OneMeasure, column_of, expressions, listed, parse
+from polars_ir.language.names import OneMeasure, canonical_name, column_of, expressions, listed
 from polars_ir.per_query.shared.options import ROUNDED
 
 if TYPE_CHECKING:
@@ -86,8 +86,12 @@ def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> li
         if not isinstance(measure, str):
             raise
         names = [measure]
-    for name in names:
+    for place, name in enumerate(names):
         if name in columns:
+            continue
+        # A column has the canonical name or that in SQL.
+        if same := [column for column in columns if canonical_name(column) == name]:
+            names[place] = same[0]
             continue
         if name in table.dtypes and not table.dtypes[name].is_numeric():
             cast = Fix("Cast it", casting(table.about, name, pl.Float64))
@@ -136,15 +140,25 @@ def ranges_of(columns: list[str], ranges: Mapping[str, Any] | None) -> dict[str,
     ranges = {} if ranges is None else ranges
     if not isinstance(ranges, Mapping):
         raise OptionError(f"ranges must be a dict of (worst, best) by measure; got {ranges!r}.")
-    for name in ranges:
-        if name not in columns:
-            raise OptionError(f"ranges has no such measure: {name!r}.{nearest(name, columns)}")
+    if ranges:
+        ranges = _by_column(columns, ranges)
     by_column: dict[str, Range] = {}
     for name in columns:
         its = _range(name, ranges[name]) if name in ranges else range_of(name)
         if its is None:
             raise _no_range(name)
         by_column[name] = its
+    return by_column
+
+
+def _by_column(columns: Sequence[str], ranges: Mapping[str, Any]) -> dict[str, Any]:
+    """The ranges by the names that their columns have; an error for a range of none of them."""
+    by_name = {**{canonical_name(column): column for column in columns}, **{column: column for column in columns}}
+    by_column = {}
+    for name, its in ranges.items():
+        if (column := by_name.get(name) or by_name.get(canonical_name(name))) is None:
+            raise OptionError(f"ranges has no such measure: {name!r}.{nearest(name, columns)}")
+        by_column[column] = its
     return by_column
 
 
@@ -204,9 +218,5 @@ def warn_of_attributes(table: Table, measures: Sequence[str]) -> None:
 
 
 def _is_named(column: str) -> bool:
-    """True of a column with the name of a measure, or of one of its bounds."""
-    try:
-        parse(column.removesuffix(" low").removesuffix(" high"))
-    except MeasureError:
-        return False
-    return True
+    """True of a column with the name of a measure, or of one of its parts."""
+    return column_of(column) is not None

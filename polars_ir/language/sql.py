@@ -1,0 +1,143 @@
+"""Names of measures in letters, digits and underscores, which SQL, stores and trackers take without quotes.
+
+Conventions: name, cutoff, then each parameter by its name, all in lower case (`ndcg_10`, `rbp_10_p_0_9`); a point is an
+underscore, and so is whatever else is no letter or digit. Case does not matter, since many stores fold it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+from polars_ir.errors import Code, Fix, MeasureError, option
+from polars_ir.language.measure import CATALOG, Measure, Spec
+from polars_ir.language.options import is_number
+
+#: A name that SQL takes without quotes.
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+#: A number: `0_9` is 0.9.
+NUMBER = r"(?:minus_)?\d+(?:_\d+)?"
+
+#: The values that have a word.
+WORDS: Mapping[str, object] = {"none": None, "true": True, "false": False}
+
+
+def spelt(spec: Spec, arguments: Mapping[str, object], *, written: str | None = None) -> str:
+    """The name of a measure, with one parameter `written` also at its default; a `MeasureError` for one without a name.
+
+    >>> spelt(CATALOG["P"], {"k": 5, "rel": 2}), spelt(CATALOG["nDCG"], {"k": 10, "dcg": "exp-log2"})
+    ('p_5_rel_2', 'ndcg_10_dcg_exp_log2')
+    """
+    cutoff = arguments.get(spec.at)
+    parts = [_folded(spec.name), *([] if cutoff is None else [_of_number(cutoff)])]
+    for name, value in arguments.items():
+        default = spec.parameters[name]
+        if name == spec.at or (name != written and type(value) is type(default) and value == default):
+            continue
+        value_spelt = _value(spec, name, value)
+        if value_spelt is None:
+            raise no_name(f"{name}={value!s:.60} of {spec.name}")
+        parts += [_folded(name), value_spelt]
+    text = "_".join(parts)
+    return text if PLAIN.fullmatch(text) else f"_{text}"
+
+
+def read(text: str, catalog: tuple[Measure, ...]) -> tuple[Spec, dict[str, object]] | None:
+    """The measure and the parameters of such a name that other tools would not write; None for any other.
+
+    >>> from polars_ir.language.dialects import catalogued
+    >>> read("RBP_10_P_0_9", catalogued())[1], read("iprec_0_1", catalogued())[1], read("ndcg_10", catalogued())
+    ({'k': 10, 'p': 0.9}, {'recall': 0.1}, None)
+    """
+    if "_" not in text or not PLAIN.fullmatch(text):
+        return None
+    folded = text.lower()
+    for spec, pattern in _patterns(catalog):
+        if not (matched := pattern.fullmatch(folded)):
+            continue
+        at, rest = matched["at"], matched["rest"]
+        if not (rest or folded.startswith("_") or (at and "_" in at)):
+            continue
+        given = [each.group("name", "value") for each in re.finditer(_one(spec), rest)]
+        by_name = _parameters(spec)
+        if all(value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
+            cutoff = {} if at is None else {spec.at: _number(at)}
+            return spec, {**cutoff, **dict(_argument(*by_name[name], value) for name, value in given)}
+    return None
+
+
+def _argument(parameter: str, words: Mapping[str, object], value: str) -> tuple[str, object]:
+    return parameter, words[value] if value in words else _number(value)
+
+
+def no_name(what: str) -> MeasureError:
+    """The error for a measure that has no such name."""
+    fix = Fix("Give the measure one", Code(".alias('mine')"))
+    says = f"{what} has no name of letters, digits and underscores, which {option('names', 'sql')} gives."
+    return MeasureError(says, fix=fix)
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+
+
+def _of_number(value: object) -> str:
+    """A number without a sign of its own: 0.9 is `0_9`, 1e-05 is `0_00001`."""
+    return format(Decimal(repr(value)), "f").replace(".", "_").replace("-", "minus_")
+
+
+def _number(text: str) -> float:
+    """The number of such a text."""
+    number = text.replace("minus_", "-").replace("_", ".")
+    return float(number) if "." in number else int(number)
+
+
+def _value(spec: Spec, name: str, value: object) -> str | None:
+    """A parameter's value as a part of a name; None where it has no such spelling."""
+    if is_number(value):
+        return _of_number(value)
+    # The same object or type: `pl.Expr` compares to an expression, and True to 1.
+    return next((text for text, known in _parameters(spec)[_folded(name)][1].items() if _same(known, value)), None)
+
+
+def _same(known: object, value: object) -> bool:
+    return known is value or (isinstance(known, str) and isinstance(value, str) and known == value)
+
+
+def _parameters(spec: Spec) -> dict[str, tuple[str, Mapping[str, object]]]:
+    """The parameters of a measure but for its cutoff, folded: each with the values that have a word."""
+    by_name: dict[str, tuple[str, Mapping[str, object]]] = {}
+    for name in spec.parameters:
+        if name != spec.at:
+            choices = spec.options[name].value.choices if name in spec.options else ()
+            words = {_folded(choice): choice for choice in choices if isinstance(choice, str)}
+            by_name[_folded(name)] = (name, {**WORDS, **words})
+    return by_name
+
+
+def _one(spec: Spec) -> str:
+    """The pattern of one parameter with its value."""
+    parameters = _parameters(spec)
+    if not parameters:
+        return r"(?!)(?P<name>)(?P<value>)"
+    words = {word for _, values in parameters.values() for word in values}
+    names, values = (_any_of(texts) for texts in (parameters, words))
+    return rf"_(?P<name>{names})_(?P<value>{NUMBER}|{values})(?=_|$)"
+
+
+def _any_of(texts: Mapping[str, object] | set[str]) -> str:
+    return "|".join(sorted(map(re.escape, texts), key=len, reverse=True))
+
+
+@functools.lru_cache(maxsize=4)
+def _patterns(_catalog: tuple[Measure, ...]) -> list[tuple[Spec, re.Pattern[str]]]:
+    """The pattern of each measure's names, that of the longest name first."""
+    specs = sorted(CATALOG.values(), key=lambda spec: len(spec.name), reverse=True)
+    patterns = []
+    for spec in specs:
+        one = re.sub(r"\?P<\w+>", "?:", _one(spec))
+        patterns.append((spec, re.compile(rf"_?{_folded(spec.name)}(?:_(?P<at>{NUMBER}))?(?P<rest>(?:{one})*)")))
+    return patterns
