@@ -13,13 +13,10 @@ from polars_ir.extras import require
 
 require("plot", "polars_ir.plots")
 
-from polars_ir.plots.bars import differences
-from polars_ir.plots.curves import cutoffs, precision_recall
-from polars_ir.plots.overview import forest, heatmap
-from polars_ir.plots.places import ranks
-from polars_ir.plots.points import scatter
+from polars_ir.plots.lines import cutoffs, precision_recall, series
+from polars_ir.plots.overview import forest, heatmap, ranks
+from polars_ir.plots.pairwise import differences, scatter
 from polars_ir.plots.spread import distribution
-from polars_ir.plots.times import series
 
 __all__ = [
     "cutoffs",

@@ -1,13 +1,46 @@
-"""Lines of systems over an axis, with bands, and with names at their ends."""
+"""Lines of systems, with bands and with names at their ends: over cutoffs, over recall and over time."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
+from typing import Any, Unpack
 
 import altair as alt
 import polars as pl
 
-from polars_ir.plots.style import MOST_COLOURED, axis, click, colour, dash, of_figures, seen, shape, shortened
+from polars_ir.errors import MeasureError, OptionError, option
+from polars_ir.frames.kinds import collected, to_polars
+from polars_ir.language.measures.interpolated_precision import interpolated_precision
+from polars_ir.language.names import column_of, is_cost, is_of_ir_measures, parse
+from polars_ir.language.options import chance, check, takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.drift import drift
+from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.options import Grouping, compares_means, confidence_is_alpha
+from polars_ir.per_query.summarize import summarize
+from polars_ir.plots.style import (
+    FOREGROUND,
+    MOST_COLOURED,
+    Chart,
+    axis,
+    click,
+    colour,
+    dash,
+    drawn,
+    in_memory,
+    of_figures,
+    seen,
+    shape,
+    shortened,
+    side_by_side,
+    systems_of,
+    titled,
+    with_direction,
+    with_run,
+    without_markup,
+)
+from polars_ir.runs.evaluate import evaluate
 
 #: The height of a label at the end of a line, in pixels.
 LABEL = 13
@@ -103,3 +136,315 @@ def apart(values: list[float], gap: float, highest: float) -> list[float]:
         limit = places[place + 1] - gap if place + 1 < len(places) else highest
         places[place] = min(places[place], max(limit, values[place]) if place + 1 == len(places) else limit)
     return places
+
+
+#: The height of a chart of cutoffs, and of a panel over time.
+HEIGHT, PANEL = 300, 220
+
+#: The levels of recall of the curve.
+RECALLS = tuple(i / 10 for i in range(11))
+
+
+@confidence_is_alpha
+@takes(then=without_markup)
+def cutoffs(
+    run: Any,
+    qrels: Any,
+    measure: str | Callable[..., pl.Expr] = "nDCG",
+    *,
+    k: int | Iterable[int] = (1, 3, 5, 10, 20, 50, 100),
+    baseline: str | None = None,
+    alpha: float = 0.05,
+    missing: Any = "zero",
+) -> alt.LayerChart:
+    """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end.
+
+    The interval is that of t over queries, of each system by itself: overlapping bands do not tell whether two systems
+    differ. With a `baseline` the chart shows differences from it, with the interval of `compare`. Of more than five
+    systems the best five at the last cutoff are in colour, and bands are left out; tooltips have the intervals all the
+    same. A click on a point shows one system alone.
+
+    Parameters
+    ----------
+    run, qrels
+        As in `evaluate`; one system or several.
+    measure
+        A measure that has a cutoff: its name without one (`"nDCG"`, `"P(rel=2)"`), or a function that takes `k`.
+    k
+        The cutoffs, whole numbers from 1 on.
+    baseline
+        The system that the others are shown as differences from; by default means are shown.
+    alpha
+        The share of such intervals that miss: their confidence is 1 - alpha.
+    missing
+        As in `evaluate`.
+
+    Returns
+    -------
+    alt.LayerChart
+        `run`, `k`, and `mean`, `low`, `high`, `n_queries` as in `summarize(interval="t")`; with a baseline, `mean` is
+        the difference, as in `compare`.
+
+    Raises
+    ------
+    IRError
+        For a measure without a cutoff, cutoffs that are no whole numbers above 0, and as `evaluate`.
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> chart = plots.cutoffs(pydocs.runs, pydocs.qrels, "nDCG", k=[1, 10])
+    >>> chart.data.filter(pl.col("run") == "bm25").select("k", pl.col("mean").round(3)).rows()
+    [(1, 0.323), (10, 0.323)]
+    """
+    ks, alpha = sorted(set(_checked(k))), check("alpha", alpha, chance())
+    expressions = {at: _at(measure, at) for at in ks}
+    names = {expression.meta.output_name(): at for at, expression in expressions.items()}
+    per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))
+    if baseline is None:
+        points = with_run(summarize(per_query, alpha=alpha, interval="t"))
+    else:
+        options = {"correction": None, "alpha": alpha, "missing": missing}
+        points = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
+    rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
+    rows = drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
+    return _curve(rows, names, baseline, 1 - alpha).properties(width=500, height=HEIGHT)
+
+
+def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, confidence: float) -> alt.LayerChart:
+    """The lines over cutoffs; of differences, also that of the baseline."""
+    systems, column, ks = systems_of(rows), next(iter(names)), list(names.values())
+    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=axis(values=ks, grid=False))
+    y = with_direction(column).replace(f"@{ks[0]}", "@k")
+    coloured = best_at_the_end(rows, "k", cost=is_cost(column))
+    layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
+    ends = ["mean"] if coloured else ["mean", "low", "high"]
+    shown = [0.0, *rows.select(ends).unpivot()["value"].drop_nulls()][baseline is None :] or [0.0, 1.0]
+    if len(systems) > 1 or baseline is not None:
+        layers.append(names_at_the_end(rows, x, systems, coloured, (min(shown), max(shown)), height=HEIGHT))
+    if baseline is not None:
+        zero = alt.Chart(pl.DataFrame({"zero": [0], "run": [baseline]}))
+        layers.insert(0, zero.mark_rule(color=FOREGROUND).encode(y="zero:Q", tooltip="run:N"))
+    name = column.removesuffix(f"@{ks[0]}")
+    title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
+    note = note_on_bands(systems, confidence)
+    note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
+    return alt.LayerChart(data=rows, layer=layers).properties(title=titled(title, note))
+
+
+def _checked(k: int | Iterable[int]) -> list[int]:
+    cutoffs = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    wrong = [at for at in cutoffs if not isinstance(at, Integral) or isinstance(at, bool) or at < 1]
+    if wrong or not cutoffs:
+        raise OptionError(
+            f"must be whole numbers from 1 on, as in [1, 10, 100]; got {(wrong or cutoffs)!r:.80}.", about="k"
+        )
+    return [int(at) for at in cutoffs]
+
+
+def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
+    """The measure with a cutoff."""
+    if isinstance(measure, str) or is_of_ir_measures(measure):
+        if "@" in str(measure):
+            raise MeasureError(
+                f"must be a name without a cutoff, which k= gives; got {str(measure)!r}.", about="measure"
+            )
+        return parse(f"{measure}@{k}")
+    if not callable(measure):
+        raise MeasureError.not_a_measure(measure)
+    expression = measure(k=k)
+    if not isinstance(expression, pl.Expr):
+        says = f"must give a Polars expression for a cutoff; got {expression!r:.80} for k={k}."
+        raise MeasureError(says, about="measure")
+    return expression
+
+
+@takes(then=without_markup)
+def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
+    """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system.
+
+    A point is the mean over queries of `IPrec@r`, the highest precision from the rank on at which a share r of the
+    relevant documents has been found; the measure says how it rounds their number. The interval is that of `summarize`,
+    of each level by itself. Of more than five systems the best five by the mean of all levels are in colour, and bands
+    are left out; tooltips have the intervals all the same.
+
+    Parameters
+    ----------
+    run, qrels
+        As in `evaluate`; one system or several.
+    rel
+        The lowest grade that counts as relevant.
+    missing
+        As in `evaluate`.
+
+    Returns
+    -------
+    alt.LayerChart
+        `run`, `recall` (0, 0.1, ... 1), and `mean`, `low`, `high`, `n_queries` as in `summarize`.
+
+    Raises
+    ------
+    IRError
+        As `evaluate`.
+
+    References
+    ----------
+    Manning, Raghavan & Schütze 2008, Introduction to Information Retrieval, 8.4, https://nlp.stanford.edu/IR-book/
+
+    Examples
+    --------
+    >>> import polars as pl, polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> chart = plots.precision_recall(pydocs.runs, pydocs.qrels)
+    >>> chart.data.filter(pl.col("run") == "bm25")["mean"].round(2).to_list()
+    [0.58, 0.56, 0.5, 0.4, 0.33, 0.25, 0.21, 0.16, 0.14, 0.11, 0.07]
+    """
+    measures = {recall: interpolated_precision(recall=recall, rel=rel) for recall in RECALLS}
+    names = {expression.meta.output_name(): recall for recall, expression in measures.items()}
+    per_query = in_polars(evaluate(run, qrels, list(measures.values()), missing=missing))
+    points = with_run(summarize(per_query))
+    rows = points.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
+    systems = systems_of(rows)
+    x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=axis())
+    relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."
+    rows = drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
+    by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
+    coloured = best_at_the_end(by_mean, "recall", cost=False)
+    note = note_on_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
+    title = titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
+    layers = lines(rows, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
+    return alt.LayerChart(data=rows, layer=layers).properties(width=400, height=400, title=title)
+
+
+def in_polars(per_query: Any) -> pl.DataFrame:
+    """A result of `evaluate`, in memory and of Polars."""
+    frame = to_polars("per_query", per_query, column="value")
+    return collected(frame) if isinstance(frame, pl.LazyFrame) else frame
+
+
+#: The numbers of queries that fit above a panel side by side; of more stretches, one of several has its number.
+MOST_SIZES = 24
+
+
+@compares_means
+@takes(Grouping, then=without_markup)
+def series(
+    per_query: Any,
+    by: Any,
+    measures: Measures = None,
+    *,
+    every: str | None = None,
+    reference: Any = None,
+    **options: Unpack[Grouping],
+) -> Chart:
+    """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure.
+
+    Figures are those of `drift`: a ring, in the colour of its system, marks a stretch of time whose mean differs from
+    the reference (the first third, by default) by more than chance. Every stretch has a tick, and above it the number
+    of its queries (of more than 24 stretches, above one of several); where systems have different ones, the fewest. Of
+    more than five systems the best five at the end are in colour, and bands are left out, which the subtitle says. A
+    click on a point shows one system alone.
+
+    Parameters
+    ----------
+    per_query
+        The result of `evaluate`, of one system or of several.
+    by
+        The time of a query, as in `drift`.
+    every
+        The length of a stretch: `"1d"`, `"1w"`, `"1mo"`; without it, one value of `by`.
+    measures
+        The measures to show; by default all.
+    reference
+        As in `drift`.
+
+    Returns
+    -------
+    alt.LayerChart
+        The rows of `drift`; of several measures an `alt.ConcatChart` of such panels.
+
+    Raises
+    ------
+    IRError
+        As `drift`, and for more than 5,000 points.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from polars_ir import plots
+    >>> values = [0.8, 0.9, 0.8, 0.9, 0.9, 0.8, 0.3, 0.4, 0.3]
+    >>> log = pl.DataFrame({"query_id": range(9), "day": [1, 1, 1, 2, 2, 2, 3, 3, 3], "RR": values})
+    >>> chart = plots.series(log, "day", min_queries=3)
+    >>> chart.data.select("bucket", "drifted").rows()
+    [(1, None), (2, False), (3, False)]
+    """
+    frame, names = in_memory(per_query, measures, "series", by=by)
+    means = with_run(drift(frame, by, names, every=every, reference=reference, **options))
+    alpha = options["alpha"]
+    systems = systems_of(means)
+    rows, x = _timed(means, by if isinstance(by, str) else "time", every)
+    rings = f"Rings: the mean differs from the reference (corrected p up to {alpha:g})."
+    rings = f"{rings} Numbers above: queries."
+    panels = [_marked(rows.filter(measure=name), x, name, systems) for name in names]
+    subject = names[0] if len(names) == 1 else "Measures"
+    title = titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
+    chart = side_by_side(panels, title, columns=1)
+    # Each panel has its own best systems in colour.
+    return (
+        chart
+        if len(panels) == 1
+        else chart.resolve_scale(color="independent", shape="independent", strokeDash="independent")
+    )
+
+
+def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFrame, alt.X]:
+    """The rows, and the axis of their buckets: of time for dates and times, of single values for others."""
+    title = name if every is None else f"{name} (every {every})"
+    dtype = rows.schema["bucket"]
+    if isinstance(dtype, (pl.Date, pl.Datetime)):
+        times = rows["bucket"].drop_nulls()
+        within_days = isinstance(dtype, pl.Datetime) and (times - times.dt.truncate("1d")).dt.total_seconds().any()
+        stamps = times.unique().sort().cast(pl.Datetime("ms")).dt.epoch("ms").to_list()
+        # A format of text alone shows the times as they are, in no zone of a reader's.
+        scale = alt.Scale(type="utc")
+        form = "%Y-%m-%d %H:%M" if within_days else "%Y-%m-%d"
+        axis_of_times = alt.Axis(format=form, labelOverlap=True, values=stamps, grid=False)
+        return rows, alt.X("bucket:T", title=title, axis=axis_of_times, scale=scale)
+    if not dtype.is_numeric():
+        rows = rows.with_columns(pl.col("bucket").cast(pl.String))
+    order = rows["bucket"].unique(maintain_order=True).to_list()
+    return rows, alt.X("bucket:O", sort=order, title=title, axis=axis(labelOverlap=True, labelAngle=0))
+
+
+def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
+    """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
+    domain = _within_bounds(rows, measure)
+    coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
+    rows = drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
+    y, of_run = with_direction(measure), colour(systems, coloured).legend(None)
+    course = lines(rows, x, y, systems, domain=domain, coloured=coloured, named=True)
+    drifted = alt.Chart(rows).transform_filter("datum.drifted === true")
+    rings = drifted.mark_point(size=170, strokeWidth=2, filled=False)
+    rings = rings.encode(x=x, y="mean:Q", color=of_run, opacity=seen())
+    sizes = rows.group_by("bucket", maintain_order=True).agg(pl.col("n_queries").min())
+    step = -(-sizes.height // MOST_SIZES)
+    texts = alt.Chart(sizes.gather_every(step)).mark_text(fontSize=9, color=FOREGROUND)
+    layers = [*course, rings, texts.encode(x=x, y=alt.value(-6), text="n_queries:Q")]
+    if len(systems) > 1:
+        shown = rows["mean"].drop_nulls().to_list() or [0.0, 1.0]
+        span = (min(shown), max(shown)) if domain is alt.Undefined else (domain[0], domain[1])
+        layers.append(names_at_the_end(rows, x, systems, coloured, span, height=PANEL))
+    return alt.LayerChart(data=rows, layer=layers).properties(width=600, height=PANEL)
+
+
+def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
+    """The ends of the axis: no value beyond them is possible, though the interval of a few queries may go there."""
+    named = column_of(measure)
+    if named is None:
+        return alt.Undefined
+    lowest, highest = named.spec.bounds
+    ends = rows.select("mean", "low", "high").unpivot()["value"].drop_nulls().to_list()
+    return [max(lowest, min(ends)), min(highest, max(ends))] if ends else alt.Undefined

@@ -1,11 +1,38 @@
-"""Two systems query by query: the values of both, and which of them is better."""
+"""Two systems query by query: bars of their differences, and a point for each pair of values."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+import altair as alt
 import polars as pl
 
+from polars_ir.errors import OptionError
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.shared.aligned import Scores
+from polars_ir.language.options import takes
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying
+from polars_ir.per_query.shared.tests import TESTS
+from polars_ir.plots.style import (
+    FOREGROUND,
+    GREY,
+    OUTCOME_SCALE,
+    OUTCOMES,
+    Chart,
+    axis,
+    in_memory,
+    number,
+    of_figures,
+    of_outcomes,
+    only,
+    shortened,
+    side_by_side,
+    titled,
+    with_direction,
+    without_markup,
+)
 
 
 def ranked_pairs(
@@ -25,3 +52,254 @@ def ranked_pairs(
     won, lost = better_by > tolerance, better_by < -tolerance
     outcome = pl.when(won).then(pl.lit("win")).when(lost).then(pl.lit("loss")).otherwise(pl.lit("tie"))
     return ordered.with_columns(outcome=outcome).with_row_index("place")
+
+
+#: The most queries with a bar each: more are thinner than a pixel.
+MOST_BARS = 500
+
+
+@takes(Testing, then=without_markup)
+def differences(
+    per_query: Any,
+    measure: str | pl.Expr,
+    baseline: str,
+    *,
+    run: str | None = None,
+    **options: Unpack[Testing],
+) -> Chart:
+    """The difference of a system from the baseline on each query: bars, the greatest win first.
+
+    Bars are coloured by win, tie and loss, since a single query has no significance; ties, whose bars have no height,
+    are a thick line at 0. Another line is the mean difference, in a band that is its interval: solid if it is
+    significant, dashed if it is not. Figures are those of `compare` for all systems of the frame, p corrected for them,
+    also if only one is shown. The best system has the first panel. Of more than 500 queries, neighbours in the order
+    share a bar, their mean; the subtitle says how many.
+
+    Parameters
+    ----------
+    per_query
+        The result of `evaluate` for several systems, or a dict of such frames by system.
+    measure
+        The measure, in any spelling.
+    baseline
+        The system that the others are compared with.
+    run
+        The system to show; None shows a panel of each.
+
+    Returns
+    -------
+    alt.LayerChart
+        Bars (`difference`, `outcome`, `query`, `n_queries`), the mean with its interval, and the lines of 0 and of
+        ties; of several systems an `alt.ConcatChart` of such panels with the same axis.
+
+    Raises
+    ------
+    IRError
+        As `compare`; for an unknown system, and several measures.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
+    >>> chart = plots.differences(per_query, "nDCG@10", baseline="bm25", run="tfidf")
+    >>> chart.title.text
+    'nDCG@10: tfidf against bm25'
+    >>> chart.title.subtitle[0]
+    '12 wins, 28 ties, 56 losses; mean difference -0.060 [-0.082, -0.038], p < 0.001'
+    >>> chart.layer[0].data["difference"].head(2).round(3).to_list()
+    [0.2, 0.192]
+    """
+    frame, names = in_memory(per_query, measure, "differences")
+    name = only(names)
+    test, alpha = TESTS[options["test"]], options["alpha"]
+    options["interval"] = options["interval"] or test.interval_of_mean
+    comparison = compare(frame, name, baseline=baseline, **options)
+    scores = scores_of(frame, name, options, what="ir.plots.differences")
+    if run is not None:
+        scores.index(run, "run")
+        comparison = comparison.filter(pl.col("run") == run)
+    if comparison.is_empty():
+        raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
+    rows = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
+    # A test may compare all systems on the queries for which all of them have a value.
+    pairs = [
+        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test.complete)
+        for row in rows
+    ]
+    size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
+    bars = [_bars(of_run, size) for of_run in pairs]
+    ends = [*comparison.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
+    scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
+    y = alt.Y("difference:Q", title=f"difference in {with_direction(name)}", scale=scale, axis=axis())
+    panels = [_bars_and_mean(of_run, row, y, single=len(rows) == 1) for of_run, row in zip(bars, rows, strict=True)]
+    method = test.corrected(options["correction"])
+    share = f"Each bar is the mean of up to {size} neighbouring queries." if size > 1 else ""
+    explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
+    title = _title(name, baseline, rows, explanation, share)
+    return side_by_side(panels, title, columns=columns)
+
+
+def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, share: str) -> alt.TitleParams:
+    """The title of the chart of one system or of several."""
+    if len(rows) > 1:
+        explanation = f"{explanation}; solid if significant, else dashed."
+        return titled(f"{name}: differences from {baseline}", explanation, share)
+    (row,) = rows
+    verdict = {True: "significant.", False: "not significant.", None: "not tested."}[row["significant"]]
+    return titled(f"{name}: {row['run']} against {baseline}", _in_words(row), f"{explanation}; {verdict}", share)
+
+
+def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
+    """A bar per query, or per `size` neighbours; none of them holds both a win and a loss."""
+    bars = pairs.group_by(pl.col("place") // size, "outcome", maintain_order=True).agg(
+        start=pl.col("place").first(),
+        end=pl.col("place").first() + pl.len(),
+        difference=pl.col("difference").mean(),
+        query=pl.when(pl.len() == 1).then(pl.col("query").first()).otherwise(None),
+        n_queries=pl.len(),
+    )
+    return bars.select("query", "start", "end", "difference", "outcome", "n_queries")
+
+
+def _bars_and_mean(
+    bars: pl.DataFrame,
+    row: Mapping[str, Any],
+    y: alt.Y,
+    *,
+    single: bool,
+) -> alt.LayerChart:
+    width, height = (700, 300) if single else (300, 120)
+    scale, ticks = alt.Scale(nice=False), axis(tickMinStep=1)
+    x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
+    tooltip_of_bars = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
+    of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=tooltip_of_bars)
+    # Without a stroke there are seams between the bars.
+    seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
+    heights = of_bars.mark_bar(strokeWidth=0.6).encode(y=y, y2=alt.datum(0), stroke=seamless)
+    ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
+    mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
+    of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
+    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
+    tooltip = ["run:N", "baseline:N", "note:N", *of_figures(*mean.columns[2:7])]
+    rule = of_mean.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
+    layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
+    heading = titled(row["run"], *_in_words(row).split("; "), limit=width)
+    return alt.LayerChart(layer=layers).properties(width=width, height=height, title=heading)
+
+
+def _in_words(row: Mapping[str, Any]) -> str:
+    """The figures of a comparison in words."""
+    counts = f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
+    if row["difference"] is None:
+        return f"{counts}; {row['note']}"
+    ends = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
+    p = row["p_corrected"]
+    sure = f"; p not defined ({row['note']})" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"
+    return f"{counts}; mean difference {number(row['difference'])}{ends}{sure}"
+
+
+#: The number of queries from which on close ones are drawn as one, and the cells of an axis then.
+BINNED, CELLS = 2_000, 40
+
+#: The width and height of the chart.
+SIDE = 400
+
+
+@takes(Tying, then=without_markup)
+def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
+    """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
+
+    Queries with the same two values are one point, the larger the more there are. From 2,000 queries on, those that are
+    close, in cells of 1/40 of the axes, are drawn as one square at their mean; the subtitle says so.
+
+    Parameters
+    ----------
+    per_query
+        The result of `evaluate` for several systems, or a dict of such frames by system.
+    measure
+        The measure, in any spelling.
+    x, y
+        The systems on the axes; `y` wins above the diagonal, or below it if lower is better.
+
+    Returns
+    -------
+    alt.LayerChart
+        Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query`, the first of them) and the diagonal.
+
+    Raises
+    ------
+    IRError
+        For an unknown system or measure, a single system, NaN values, a LazyFrame.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> from polars_ir import plots
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> per_query = ir.evaluate(pydocs.runs, pydocs.qrels, "nDCG@10")
+    >>> chart = plots.scatter(per_query, "nDCG@10", x="bm25", y="tfidf")
+    >>> chart.title.subtitle
+    ['12 wins of tfidf, 28 ties, 56 losses.']
+    """
+    frame, names = in_memory(per_query, measure, "scatter")
+    name = only(names)
+    scores = scores_of(frame, name, options, what="ir.plots.scatter")
+    for name_of_axis, system in (("x", x), ("y", y)):
+        scores.index(system, name_of_axis)
+    if x == y:
+        raise OptionError(f"x and y must be two systems; got {x!r} for both.")
+    pairs = ranked_pairs(scores, name, y, x, options["tolerance"] * ROUNDED)
+    pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
+    counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
+    coordinates = [*pairs["x_value"], *pairs["y_value"]]
+    low, high = (min(0.0, *coordinates), max(coordinates)) if coordinates else (0.0, 1.0)
+    cell = (high - low) / CELLS if pairs.height >= BINNED else None
+    points, together = _points(pairs, cell)
+    square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
+    marks = alt.Chart(points).encode(
+        x=alt.X("x_value:Q", title=f"{shortened(x)}: {with_direction(name)}", scale=square, axis=axis()),
+        y=alt.Y("y_value:Q", title=f"{shortened(y)}: {with_direction(name)}", scale=square, axis=axis()),
+        size=_size(points, binned=cell is not None),
+        color=of_outcomes(),
+        tooltip=["query:N", "n_queries:Q", *of_figures("x_value", "y_value")],
+    )
+    if cell is None:
+        shapes = alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"])
+        stroke = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
+        marks = marks.mark_point(filled=True, fillOpacity=0.35, strokeOpacity=1, strokeWidth=1)
+        marks = marks.encode(shape=alt.Shape("outcome:N", scale=shapes, title=None), stroke=stroke)
+    else:
+        marks = marks.mark_square(opacity=1)
+    ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
+    diagonal = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
+    outcomes = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
+    title = titled(f"{name}: {y} against {x}", outcomes, together)
+    return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE, title=title)
+
+
+def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]:
+    """A point per pair of values, or per cell of a size, and a word on that."""
+    values, explanation = ["x_value", "y_value"], ""
+    keys = [pl.col(value).alias(f"{value[0]}_cell") for value in values]
+    if cell:
+        keys = [(key / cell).floor() for key in keys]
+        explanation = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
+    points = pairs.sort("query").group_by(*keys, "outcome", maintain_order=True)
+    cells = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
+    # Large ones first, so that they hide no other.
+    cells = cells.sort("n_queries", descending=True, maintain_order=True)
+    return cells.select("query", *values, "outcome", "n_queries"), explanation
+
+
+def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:
+    """The size of a point by its queries, if any has several; the fullest cell is filled."""
+    most = max(points["n_queries"], default=1)
+    domain = [1, max(most, 2)]
+    of_points = alt.Scale(type="sqrt", domain=domain, range=[40, 400])
+    scale = alt.Scale(type="log", domain=domain, range=[9, (SIDE / CELLS) ** 2]) if binned else of_points
+    values = list(range(1, most + 1)) if most < 5 else alt.Undefined
+    legend = alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY, format="d", tickCount=4, values=values)
+    return alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend if most > 1 else None)

@@ -13,7 +13,6 @@ from polars_ir.language.names import column_of, is_cost
 from polars_ir.language.options import takes
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.summarize import summarize
-from polars_ir.plots.markup import without_markup
 from polars_ir.plots.style import (
     FOREGROUND,
     PALETTE,
@@ -30,6 +29,7 @@ from polars_ir.plots.style import (
     titled,
     with_direction,
     with_run,
+    without_markup,
 )
 
 #: The dots of a system, and the number of queries from which on a histogram takes their place.

@@ -1,11 +1,13 @@
-"""The parts of all charts: colours, shapes, titles, panels side by side, and the largest number of marks.
+"""The parts of all charts: colours, shapes, titles, panels side by side, the largest number of marks, and safe names.
 
 Conventions: colours have a contrast of 3 to 1 and more both to white and to the background of Altair's dark theme,
 #333333; what is black on white is `FOREGROUND`, which a chart finds out from its background when it is drawn.
+Names that are markup are shown as they are, and can not end the script of a page.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -189,3 +191,23 @@ def number(value: float) -> str:
     """A figure as it stands in titles and cells."""
     # Adding 0 takes the sign from what has been rounded to it.
     return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+#: Text that ends a script, or that begins a comment which hides the end.
+_MARKUP, _HARMLESS = "<([/!])", "<\u2060${1}"
+
+
+def without_markup(part: Any) -> Any:
+    """A chart, or a part of one, without markup."""
+    if isinstance(part, str):
+        return re.sub(_MARKUP, "<\u2060\\1", part)
+    if isinstance(part, pl.DataFrame):
+        return part.with_columns(pl.col(pl.String).str.replace_all(_MARKUP, _HARMLESS))
+    if isinstance(part, list):
+        return [without_markup(one) for one in part]
+    if isinstance(part, dict):
+        return {name: without_markup(value) for name, value in part.items()}
+    if isinstance(part, alt.SchemaBase):
+        for name, value in list(part._kwds.items()):  # noqa: SLF001  # Altair has no other list of a chart's parts
+            part[name] = without_markup(value)
+    return part
