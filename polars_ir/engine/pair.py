@@ -12,7 +12,7 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
-from polars_ir.frames.prepared import PreparedJudgments
+from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 import polars as pl
@@ -33,8 +33,29 @@ from polars_ir.errors import (
     renaming,
 )
 from polars_ir.frames.nested import from_mapping, from_records, hits_of
-from polars_ir.frames.prepared import PreparedJudgments
 from polars_ir.frames.roles import ROLE_OF, ROLES, fold
+
+T = TypeVar("T")
+
+
+class PreparedJudgments:
+    """Judgments in memory, with the tables and numbers made of them; every function takes them as qrels."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        # Polars can change a frame in place; a clone, which copies no values, stays as it is.
+        self.frame = frame.clone()
+        self._made: dict[Hashable, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<judgments: {self.frame.height} rows, columns {', '.join(self.frame.columns)}>"
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key; made on first access."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
 
 Frame = pl.DataFrame | pl.LazyFrame
 

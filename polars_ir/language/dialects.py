@@ -14,7 +14,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -23,7 +22,7 @@ from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, ne
 from polars_ir.language import sql
 from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, Spec, plain
 from polars_ir.language.options import CUTOFFS
-from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS
+from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS, Meaning
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -253,16 +252,13 @@ def _unknown(text: str, name: str, tool: str) -> MeasureError:
     """The error for a name of no measure."""
     if tool:
         names = _names_in(tool, catalogued())
-        return MeasureError(f"{tool} has no measure {name!r} that is known here.{nearest(name, names)} {_has(names)}")
+        says = f"{tool} has no measure {name!r} that is known here.{nearest(name, names)}"
+        return MeasureError(f"{says} Known are {quoted(names)}.")
     for known, says in ELSEWHERE.items():
         if fold(name) == fold(known):
             return MeasureError(f"{text!r} {says}.")
     near = did_you_mean(_alike(text, name))
     return MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
-
-
-def _has(names: Iterable[str]) -> str:
-    return f"Known are {quoted(names)}."
 
 
 def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:
@@ -321,34 +317,19 @@ def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
     return _arguments(text, ",".join([*named, f"gains={{{gains}}}"] if gains else named))
 
 
-class Spelling(NamedTuple):
-    """A measure by a name of it, which implies some parameters or, as a bare one, that which the number sets.
-
-    `undefined` is the value of a query without a relevant document, and `given` are parameters that no text tells.
-    """
-
-    spec: Spec
-    implied: str = ""
-    undefined: float = 0.0
-    given: Mapping[str, pl.Expr] = MappingProxyType({})
-
-    @property
-    def sets_one(self) -> bool:
-        """True where the name implies the parameter that the number sets."""
-        return self.implied.isidentifier()
-
-
 @functools.lru_cache(maxsize=4)
-def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, Spelling]:
+def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, Meaning]:
     """Every name that is read without its tool.
 
     Canonical names win, and come last; names of this package's functions are read where no tool has the word.
     """
     catalog = dict(CATALOG)  # another thread may register a measure meanwhile
-    functions = {spec.function.__name__: Spelling(spec) for spec in catalog.values()}
-    others = {name: Spelling(spec, given) for spec in catalog.values() for name, given in spec.spellings.items()}
+    functions = {spec.function.__name__: Meaning(spec.name) for spec in catalog.values()}
+    others = {
+        name: Meaning(f"{spec.name}({given})") for spec in catalog.values() for name, given in spec.spellings.items()
+    }
     return {name: found for name, found in (functions | others).items() if name not in catalog} | {
-        name: Spelling(spec) for name, spec in catalog.items()
+        name: Meaning(name) for name in catalog
     }
 
 
@@ -360,26 +341,23 @@ def _tools(_catalog: tuple[Measure, ...]) -> Mapping[str, str]:
 
 
 @functools.lru_cache(maxsize=64)
-def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, Spelling]:
+def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, Meaning]:
     """The names of a tool: those that measures list, and what the tool alone means by a name."""
     listed = {
-        name: Spelling(spec, given)
+        name: Meaning(f"{spec.name}({given})")
         for spec in list(CATALOG.values())
         for name, given in SPELLING.findall(spec.also.get(tool, ""))
-    }
-    for name, meaning in TOOLS.get(tool, {}).items():
-        for measure, given in SPELLING.findall(meaning.measure):
-            listed[name] = Spelling(CATALOG[measure], given, meaning.undefined, meaning.given)
+    } | {name: meaning for name, meaning in TOOLS.get(tool, {}).items() if meaning.measure}
     return {name.removesuffix("_at_k"): found for name, found in listed.items()} | listed
 
 
 @functools.lru_cache(maxsize=64)
-def _folded(tool: str, catalog: tuple[Measure, ...]) -> Mapping[str, Spelling]:
+def _folded(tool: str, catalog: tuple[Measure, ...]) -> Mapping[str, Meaning]:
     names = _names_in(tool, catalog) if tool else _names(catalog)
     return {fold(name): found for name, found in names.items()}
 
 
-def _find(name: str, tool: str = "") -> Spelling | None:
+def _find(name: str, tool: str = "") -> Meaning | None:
     """The measure of this very name, or else of the same one folded; of a tool, by its names alone."""
     catalog = catalogued()
     for known, meaning in TOOLS.get(tool, {}).items():

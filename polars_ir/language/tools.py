@@ -1,4 +1,4 @@
-"""The names of measures that tools use for something else than is meant here: as data, a line for each.
+"""The meaning of a measure's name, and the names that tools use for something else than is meant here, a line for each.
 
 Conventions: with the tool before it a name means what it means there (`"xgboost map@10"`); so do the names that
 measures list themselves (`also`), which are read without the tool, too.
@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_ir.language.measure import CATALOG, Spec
+
 #: The chance to satisfy of a grade from 0 to 1, as what `(2^gain - 1) / 2^4` makes a chance of again.
 CHANCE = (16 * pl.col("relevance") + 1).log(2).alias("chance")
 
@@ -20,15 +22,31 @@ TIRING = (0.85 * (1 - pl.field("gained"))).alias("tiring")
 
 
 class Meaning(NamedTuple):
-    """A name in a tool: our measure with its parameters, none where there is no such; and what else is to be known.
+    """The meaning of a name: a measure with its parameters, none where there is no such, and what else is to be known.
 
-    `undefined` is the value of a query without a relevant document, and `given` are parameters that no text tells.
+    A bare parameter is that which the number behind the name sets, as in `P(k)`. `undefined` is the value of a query
+    without a relevant document, and `given` are parameters that no text tells.
     """
 
     measure: str
     note: str = ""
     undefined: float = 0.0
     given: Mapping[str, pl.Expr] = MappingProxyType({})
+
+    @property
+    def spec(self) -> Spec:
+        """The entry of the measure in the catalogue."""
+        return CATALOG[self.measure.partition("(")[0]]
+
+    @property
+    def implied(self) -> str:
+        """The parameters, as text."""
+        return self.measure.partition("(")[2].removesuffix(")")
+
+    @property
+    def sets_one(self) -> bool:
+        """True where the name implies the parameter that the number sets."""
+        return self.implied.isidentifier()
 
 
 AP_OF_BEST = "AP(denominator='min(k,R)')"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polars_ir.frames.kinds import to_polars
-from polars_ir.frames.prepared import PreparedJudgments
+from polars_ir.frames.kinds import PreparedJudgments, to_polars
 from polars_ir.language.options import takes
 
 

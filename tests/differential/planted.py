@@ -220,7 +220,7 @@ BUGS = (
     ),
     Bug(
         "covering a subtopic again is as new",
-        "language.measures.novelty.above",
+        "language.measures.diversity.above",
         ".shift(1, fill_value=0)",
         ".shift(2, fill_value=0)",
         of_kind("subtopics"),

@@ -10,8 +10,7 @@ import polars as pl
 
 from polars_ir.language.cover import Cover
 from polars_ir.language.measure import measure
-from polars_ir.language.measures.diversity import NDEVAL
-from polars_ir.language.measures.novelty import WEIGHTS, above, covering, defined, subtopic, weight_of
+from polars_ir.language.measures.diversity import NDEVAL, WEIGHTS, above, covering, defined, subtopic, weight_of
 from polars_ir.language.words import n_retrieved, rank, ratio, top, total
 
 AGRAWAL = "Agrawal et al. 2009, https://doi.org/10.1145/1498759.1498766"
