@@ -19,7 +19,7 @@ WANTED_CUTOFF = "k must be a whole number of documents, from 1 to 2,147,483,648"
 
 TABLE_OF_MEASURES = (
     "measures are names such as 'nDCG@10', Polars expressions, or names with cutoffs, {'nDCG': 10}; got a table. Give "
-    "qrels first, then measures."
+    "the qrels first, then the measures: evaluate(qrels, ['nDCG@10', 'AP'])."
 )
 
 INFINITY = float("inf")

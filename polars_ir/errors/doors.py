@@ -144,11 +144,12 @@ def dropping(table: str, columns: Sequence[str]) -> Code:
     return Code(f"{table}.drop({listed})", f"{table}.drop(columns={list(columns)!r})")
 
 
-def casting(table: str, column: str, dtype: type[pl.DataType]) -> Code:
-    """Code that casts a column."""
+def casting(table: str, column: str, dtype: type[pl.DataType], *, categorical: bool = False) -> Code:
+    """Code that casts a column, which Polars does with categories by their texts alone."""
     pandas = {pl.String: "str", pl.Int64: "'Int64'", pl.Float64: "'float64'"}[dtype]
+    texts = ".cast(pl.String)" if categorical else ""
     return Code(
-        f"{table}.with_columns(pl.col({column!r}).cast(pl.{dtype.__name__}))",
+        f"{table}.with_columns(pl.col({column!r}){texts}.cast(pl.{dtype.__name__}))",
         f"{table}.astype({{{column!r}: {pandas}}})",
     )
 

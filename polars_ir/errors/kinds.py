@@ -207,7 +207,7 @@ class MeasureError(IRError):
     def table(cls) -> MeasureError:
         return cls(
             "measures are names such as 'nDCG@10', Polars expressions, or names with cutoffs, {'nDCG': 10}; got a "
-            "table. Give qrels first, then measures."
+            "table. Give the qrels first, then the measures: evaluate(qrels, ['nDCG@10', 'AP'])."
         )
 
     @classmethod

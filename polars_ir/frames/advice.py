@@ -136,7 +136,9 @@ def misfit(
     """The error for a column whose dtype does not fit its role, and the code that makes one that does."""
     if role not in ("score", "relevance"):
         return DtypeError.of_column(table, name, "strings or integers", dtype, _as_id(table, name, dtype))
-    fix = Fix("Cast it", casting(table, name, pl.Float64))
+    fix = Fix("Cast it", casting(table, name, pl.Float64, categorical=dtype != pl.String and isinstance(dtype, TEXT)))
+    if dtype.is_nested():
+        fix = Fix("Give each row one number")
     if isinstance(dtype, TEXT):
         texts = frame[name].cast(pl.String).drop_nulls() if isinstance(frame, pl.DataFrame) else None
         fix = (_grades_of if role == "relevance" else _scores_of)(table, name, texts, fix)

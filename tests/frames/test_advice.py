@@ -125,6 +125,26 @@ def test_grades_that_are_numbers_in_text_are_those_numbers(grades, advice):
     assert message_of(RUN, QRELS.with_columns(relevance=pl.Series(grades))).endswith(advice)
 
 
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["2", "1"])], ids=str)
+@pytest.mark.parametrize("in_pandas", [False, True], ids=["Polars", "pandas"])
+@pytest.mark.parametrize("role", ["relevance", "score"])
+def test_numbers_in_text_become_numbers_as_advised(dtype, in_pandas, role):
+    tables = {"run": RUN, "qrels": QRELS}
+    name = "qrels" if role == "relevance" else "run"
+    texts = pl.Series(["1", "2", "1"][: tables[name].height], dtype=dtype)
+    tables[name] = tables[name].with_columns(texts.alias(role))
+    if in_pandas:
+        tables = {name: table.to_pandas() for name, table in tables.items()}
+    code = message_of(tables["run"], tables["qrels"]).partition("Cast it: ")[2].removesuffix(".")
+    tables[name] = eval(code, {"pl": pl, **tables})  # noqa: S307  # what the message says
+    assert list(ir.evaluate(tables["run"], tables["qrels"], "RR")["RR"])
+
+
+def test_a_list_is_no_grade():
+    lists = QRELS.with_columns(relevance=pl.concat_list("relevance"))
+    assert message_of(RUN, lists).endswith("it is List(Int64). Give each row one number.")
+
+
 def test_texts_are_no_grades():
     qrels = pl.DataFrame({"query_id": "q1", "doc_id": [f"d{i}" for i in range(20)]}).with_columns(
         relevance=pl.format("text {}", "doc_id")

@@ -327,7 +327,7 @@ def test_measures_alone_are_of_a_labelled_run():
     assert run.ir.evaluate(["nDCG@5"]).equals(run.ir.evaluate(None, ["nDCG@5"]))
     with pytest.raises(ir.IRError, match="no qrels were given, and run has no column of grades"):
         run.drop("label").ir.evaluate(["nDCG@5"])
-    with pytest.raises(ir.IRError, match="Give qrels first, then measures"):
+    with pytest.raises(ir.IRError, match="Give the qrels first, then the measures"):
         run.ir.evaluate(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1]}))
 
 
