@@ -6,7 +6,10 @@ is right where they contradict each other, only the user knows.
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Container
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -21,12 +24,24 @@ from polars_ir.language.options import takes
 QUOTED, NUMBER = r"""'[^'\\]*'|"[^"\\]*\"""", r"-?\d[\d.e+-]*"
 ELEMENT = rf"""{QUOTED}|[^\s,\[\]{{}}'"]+"""
 
-#: A printed list, whose elements commas part or, of quoted ones and numbers, blanks.
-PRINTED = rf"^\s*\[\s*(?:(?:{ELEMENT})(?:\s*,\s*(?:{ELEMENT}))*)?\s*\]\s*$"
+#: A printed list or tuple, whose elements commas part or, of quoted ones and numbers in a list, blanks.
+IN_A_ROW = rf"\s*(?:(?:{ELEMENT})(?:\s*,\s*(?:{ELEMENT}))*\s*,?)?\s*"
+PRINTED = rf"^\s*(?:\[{IN_A_ROW}\]|\({IN_A_ROW}\))\s*$"
 PRINTED_BY_NUMPY = rf"^\s*\[\s*(?:(?:{QUOTED}|{NUMBER})(?:\s+(?:{QUOTED}|{NUMBER}))*)?\s*\]\s*$"
 
-#: A missing element, which is no id.
+#: A printed set, and what stands around the elements of any of these.
+PRINTED_SET = rf"^\s*(?:\{{(?:{QUOTED}|{NUMBER})(?:\s*,\s*(?:{QUOTED}|{NUMBER}))*\}}|set\(\))\s*$"
+OPENING, CLOSING = r"^\s*(?:set\(|[\[({])", r"[\])}]\s*$"
+
+#: A missing element, which is no id, and where a printed list was cut short.
 MISSING = r"\b(?:None|null|nan|NaN|NA)\b"
+CUT = r"(?:^|[\s,\[(])(?:\.\.\.|…)(?:[\s,\])]|$)"
+
+#: A cell in which there is no list.
+NOTHING = r"^\s*(?:None|null|nan|NaN|NA)?\s*$"
+
+#: What may part ids in a text, each with its pattern for pandas.
+SEPARATORS = {"|": r"\|", ";": ";", "\n": r"\n", "\t": r"\t", ",": ",", " ": " "}
 
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
@@ -79,7 +94,7 @@ def from_lists(
         Column of query ids.
     retrieved
         List column of the retrieved ids, best first; or of structs with a field for the id, as `doc_id` or `id`. Lists
-        that a CSV has as text (`['d1', 'd2']`) are read, of a table in memory.
+        that a CSV has as text (`['d1', 'd2']`) are read, of a table in memory; a cell without one is null.
     scores
         List column of their scores. Without it the order of the list is the ranking; a column `scores` is then checked
         against that order, but not used. `"distance"` says that the scores are distances, in the column `distance`,
@@ -141,7 +156,10 @@ def from_lists(
 
 
 def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
-    """The table with lists in the place of texts that print them, as a CSV has them; a plan stays as it is."""
+    """The table with lists in the place of texts that print them, as a CSV has them; a plan stays as it is.
+
+    A cell without a list is null, as an empty one of a CSV is.
+    """
     if not isinstance(table, pl.DataFrame):
         return table
     read = []
@@ -149,17 +167,25 @@ def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
         if _prints_lists(table, name):
             elements = pl.element().str.strip_chars("'\"")
             elements = elements if name in ids else elements.cast(pl.Float64)
-            read.append(pl.col(name).str.extract_all(ELEMENT).list.eval(elements))
+            text = pl.col(name).str.replace(OPENING, "").str.replace(CLOSING, "")
+            there = pl.when(~pl.col(name).str.contains(NOTHING)).then(text)
+            read.append(there.str.extract_all(ELEMENT).list.eval(elements))
     return table.with_columns(read)
 
 
 def _prints_lists(table: Frame, name: str) -> bool:
-    """True of a column in memory whose texts are printed lists without a missing element."""
+    """True of a column in memory whose texts are printed lists, tuples or sets without a missing element."""
     if not isinstance(table, pl.DataFrame) or table.schema[name] != pl.String or not table[name].count():
         return False
     texts = table[name].drop_nulls()
-    printed = texts.str.contains(PRINTED) | texts.str.contains(PRINTED_BY_NUMPY)
-    return bool((printed & ~texts.str.contains(MISSING)).all())
+    texts = texts.filter(~texts.str.contains(NOTHING))
+    return not texts.is_empty() and _not_printed(texts).is_empty()
+
+
+def _not_printed(texts: pl.Series) -> pl.Series:
+    """The texts that are no whole printed list, or have a missing element."""
+    printed = texts.str.contains(f"{PRINTED}|{PRINTED_BY_NUMPY}|{PRINTED_SET}")
+    return texts.filter(~printed | texts.str.contains(MISSING) | texts.str.contains(CUT))
 
 
 def _negated(dtype: pl.DataType) -> pl.Expr:
@@ -221,7 +247,8 @@ def _check_sets(frame: Any, retrieved: str) -> None:
     if not (is_pandas(frame) or isinstance(frame, pl.DataFrame)) or retrieved not in frame.columns:
         return
     values = frame[retrieved]
-    if values.dtype in (object, pl.Object) and any(isinstance(documents, (set, frozenset)) for documents in values):
+    of_objects = values.dtype in (object, pl.Object) and any(isinstance(each, (set, frozenset)) for each in values)
+    if of_objects or (values.dtype == pl.String and values.str.contains(PRINTED_SET).any()):
         says = f"column {retrieved!r} must hold lists, best first; it has sets, which have no order."
         raise DtypeError(says, about="frame", fix="Keep the list that the set was made of")
 
@@ -271,23 +298,53 @@ def _listing(name: str, dtype: pl.DataType, texts: pl.Series | None) -> Fix:
     """Advice on how to make lists of a column of another type; `texts` are those in memory."""
     if texts is None and dtype == pl.String:
         return Fix("Collect it, for lists in texts to be read", Code("frame.collect()"))
-    if texts is not None and texts.dtype == pl.String and texts.str.starts_with("[").any():
-        code = Code(
-            f"frame.with_columns(pl.col({name!r}).map_elements(ast.literal_eval, return_dtype=pl.List(pl.String)))",
-            f"frame.assign(**{{{name!r}: frame[{name!r}].map(ast.literal_eval)}})",
-        )
-        return Fix("Parse its texts, by str.json_decode where they are JSON, else by Python's ast", code)
+    if texts is not None and dtype == pl.String:
+        texts = texts.drop_nulls().filter(~texts.drop_nulls().str.contains(NOTHING))
+        return _parsing(name, _not_printed(texts)) if texts.str.contains(r"^\s*[\[({]").any() else _parting(name, texts)
     if dtype == pl.Object:
         code = Code(
             f"frame.with_columns(pl.col({name!r}).map_elements(list, return_dtype=pl.List(pl.String)))",
             f"frame.assign(**{{{name!r}: frame[{name!r}].map(list)}})",
         )
         return Fix("Make lists of its objects", code)
+    return _one_each(name)
+
+
+def _parsing(name: str, texts: pl.Series) -> Fix:
+    """Advice on how to read printed lists that are not read here: the code that reads the first."""
+    text = texts[0]
+    if texts.str.contains(CUT).any():
+        return Fix("Lists in it were cut short as they were printed ('...'): store them whole, as JSON or in Parquet")
+    for parser, called in ((json.loads, "json.loads"), (ast.literal_eval, "ast.literal_eval")):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            if isinstance(parser(text), (list, tuple)):
+                code = Code(
+                    f"frame.with_columns(pl.Series({name!r}, map({called}, frame[{name!r}])))",
+                    f"frame.assign(**{{{name!r}: frame[{name!r}].map({called})}})",
+                )
+                return Fix("Parse its texts", code)
+    return Fix(f'{text!r:.80} is no list that can be read; write lists as JSON, such as \'["d1", "d2"]\'')
+
+
+def _parting(name: str, texts: pl.Series) -> Fix:
+    """Advice on how to make lists of texts without brackets: by the first separator that they have."""
+    for separator, pattern in SEPARATORS.items():
+        if texts.str.contains(separator, literal=True).any():
+            code = Code(
+                f"frame.with_columns(pl.col({name!r}).str.split({separator!r}).list.eval(pl.element().str.strip_chars()))",
+                f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(r'\\s*{pattern}\\s*', regex=True)}})",
+            )
+            return Fix("Split it", code)
+    return _one_each(name)
+
+
+def _one_each(name: str) -> Fix:
+    """Advice on how to make a list of each value of a column."""
     code = Code(
-        f"frame.with_columns(pl.col({name!r}).str.split(',').list.eval(pl.element().str.strip_chars()))",
-        f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(r'\\s*,\\s*', regex=True)}})",
+        f"frame.with_columns(pl.concat_list({name!r}))",
+        f"frame.assign(**{{{name!r}: frame[{name!r}].map(lambda value: [value])}})",
     )
-    return Fix("Split it", code)
+    return Fix("Make a list of each value, if it is one id", code)
 
 
 def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) -> None:

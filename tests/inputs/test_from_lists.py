@@ -224,6 +224,8 @@ PRINTED = {
     "words": ("[d1, d2]", ["d1", "d2"]),
     "an apostrophe": ("""["it's", 'd2']""", ["it's", "d2"]),
     "one": ("['d1']", ["d1"]),
+    "a tuple": ("('d1', 'd(2)')", ["d1", "d(2)"]),
+    "a tuple of one": ("('d1',)", ["d1"]),
 }
 
 
@@ -250,13 +252,35 @@ def test_scores_and_grades_that_are_texts_are_read():
     assert qrels.rows() == [("q", "b", 2.0)]
 
 
+@pytest.mark.parametrize("cell", ["", " ", "None", "nan", "null"])
+def test_a_cell_without_a_list_is_a_missing_one(cell):
+    log = pl.DataFrame({"query_id": ["q", "r"], "retrieved": ["['d1']", cell], "relevant": ["['d1']", cell]})
+    run, qrels = ir.from_lists(log)
+    assert run.rows() == [("q", "d1", 1)]
+    assert qrels.rows() == [("q", "d1", 1)]
+
+
+def test_sets_that_are_texts_are_read_where_no_order_is_needed():
+    log = pl.DataFrame({"query_id": ["q", "r"], "retrieved": ["['d1']"] * 2, "relevant": ["{'d1', 'd2'}", "set()"]})
+    assert ir.from_lists(log)[1].rows() == [("q", "d1", 1), ("q", "d2", 1), ("r", None, None)]
+    with pytest.raises(ir.IRError, match="it has sets, which have no order"):
+        ir.from_lists(log.rename({"retrieved": "relevant", "relevant": "retrieved"}))
+
+
 NOT_PRINTED = {
-    "dicts": ("[{'id': 1}]", "map_elements(ast.literal_eval"),
-    "an escape": (r"['it\\'s']", "map_elements(ast.literal_eval"),
-    "words of several": ("[doc one, doc two]", "map_elements(ast.literal_eval"),
-    "a missing one": ("['d1', None]", "map_elements(ast.literal_eval"),
-    "an ellipsis of NumPy": ("['d1' ... 'd9']", "map_elements(ast.literal_eval"),
-    "no brackets": ("d1, d2", "str.split(',')"),
+    "JSON's objects": ('[{"id": 1}]', "map(json.loads, frame['retrieved'])"),
+    "dicts": ("[{'id': 1}]", "map(ast.literal_eval, frame['retrieved'])"),
+    "an escape": (r"['it\'s']", "map(ast.literal_eval"),
+    "words of several": ("[doc one, doc two]", "'[doc one, doc two]' is no list that can be read"),
+    "a missing one": ("['d1', None]", "map(ast.literal_eval"),
+    "an ellipsis of NumPy": ("['d1' ... 'd9']", "cut short"),
+    "an ellipsis": ("['d1', ...]", "cut short"),
+    "half a list": ("['d1', 'd2'", "is no list that can be read"),
+    "commas": ("d1, d2", "str.split(',')"),
+    "bars": ("d1|d2", "str.split('|')"),
+    "semicolons": ("d1; d2", "str.split(';')"),
+    "blanks": ("d1 d2", "str.split(' ')"),
+    "one id": ("d1", "pl.concat_list('retrieved')"),
 }
 
 
