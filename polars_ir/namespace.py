@@ -21,7 +21,7 @@ from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, warn
 from polars_ir.extras import require
 from polars_ir.language import measures
 from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
-from polars_ir.language.options import documented, parameters_of, takes
+from polars_ir.language.options import documented, options_of, parameters_of, takes
 from polars_ir.runs.options import Evaluating
 
 #: The docstring of the parameter that a measure's method has besides the measure's.
@@ -235,7 +235,7 @@ def measuring(measure: Measure, name: str) -> Callable[..., Any]:
     functools.update_wrapper(method, measure)
     method.__name__ = name
     method.__signature__ = inspect.Signature([*first, *of_measure, *parameters_of(Evaluating)])  # type: ignore[attr-defined]  # read by help()
-    method.__doc__ = documented(_described(measure), Evaluating)
+    method.__doc__ = documented(_described(measure), (), options_of(Evaluating))
     return takes()(method)
 
 

@@ -173,6 +173,14 @@ def test_tables_measures_and_what_is_needed_may_be_given_by_position_and_options
     assert {p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD} == wanted
 
 
+def test_every_parameter_is_described():
+    for function in (case.values[0] for case in public_functions()):
+        written = inspect.getdoc(function)
+        lines = [line.partition(" : ")[0] for line in written.split("\n")] if "Parameters\n---" in written else []
+        described = {name for line in lines for name in line.split(", ")}
+        assert not lines or inspect.signature(function).parameters.keys() <= described, function
+
+
 def test_the_docstring_of_a_method_is_that_of_the_function():
     assert RUN.ir.evaluate.__doc__ == ir.evaluate.__doc__
 

@@ -274,7 +274,13 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
 
 @takes(ReadingRun)
 def tag_of(run: Source, **options: Unpack[ReadingRun]) -> str:
-    """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name."""
+    """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name.
+
+    Parameters
+    ----------
+    run
+        A file, a glob or a URL.
+    """
     asked, max_ratio = BY_NAME.get(options["format"] or ""), options["max_ratio"]
     files = resolve(run, remote=options["remote"], max_ratio=max_ratio)[:1]
     with downloaded(files, asked, max_ratio) as (file,):

@@ -61,8 +61,6 @@ def complementarity(
     ----------
     runs, depth, lower_is_better
         As in `fuse`. A LazyFrame is collected.
-    qrels
-        The judgments.
     measure
         The measure of systems and oracles.
     method, norm

@@ -50,8 +50,6 @@ def contribution(
     ----------
     runs, norm, weights, missing, depth, dialect, lower_is_better
         As in `fuse`; 2 to 8 runs. A LazyFrame is collected.
-    qrels
-        The judgments.
     method, measure
         The fusion, and what it is measured by.
     cost

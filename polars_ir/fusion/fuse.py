@@ -94,8 +94,6 @@ def fuse(
     dialect
         The product whose meaning the names of method and norm have: `"elasticsearch"`, `"opensearch"`, `"weaviate"`,
         `"llamaindex"`, `"chroma"`, `"qdrant"`, `"haystack"`, `"pyserini"`, `"ranx"`; `ir.fusion.DIALECTS` says what.
-    lower_is_better
-        True, or a list of systems, for scores that are distances.
     contributions
         Add a column `term_{run}` (Float64) for each run: the term it contributed, null where it has none.
 

@@ -17,7 +17,6 @@ import functools
 import inspect
 import json
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -32,6 +31,7 @@ from polars_ir.language.options import (
     Option,
     Value,
     chance,
+    documented,
     is_number,
     misspelt,
     not_negative,
@@ -243,25 +243,15 @@ def documentation(spec: Spec) -> str:
     """
     written, heading, examples = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
     heading += ">>> import polars_ir as ir\n" if spec.ours else ""
-    parameters = "".join(
-        f"{name} : default {option.default!r}\n{_indented(option.meaning)}\n" for name, option in spec.options.items()
-    )
     return (
-        f"{written.rstrip()}\n\n"
-        + (f"Parameters\n----------\n{parameters}\n" if parameters else "")
-        + "Returns\n-------\npl.Expr\n"
+        f"{documented(written.rstrip(), (), spec.options)}\n\n"
+        "Returns\n-------\npl.Expr\n"
         f"    An aggregation of the judged relation, named `{spec.name}` with its parameters. `judge` makes the one\n"
         "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
         f"    From {spec.bounds[0]:g} to {spec.bounds[1]:g}; the best value is {spec.best:g}.\n\n"
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
         f"References\n----------\n{spec.source}\n\n" + heading + examples
     )
-
-
-@functools.cache
-def _indented(meaning: str) -> str:
-    """The meaning of a parameter, in lines that a terminal holds."""
-    return textwrap.fill(meaning, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def is_ours(function: Callable[..., Any]) -> bool:

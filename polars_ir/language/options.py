@@ -13,7 +13,7 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from numbers import Integral, Real
 from types import MappingProxyType
@@ -202,9 +202,8 @@ def takes(
                     raise
                 return result
 
-        if kind:
-            call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
-            call.__doc__ = documented(inspect.getdoc(function) or "", kind)
+        call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
+        call.__doc__ = documented(inspect.getdoc(function) or "", signature.parameters, options)
         return call
 
     return decorate
@@ -305,12 +304,42 @@ def misspelt(
     return OptionError.misspelt(function.__name__, str(error), meant, names)
 
 
-def documented(text: str, kind: type) -> str:
-    """A docstring with the options of a kind at the end of its parameters."""
-    entries = "".join(
-        f"{name} : default {option.default!r}\n{textwrap.indent(textwrap.fill(option.meaning, 108), '    ')}\n"
-        for name, option in options_of(kind).items()
-    )
+#: Parameters that mean the same in every function whose docstring says nothing else of them.
+SHARED = {
+    "per_query": "The result of `evaluate`, or a dict of such frames by system.",
+    "measures": "Names of the measures, in any spelling; all by default.",
+    "baseline": "The system that the others are compared with.",
+    "run": "A run of one or several systems, in any form that `evaluate` takes.",
+    **dict.fromkeys(("run_a", "run_b"), "A run of one system, in any form that `evaluate` takes."),
+    "qrels": "The judgments, in any form that `evaluate` takes.",
+    "lower_is_better": "True, or a list of systems, for scores that are distances.",
+}
+
+
+def documented(text: str, parameters: Iterable[str], options: Mapping[str, Option]) -> str:
+    """A docstring with the parameters that it leaves out: shared ones in their places, and options at the end."""
+    titled = "\n\nParameters\n----------\n"
     behind = re.search(r"\n\n(Returns|Raises|References|Examples)\n---", text)
     end = behind.start() if behind else len(text)
-    return f"{text[:end]}\n{entries.rstrip()}{text[end:]}"
+    meaning, _, written = text[:end].partition(titled)
+    entries = {entry.partition("\n")[0]: entry for entry in re.split(r"\n(?=\S)", written) if entry}
+    of_names = {name: head for head in entries for name in head.partition(" : ")[0].split(", ")}
+    placed = {
+        of_names.get(name, name): entries[of_names[name]] if name in of_names else f"{name}\n{indented(SHARED[name])}"
+        for name in parameters
+        if name in of_names or name in SHARED
+    }
+    listed = "\n".join([*(placed | entries).values(), described(options)])
+    return f"{meaning}{titled if listed.strip() else ''}{listed.rstrip()}{text[end:]}"
+
+
+def described(options: Mapping[str, Option]) -> str:
+    """The entries of options in a docstring."""
+    entries = (f"{name} : default {option.default!r}\n{indented(option.meaning)}\n" for name, option in options.items())
+    return "".join(entries)
+
+
+@functools.cache
+def indented(meaning: str) -> str:
+    """The meaning of a parameter, in lines that a terminal holds."""
+    return textwrap.fill(meaning, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)

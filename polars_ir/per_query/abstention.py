@@ -43,8 +43,6 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKin
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned.
     confidence
         The column of `per_query` that holds the confidence of each query, or a list of such columns; or a frame with a
         query column, `run` if it has values of several systems, and columns of confidences: what `confidence` returns.

@@ -99,12 +99,8 @@ def compare(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
     baseline
         The system that the others are compared with; None compares each with each.
-    measures
-        Names of the measures, in any spelling; all by default.
 
     Returns
     -------

@@ -40,8 +40,6 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned, for one system or several; or a dict of such frames by system.
     measure
         The measure to go by.
     n
@@ -112,8 +110,6 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned, for one system or several; or a dict of such frames by system.
     measures
         The measures to look at; by default all of which higher is better.
 

@@ -38,8 +38,6 @@ def discriminative_power(per_query: Any, measures: Measures = None, **options: U
     ----------
     per_query
         What `evaluate` returned for several systems, or a dict of such frames by system; the more systems, the better.
-    measures
-        Names of the measures, in any spelling; all by default.
 
     Returns
     -------

@@ -85,8 +85,6 @@ def drift(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned, of one system or of several.
     by
         When a query was asked: a column of `per_query`, by name, or a frame with a query column and one other; dates,
         times, or anything that has an order. Of texts ("day 9", "day 10"), whose order is not that of the numbers in

@@ -90,8 +90,6 @@ def level(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
     measure
         The measures, one or several, in any spelling; all by default.
     test

@@ -84,8 +84,6 @@ def power(
         What `evaluate` returned for several systems, or a dict of such frames by system. None to plan with `std`.
     baseline
         The system that the others are compared with; None takes each with each.
-    measures
-        Names of the measures, in any spelling; all by default.
     std
         A guess of the standard deviation of the differences, in place of `per_query`; nDCG@10 and AP often have
         0.1 to 0.3.

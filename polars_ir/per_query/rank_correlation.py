@@ -70,15 +70,11 @@ def rank_correlation(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
     other
         The same of other judgments or other queries, for the same systems. Without it, the measures of `per_query` are
         compared with one another.
     method
         The coefficient.
-    measures
-        The measures to compare; by default all.
     missing
         A query that a system lacks counts as 0 for it (`"zero"`), or is left out of its mean (`"skip"`).
     persistence

@@ -57,8 +57,6 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
     measures
         Names of the measures, in any spelling; all by default. Means are arithmetic.
 

@@ -74,12 +74,6 @@ def risk(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
-    baseline
-        The system that the others are compared with.
-    measures
-        Names of the measures, in any spelling; all by default.
     alpha
         How much more a loss weighs than a win; 0 or more.
     missing
@@ -184,10 +178,6 @@ def geo_risk(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system.
-    measures
-        Names of the measures, in any spelling; all by default.
     alpha
         How much more it weighs to be below what was to be expected than above; 0 or more.
     missing

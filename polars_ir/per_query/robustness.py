@@ -42,8 +42,6 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned.
     by
         The column of `per_query` that holds the base query of each; or a frame with a query column and one other, the
         base query.

@@ -125,8 +125,6 @@ def summarize(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned.
     by
         Slices of the queries, as in `mean`.
     weights

@@ -67,8 +67,6 @@ def worst_slices(
 
     Parameters
     ----------
-    per_query
-        What `evaluate` returned, of one system or of several.
     by
         What queries are sliced by: columns of `per_query`, by name, or a frame with a query column and others.
     measures

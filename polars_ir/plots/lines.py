@@ -350,14 +350,10 @@ def series(
 
     Parameters
     ----------
-    per_query
-        The result of `evaluate`, of one system or of several.
     by
         The time of a query, as in `drift`.
     every
         The length of a stretch: `"1d"`, `"1w"`, `"1mo"`; without it, one value of `by`.
-    measures
-        The measures to show; by default all.
     reference
         As in `drift`.
 

@@ -60,15 +60,6 @@ def forest(
     measure stands first. Thick lines are intervals of each comparison by itself, thin ones hold for all comparisons of
     a measure together.
 
-    Parameters
-    ----------
-    per_query
-        The result of `evaluate` for several systems, or a dict of such frames by system.
-    baseline
-        The system that the others are compared with.
-    measures
-        The measures to show; by default all.
-
     Returns
     -------
     alt.LayerChart
@@ -144,13 +135,6 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
 
     Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to
     another: a column may be all but equal. The best system of the first measure stands first.
-
-    Parameters
-    ----------
-    per_query
-        The result of `evaluate`, of one system or of several.
-    measures
-        The measures to show; by default all.
 
     Returns
     -------
@@ -229,13 +213,6 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
     with this confidence. Colour and shape tell the systems that may be first. Systems stand in the order of each
     panel's own measure.
-
-    Parameters
-    ----------
-    per_query
-        The result of `evaluate` for several systems, or a dict of such frames by system.
-    measures
-        The measures to show; by default all.
 
     Returns
     -------

@@ -77,12 +77,8 @@ def differences(
 
     Parameters
     ----------
-    per_query
-        The result of `evaluate` for several systems, or a dict of such frames by system.
     measure
         The measure, in any spelling.
-    baseline
-        The system that the others are compared with.
     run
         The system to show; None shows a panel of each.
 
@@ -217,8 +213,6 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
 
     Parameters
     ----------
-    per_query
-        The result of `evaluate` for several systems, or a dict of such frames by system.
     measure
         The measure, in any spelling.
     x, y

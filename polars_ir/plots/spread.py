@@ -58,13 +58,6 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     has a histogram of 40 bars, of which the highest has its share as a figure. Below is a tick at the mean, with the
     interval of `summarize`. The best system of the first measure stands first. A click on a system shows it alone.
 
-    Parameters
-    ----------
-    per_query
-        The result of `evaluate`, of one system or of several.
-    measures
-        The measures to show; by default all.
-
     Returns
     -------
     alt.LayerChart

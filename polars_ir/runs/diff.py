@@ -40,10 +40,6 @@ def diff(
 
     Parameters
     ----------
-    run_a, run_b
-        Two runs of one system each, in any form that `evaluate` takes.
-    qrels
-        The judgments.
     measure
         One measure that `explain` takes.
     n_queries

@@ -35,8 +35,6 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
 
     Parameters
     ----------
-    run_a, run_b
-        Two runs of one system each, in any form that `evaluate` takes.
     k
         The number of documents to show a query, at most 50.
     seed

@@ -307,8 +307,6 @@ def normalize(
 
     Parameters
     ----------
-    run
-        A run of one or of several systems, in any form that `evaluate` takes.
     norm
         A name; a norm of `polars_ir.fusion`; or an expression over a list's `score`, `rank` and `n_retrieved`, such as
         `pl.col("score") / pl.col("score").max()`.

@@ -30,8 +30,6 @@ def top_k(run: Any, k: int) -> SameKind:
 
     Parameters
     ----------
-    run
-        A run of one or several systems, in any form that `evaluate` takes.
     k
         The number of documents to keep per query and system.
 
@@ -72,8 +70,6 @@ def skip_first(run: Any, n: int = 1) -> SameKind:
 
     Parameters
     ----------
-    run
-        A run of one or several systems, in any form that `evaluate` takes.
     n
         The number of documents to leave out per query and system.
 
@@ -143,8 +139,6 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
 
     Parameters
     ----------
-    run
-        A run of one or several systems, in any form that `evaluate` takes.
     by
         The new `doc_id`: a column of the run, or an expression over its columns, such as
         `pl.col("doc_id").str.split("#").list.first()`. `{"query_id": "topic"}` puts a column in place of the query.
@@ -194,13 +188,6 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
 @takes()
 def condense(run: Any, qrels: Any) -> SameKind:
     """The run without its unjudged documents, and those of negative grade: a condensed list.
-
-    Parameters
-    ----------
-    run
-        A run of one or several systems, in any form that `evaluate` takes.
-    qrels
-        The judgments.
 
     Returns
     -------

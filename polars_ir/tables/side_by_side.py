@@ -62,10 +62,6 @@ def side_by_side(
 
     Parameters
     ----------
-    run_a, run_b
-        Two runs of one system each, in any form that `evaluate` takes.
-    qrels
-        The judgments.
     measure
         One measure that `explain` takes.
     query_id

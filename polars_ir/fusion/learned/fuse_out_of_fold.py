@@ -48,8 +48,6 @@ def fuse_out_of_fold(
     ----------
     runs, norm, top
         As in `fuse`. A LazyFrame is collected.
-    qrels
-        The judgments.
     method
         `"posfuse"`, `"slidefuse"`, `"probfuse"`, `"segfuse"`, `"mapfuse"` or `"bayesfuse"`.
     folds, by, seed

@@ -79,8 +79,6 @@ def train(
         The lowest relevant grade.
     depth
         Learn only from so many documents at the top of each list; give `fuse` the same.
-    lower_is_better
-        True, or a list of systems, for scores that are distances.
 
     Returns
     -------

@@ -101,8 +101,6 @@ def tune_fusion(
     ----------
     runs, method, norm, missing, depth, dialect, lower_is_better
         As in `fuse`. A LazyFrame is collected.
-    qrels
-        The judgments.
     measure
         One measure, by which configurations are chosen.
     grid
