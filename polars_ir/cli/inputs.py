@@ -176,7 +176,9 @@ def progress(items: Sequence[T], unit: str) -> Iterable[T]:
 def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
     """The figures of runs, each per query; one run after the other, so that only one is in memory."""
     measures = [measure.expression for measure in measures_of(options.measure)]
-    evaluating: Any = {name: value for name, value in vars(options).items() if name in options_of(Evaluating)}
+    # --by makes slices of the means, in the shell.
+    taken = options_of(Evaluating).keys() - {"by"}
+    evaluating: Any = {name: value for name, value in vars(options).items() if name in taken}
 
     def figures(name: str) -> pl.DataFrame:
         run, judged = alike(run_or_plan_of(name, options.format, **limits_of(options)), qrels)

@@ -19,7 +19,7 @@ from polars_ir.engine import tuning
 from polars_ir.engine.needs import RELATION, Needs
 from polars_ir.engine.pair import TWICE, Pair, is_searched, systems_of, with_twice
 from polars_ir.engine.prefilter import among, reaches
-from polars_ir.engine.ranking import DOCUMENT, POSITION, tie_counts, with_position
+from polars_ir.engine.ranking import POSITION, tie_counts, with_position
 from polars_ir.frames.rules import (
     BAD_QRELS,
     duplicates_of_a_plan,
@@ -71,31 +71,31 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
     else:
         ranks = by_counting(run, qrels, documents) if way == "by counting" else _by_depth(run, qrels, documents)
     if documents is not None:
-        elsewhere = documents.with_columns(judged_elsewhere=True)
-        ranks = ranks.join(elsewhere, on="doc_id", how="left" if needs.unjudged else "inner")
+        elsewhere, on = documents.with_columns(judged_elsewhere=True), [*qrels.by, "doc_id"]
+        ranks = ranks.join(elsewhere, on=on, how="left" if needs.unjudged else "inner")
     judgments = _judgments(qrels, needs, run)
-    if "run" in run.keys:
-        judgments = systems_of(pair.run).join(judgments, how="cross")
+    if pair.systems:
+        judgments = systems_of(pair.run, pair.systems).join(judgments, how="cross")
     if whole and pair.splits:
         # What one judge left unjudged is unjudged in the ranking as that judge sees it.
-        ranks = ranks.join(qrels.select("query_id", *qrels.per).unique(), on="query_id")
+        ranks = ranks.join(qrels.select(*qrels.keys, *qrels.per).unique(), on=qrels.keys)
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(pair.run):
-        relation = guard(relation, _met_twice(pair.run, qrels), duplicates_of_a_plan(run.dtypes, run.names))
+        relation = guard(relation, _met_twice(pair, qrels), duplicates_of_a_plan(run.dtypes, run.names))
     if "n_retrieved" not in needs.columns:
         return relation
     counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
     return relation.join(counts, on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
 
 
-def _met_twice(run: Table, qrels: Table) -> pl.Expr:
+def _met_twice(pair: Pair, qrels: Table) -> pl.Expr:
     """True where a judgment met two rows of the run: the judged relation then has more grades than the judgments."""
-    if run.eager:
-        systems = systems_of(run).collect().height if "run" in run.keys else 1
+    if pair.run.eager:
+        systems = systems_of(pair.run, pair.systems).collect().height if pair.systems else 1
         return pl.col("relevance").count() > qrels.select("relevance").collect()["relevance"].count() * systems
     # Ideal ranks are 1, 2, 3, ... but where there is one twice.
-    rankings = [*run.keys, *qrels.per]
+    rankings = [*pair.run.keys, *qrels.per]
     return pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
 
 
@@ -103,7 +103,7 @@ def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.La
     """Ranks by counting, and by sorting of queries with many judgments: the plan parts them when it runs."""
     # Both parts read the judgments, and so the one search for duplicates that these wait for.
     rows = _searched(qrels.all_columns(), run).cache()
-    deep = pl.len().over("query_id") >= tuning.TUNING.deep
+    deep = pl.len().over(qrels.keys) >= tuning.TUNING.deep
     # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
     nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
     few = pl.concat([rows.filter(~deep), nothing])
@@ -113,28 +113,32 @@ def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.La
 
 def _condensed(run: Table, qrels: Table) -> Table:
     """The run without its unjudged documents, and those of negative grade; rows of a plan that are wrong stay in it."""
-    judged = qrels.select("relevance", *DOCUMENT).filter(pl.col("relevance") >= 0)
+    document = qrels.document
+    judged = qrels.select("relevance", *document).filter(pl.col("relevance") >= 0)
     if run.eager:
-        return run.made_of(run.all_columns().join(judged, on=DOCUMENT, how="semi"))
+        return run.made_of(run.all_columns().join(judged, on=document, how="semi"))
     kept = "polars_ir: kept"
-    marked = judged.select(*DOCUMENT).unique().with_columns(pl.lit(True).alias(kept))
-    rows = run.all_columns().join(marked, on=DOCUMENT, how="left")
+    marked = judged.select(*document).unique().with_columns(pl.lit(True).alias(kept))
+    rows = run.all_columns().join(marked, on=document, how="left")
     return run.made_of(rows.filter(pl.col(kept).fill_null(False) | wrong_run_row(run.keys)).drop(kept))
 
 
 def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
     """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
-    rankings = ["query_id", *qrels.per]
+    rankings = [*qrels.keys, *qrels.per]
     judgments = qrels.all_columns()
     # By them `_met_twice` searches a LazyFrame.
     if needs.whole or "ideal_rank" in needs.columns or not run.eager:
         judgments = judgments.with_columns(ideal_rank=place("relevance").over(rankings))
     if not needs.columns.issubset(RELATION):
-        judgments = needs.with_derived(judgments.collect(engine="in-memory") if qrels.eager else judgments, "judgments")
+        rows = judgments.collect(engine="in-memory") if qrels.eager else judgments
+        judgments = needs.with_derived(rows, "judgments", keys=qrels.keys)
     if qrels.eager:
         return judgments
-    repeated = (pl.len().over([*DOCUMENT, *qrels.per]) > 1) & ~nothing_judged()
-    wrong = wrong_qrels_row() | pl.any_horizontal(False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per))
+    repeated = (pl.len().over([*qrels.document, *qrels.per]) > 1) & ~nothing_judged()
+    wrong = wrong_qrels_row(qrels.keys) | pl.any_horizontal(
+        False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per)
+    )
     return guard(guard(judgments, wrong, BAD_QRELS), repeated, DUPLICATE_JUDGMENTS)
 
 
@@ -149,8 +153,8 @@ def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: b
     needed = dict.fromkeys(["doc_id", *keys, "score", *([tie] if tie else []), *others])
     rows = (run.guarded() if search else run).select(*needed)
     if qrels is not None:
-        judged_queries = qrels.select("query_id").unique()
-        rows = rows.join(_searched(judged_queries, run) if search else judged_queries, on="query_id", how="semi")
+        judged_queries = qrels.select(*qrels.keys).unique()
+        rows = rows.join(_searched(judged_queries, run) if search else judged_queries, on=qrels.keys, how="semi")
     # Not `place`: the score of a run is never null.
     order = pl.struct("score", pl.col(tie) if tie else text("doc_id"))
     ranks = {"rank": order.rank("ordinal", descending=True).over(keys)}
@@ -172,7 +176,7 @@ def by_counting(
     """
     keys = run.keys
     hit_keys = [f"hit_{key}" for key in keys]
-    hit = ["hit", *(key for key in hit_keys if key == "hit_run")]
+    hit = ["hit", *(f"hit_{key}" for key in keys if key not in qrels.keys)]
     limits = tuning.TUNING
     by_steps = run.eager and run.rows >= limits.counted
     # With more judgments the tables of hashes take as long as they save.
@@ -220,19 +224,19 @@ def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: b
     """
     rows = run.guarded().select(*run.keys, "doc_id", "score")
     if sparse:
-        wanted = (qrels.select(*DOCUMENT) if documents is None else documents).collect()
+        wanted = (qrels.select(*qrels.document) if documents is None else documents).collect()
         rows = rows.filter(among(wanted.columns, wanted))
-    rows = rows.rename({"score": "hit_score", **({"run": "hit_run"} if "run" in run.keys else {})})
+    rows = rows.rename({key: f"hit_{key}" for key in ("score", *run.keys) if key not in qrels.keys})
     if documents is not None:
-        queries = _numbered("query", qrels.select("query_id").unique().sort("query_id"))
-        pooled = _numbered("document", documents.sort("doc_id"))
-        hits = rows.join(pooled, on="doc_id", build_side="force_right")
-        hits = hits.join(queries, on="query_id", build_side="force_right")
-        return hits.with_columns(hit=pl.col("query").cast(pl.UInt64) * 2**32 + pl.col("document"))
-    judged = qrels.select(*DOCUMENT)
+        pooled, queries = documents.sort(pl.all()), qrels.select(*qrels.keys).unique().sort(qrels.keys)
+        hits = rows.join(_numbered("hit_in_pool", pooled), on=[*qrels.by, "doc_id"], build_side="force_right")
+        queries = _numbered("hit_query", queries).drop(f"hit_{key}" for key in qrels.by)
+        hits = hits.join(queries, on=qrels.keys, build_side="force_right")
+        return hits.with_columns(hit=pl.col("hit_query").cast(pl.UInt64) * 2**32 + pl.col("hit_in_pool"))
+    judged = qrels.select(*qrels.document)
     if qrels.per or not qrels.eager:
-        judged = judged.unique().sort(DOCUMENT)
-    return rows.join(_numbered("hit", judged), on=DOCUMENT, build_side="force_right")
+        judged = judged.unique().sort(qrels.document)
+    return rows.join(_numbered("hit", judged), on=qrels.document, build_side="force_right")
 
 
 def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
@@ -261,4 +265,4 @@ def pool(qrels: Table) -> pl.LazyFrame:
 
     Null meets no document, but joined with nothing at all the run would not be read, nor its wrong rows be found.
     """
-    return qrels.select("doc_id").unique()
+    return qrels.select(*qrels.by, "doc_id").unique()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -22,21 +22,22 @@ class Judging(NamedTuple):
     least: float = 0
     highest: float | None = None
 
-    def applied(self, relation: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-        """The judged relation with unjudged documents, had they been judged so."""
+    def applied(self, relation: pl.LazyFrame, keys: list[str], by: Sequence[str]) -> pl.LazyFrame:
+        """The judged relation with unjudged documents, had they been judged so; judgments are apart `by` some keys."""
         grade, rank = pl.col("relevance"), pl.col("rank")
         # A row without a document says that the query was judged, and nothing found.
         unjudged = grade.is_null() & pl.col("doc_id").is_not_null()
         relevant = rank >= self.first if self.last is None else rank.is_between(self.first, self.last)
         return relation.with_columns(
-            relevance=pl.when(~unjudged).then(grade).when(relevant).then(self._grade()).otherwise(0)
+            relevance=pl.when(~unjudged).then(grade).when(relevant).then(self._grade(by)).otherwise(0)
         ).with_columns(ideal_rank=grade.rank("ordinal", descending=True).over(keys))
 
-    def _grade(self) -> pl.Expr:
+    def _grade(self, by: Sequence[str]) -> pl.Expr:
         """The grade of a document judged relevant."""
         if self.highest is not None:
             return pl.lit(self.highest)
-        highest = pl.max_horizontal(pl.col("relevance").max(), self.least)
+        highest = pl.col("relevance").max()
+        highest = pl.max_horizontal(highest.over(by) if by else highest, self.least)
         return pl.when(highest > 0).then(highest).otherwise(1)
 
 

@@ -32,8 +32,9 @@ def grouped_with_bounds(
         for judging in judgings(measure.call):
             judged.setdefault(judging, []).append(measure)
     keys, values = _ranking_keys(relation, pair), []
+    by = pair.qrels.by if pair.qrels else pair.run.by
     for judging, of_judging in judged.items():
-        frame = reordered(judging.applied(relation, keys), pair.keys, ties)
+        frame = reordered(judging.applied(relation, keys, by), pair.keys, ties)
         if RANKING in keys and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.

@@ -2,7 +2,8 @@
 
 Conventions
     * Queries are numbered in the order in which the judgments name them, judgments by their rows, systems as they come.
-      The ranking of a system for a query has the number `system * queries + query`.
+      The ranking of a system for a query has the number `system * queries + query`. A query is what run and judgments
+      meet on, and a system what only the run has of its keys: of several columns an id is a struct.
     * Tables mostly come in pieces, consecutive rows with the same ids. An id is looked up once a piece.
     * The judgments are repeated for each system, and what is known of the documents it retrieved is scattered among
       them. So the relation has a row for each judgment of each system, and then one for each other document that
@@ -15,6 +16,7 @@ Conventions
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import Pair, search_duplicates
+from polars_ir.engine.pair import Pair, search_duplicates, systems_of
 from polars_ir.engine.prefilter import among
 from polars_ir.errors import DataError
 from polars_ir.language.words import place
@@ -48,14 +50,16 @@ class Judgments:
     per: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, per: tuple[str, ...] = (), *, relevant_only: bool = False) -> Judgments:
-        """Judgments with their queries numbered.
+    def of(
+        cls, rows: pl.DataFrame, keys: Sequence[str], per: tuple[str, ...] = (), *, relevant_only: bool = False
+    ) -> Judgments:
+        """Judgments with their queries numbered, which some columns distinguish.
 
         With `relevant_only` without those of documents judged not relevant, but for one, so that no query or judge is
         lost.
         """
-        pieces = Pieces.of(rows, ["query_id"])
-        ids = rows["query_id"][pieces.starts]
+        pieces = Pieces.of(rows, keys)
+        ids = pieces.ids(rows, keys)
         queries = ids.unique(maintain_order=True)
         query = pieces.spread(numbers_of(ids, queries))
         if relevant_only:
@@ -85,15 +89,24 @@ class Rankings:
     systems: pl.Series | None
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, queries: pl.Series | None = None, systems: pl.Series | None = None) -> Rankings:
-        """The rows with some queries, or with all; the systems are those of the rows unless they are passed."""
-        several = "run" in rows.columns
-        pieces = Pieces.of(rows, ["run", "query_id"] if several else ["query_id"])
-        ids = rows["query_id"][pieces.starts]
+    def of(
+        cls,
+        rows: pl.DataFrame,
+        keys: Sequence[str],
+        of_systems: Sequence[str],
+        queries: pl.Series | None = None,
+        systems: pl.Series | None = None,
+    ) -> Rankings:
+        """The rows with some queries, or with all; the systems are those of the rows unless they are passed.
+
+        The `keys` are those of rankings, of which some are `of_systems`, and the others of queries.
+        """
+        pieces = Pieces.of(rows, keys)
+        ids = pieces.ids(rows, list(itertools.filterfalse(of_systems.__contains__, keys)))
         queries = ids.unique(maintain_order=True) if queries is None else queries
         ranking = query = numbers_of(ids, queries)
-        if several:
-            of_pieces = rows["run"][pieces.starts]
+        if of_systems:
+            of_pieces = pieces.ids(rows, of_systems)
             systems = of_pieces.unique(maintain_order=True) if systems is None else systems
             fits = len(systems) * len(queries) < MOST_ROWS
             ranking = numbers_of(of_pieces, systems).cast(pl.UInt32 if fits else pl.UInt64) * len(queries) + query
@@ -101,7 +114,7 @@ class Rankings:
         if ranking.null_count():
             known = of_rows.is_not_null()
             rows, of_rows = rows.filter(known), of_rows.filter(known)
-        query = of_rows % max(len(queries), 1) if several else of_rows
+        query = of_rows % max(len(queries), 1) if of_systems else of_rows
         return cls(rows, query, of_rows, queries, systems)
 
     def only(self, kept: pl.Series) -> Rankings:
@@ -128,6 +141,12 @@ class Pieces:
         """The pieces of rows that agree in some columns."""
         number = functools.reduce(operator.add, map(pl.Series.rle_id, map(rows.get_column, columns)))
         return cls(number, starts_of(number))
+
+    def ids(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+        """The ids of the pieces, in some columns of the rows."""
+        if len(columns) == 1:
+            return rows[columns[0]][self.starts]
+        return rows.select(columns)[self.starts].to_struct("ids")
 
     def spread(self, values: pl.Series) -> pl.Series:
         """The value of each piece, in all of its rows."""
@@ -248,15 +267,17 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
         [column for column in pair.extra_columns if needs.whole or column in needs.columns] if needs.unjudged else []
     )
     columns = dict.fromkeys([*pair.run.keys, "doc_id", "score", *extra])
-    systems = None if pair.run.systems is None else pl.Series(pair.run.systems, dtype=pl.String)
-    run = Rankings.of(pair.run.select(*columns).collect(engine="in-memory"), judgments.queries, systems)
+    rows = pair.run.select(*columns).collect(engine="in-memory")
+    systems = None if pair.run.systems is None else _systems(pair)
+    run = Rankings.of(rows, pair.run.keys, pair.systems, judgments.queries, systems)
     hits = _hits(run, judgments)
     if needs.judged_only:
         grades = judgments.rows["relevance"][hits["judgment"]]
         run = run.only(_holds(run, hits["row"].filter(grades >= 0)))
         hits = _hits(run, judgments)
     judged = _holds(run, hits["row"])
-    pooled = _pooled(run, judgments) if "judged_elsewhere" in needs.columns else None
+    of_pool = [key for key in pair.run.by if key not in pair.systems]
+    pooled = _pooled(run, judgments, [*of_pool, "doc_id"]) if "judged_elsewhere" in needs.columns else None
     kept = (judged if pooled is None else judged | pooled).arg_true()
     kept = row_numbers(run.rows.height) if needs.unjudged else kept
     ranking, judgment, line = _rows(run, judgments, hits, kept, judged)
@@ -279,11 +300,24 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
     query = ranking
     if run.systems is not None:
         n_queries = max(len(judgments.queries), 1)
-        relation = {"run": run.systems[ranking // n_queries], **relation}
+        relation = _columns(pair.systems, run.systems[ranking // n_queries]) | relation
         query = ranking % n_queries
-    relation["query_id"] = judgments.queries[query]
+    relation |= _columns(
+        list(itertools.filterfalse(pair.systems.__contains__, pair.run.keys)), judgments.queries[query]
+    )
     # Rows known to be in the order of their rankings are grouped without a hash of each.
     return pl.DataFrame({**relation, RANKING: ranking.set_sorted() if ranking.is_sorted() else ranking})
+
+
+def _systems(pair: Pair) -> pl.Series:
+    """The systems of a dict, also those whose run is empty."""
+    systems = systems_of(pair.run, pair.systems).collect(engine="in-memory")
+    return systems.to_series() if len(pair.systems) == 1 else systems.select(pair.systems).to_struct("ids")
+
+
+def _columns(names: Sequence[str], ids: pl.Series) -> dict[str, pl.Series]:
+    """The columns of ids."""
+    return {names[0]: ids} if len(names) == 1 else dict(zip(names, ids.struct.unnest(), strict=True))
 
 
 def _hits(run: Rankings, judgments: Judgments) -> pl.DataFrame:
@@ -295,11 +329,11 @@ def _hits(run: Rankings, judgments: Judgments) -> pl.DataFrame:
     return rows.join(known.with_row_index("judgment"), on=known.columns).select("row", "judgment")
 
 
-def _pooled(run: Rankings, judgments: Judgments) -> pl.Series:
-    """True where the document of a row is judged for any query."""
-    pool = judgments.rows.select("doc_id").drop_nulls()
-    rows = run.rows.select("doc_id").with_row_index("row").filter(among(pool.columns, pool))
-    return _holds(run, rows.join(pool, on="doc_id", how="semi")["row"])
+def _pooled(run: Rankings, judgments: Judgments, columns: Sequence[str]) -> pl.Series:
+    """True where the document of a row is judged for any query that agrees in some columns."""
+    pool = judgments.rows.select(columns).drop_nulls()
+    rows = run.rows.select(columns).with_row_index("polars_ir: row").filter(among(pool.columns, pool))
+    return _holds(run, rows.join(pool, on=columns, how="semi")["polars_ir: row"])
 
 
 def _holds(run: Rankings, rows: pl.Series) -> pl.Series:

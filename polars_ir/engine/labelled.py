@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from polars_ir.engine.in_memory import RANKING, Rankings, places, row_numbers
@@ -27,13 +29,13 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     keys = [RANKING] if run.eager else run.keys
-    relation = _placed(rows, by_id=by_id) if run.eager else _planned(rows, run.keys, by_id=by_id)
+    relation = _placed(rows, run.keys, by_id=by_id) if run.eager else _planned(rows, run.keys, by_id=by_id)
     relation = relation.with_columns(n_retrieved=pl.len().over(keys))
     if needs.judged_only:
         relation, keys = _with_judgments(relation, left_out, run.keys), run.keys
     relation = relation.with_columns(
         ideal_rank=place("relevance").over(keys),
-        judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over("doc_id")).then(True),
+        judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over(*run.by, "doc_id")).then(True),
     )
     if not run.eager:
         relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, duplicates_of_a_plan(run.dtypes, run.names))
@@ -54,10 +56,10 @@ def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
     return pl.any_horizontal(pl.col(column).n_unique().over(*keys, "score") > 1 for column in columns)
 
 
-def _placed(plan: pl.LazyFrame, *, by_id: bool) -> pl.LazyFrame:
+def _placed(plan: pl.LazyFrame, keys: Sequence[str], *, by_id: bool) -> pl.LazyFrame:
     """The rows of a frame in memory, with the number of their ranking and their places in it."""
     rows = plan.collect(engine="in-memory")
-    rankings = Rankings.of(rows, rows["query_id"].unique())
+    rankings = Rankings.of(rows, keys, keys[:-1], rows["query_id"].unique())
     placed = places(rankings, row_numbers(rows.height), by_id=by_id)
     return rows.hstack([*placed, rankings.ranking.alias(RANKING)]).lazy()
 

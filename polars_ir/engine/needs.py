@@ -9,7 +9,6 @@ import polars as pl
 
 from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.pair import Pair
-from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, dropping, nearest, quoted
 from polars_ir.frames.table import MADE, Table
 from polars_ir.language.cover import is_greedy
@@ -20,10 +19,10 @@ from polars_ir.language.ties import is_weights, with_weights
 from polars_ir.language.words import Ties
 
 #: The columns that the judged relation can always give a measure.
-RELATION = ("run", *DOCUMENT, "relevance", *MADE)
+RELATION = ("run", "query_id", "doc_id", "relevance", *MADE)
 
 #: The columns that are read whatever the measures are.
-ALWAYS = frozenset({"run", *DOCUMENT, "relevance", "rank"})
+ALWAYS = frozenset({"run", "query_id", "doc_id", "relevance", "rank"})
 
 #: Those by which the documents of a tie are put in another order.
 OF_TIES = ("n_higher", "n_tied")
@@ -47,7 +46,8 @@ class Needs(NamedTuple):
     """The needs of a call.
 
     `columns` are those that measures name; of these some are made only for them. `whole` says that all others are kept
-    too. `per` is the column of the judgments that distinguishes several of one document. `unjudged` adds the documents
+    too. `per` is the column of the judgments that distinguishes several of one document, `by` are the keys of rankings
+    beside system and query. `unjudged` adds the documents
     that are not judged. `relevant_only` says that a document judged not relevant counts as an unjudged one.
     """
 
@@ -59,16 +59,19 @@ class Needs(NamedTuple):
     relevant_only: bool = False
     columns: frozenset[str] = frozenset({"n_retrieved"})
     whole: bool = True
+    by: tuple[str, ...] = ()
 
     def read_of(self, columns: list[str]) -> list[str]:
         """Those of some columns that may be read."""
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
 
-    def with_derived(self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation"]) -> pl.LazyFrame:
-        """The judgments, or the relation, with the columns that are made of them for the measures."""
+    def with_derived(
+        self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation"], **keys: Sequence[str]
+    ) -> pl.LazyFrame:
+        """The judgments, whose `keys` are those of a query, or the relation, with the columns made of them."""
         for record in DERIVED:
             if record.of == of and (named := sorted(filter(record.is_named, self.columns))):
-                frame = record.add(frame, *named)
+                frame = record.add(frame, *named, **keys)
         return frame.lazy()
 
 
@@ -79,6 +82,7 @@ def needs_of(
     judges: str | None = None,
     judged_only: bool = False,
     unjudged: bool = False,
+    by: Sequence[str] = (),
 ) -> Needs:
     """The needs of measures under some options; columns of the run, which only a pair of tables has, add to them."""
     columns = {column for measure in measures for column in measure.expression.meta.root_names()}
@@ -93,6 +97,7 @@ def needs_of(
         relevant_only=not (unjudged or judged_only) and all(map(reads_only_relevant, measures)),
         columns=ALWAYS.union(columns, [] if judges is None else [judges], OF_TIES if ties in ("best", "worst") else []),
         whole=False,
+        by=tuple(by),
     )
 
 
@@ -122,7 +127,7 @@ def check_columns(
     pair: Pair, measures: Sequence[Measured], needs: Needs, *, of_relation: Iterable[str] | None = None
 ) -> None:
     """Raise an error for a column that is nowhere, not even `of_relation`, where the kind has one of its own."""
-    keys = ("run", "query_id", pair.run.names["query_id"], *pair.splits)
+    keys = ("run", "query_id", pair.run.names["query_id"], *pair.splits, *pair.run.by)
     for name, expression, call in measures:
         if name in keys:
             raise ColumnError(
@@ -145,7 +150,7 @@ def check_columns(
 def _check_column(pair: Pair, measure: str, column: str, relation: Sequence[str] | None) -> None:
     """Raise an error for a column that is not in a relation of its own or, without one, in the judged relation."""
     of_qrels = pair.qrels.columns if pair.qrels else []
-    there = relation or [*RELATION, *of_qrels, *pair.extra_columns]
+    there = relation or [*RELATION, *pair.run.by, *of_qrels, *pair.extra_columns]
     if column not in there:
         roles = {table.names[role]: role for table in (pair.run, pair.qrels) if table for role in table.names}
         if column in roles:
@@ -158,7 +163,7 @@ def _check_column(pair: Pair, measure: str, column: str, relation: Sequence[str]
             f"measure {measure!r} reads the column {column!r}, which neither the judged relation nor the run "
             f"has.{nearest(column, others)} There are {quoted(others)}."
         )
-    if column not in RELATION and column in of_qrels and column in pair.run.columns:
+    if column not in (*RELATION, *pair.run.by) and column in of_qrels and column in pair.run.columns:
         raise ColumnError(
             f"measure {measure!r} reads {column!r}, which run and qrels both have.",
             fix=Fix("Drop or rename one of them", dropping("run", [column])),
@@ -176,7 +181,7 @@ def check_weights(name: str, weights: str, judgments: Table) -> None:
         )
     if not judgments.eager:
         return
-    subtopic = ["query_id", "subtopic"]
+    subtopic = [*judgments.keys, "subtopic"]
     rows = judgments.select(*subtopic, weights).drop_nulls("subtopic").collect(engine="in-memory")
     weight = pl.col(weights)
     sound = (weight.is_not_null() & weight.is_finite() & (weight >= 0)).fill_null(False)

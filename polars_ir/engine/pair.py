@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
@@ -26,6 +25,7 @@ TWICE = "polars_ir: twice"
 class Pair:
     """A run with its judgments, both checked; `qrels` is None where the run holds its grades itself.
 
+    `systems` are the keys of the run that judgments lack: each system is judged by the same ones.
     `splits` are the columns of the judgments that make rankings of their own, such as that of the judges, `keys` those
     that make one ranking with its judgments: the run's, and the splits. `rows` is the number of rows of both in memory,
     those of a LazyFrame not counted, and of all `preferences`. `extra_columns` are columns of the run that the judged
@@ -36,44 +36,51 @@ class Pair:
     qrels: Table | None
     prepared: PreparedJudgments | None = None
     preferences: int = 0
+    systems: list[str] = field(init=False)
     splits: list[str] = field(init=False)
     keys: list[str] = field(init=False)
     rows: int = field(init=False)
     extra_columns: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        of_qrels, splits = {"relevance"}, []
+        of_qrels, splits, shared = {"relevance"}, [], ["query_id"]
         if self.qrels:
-            of_qrels = set(self.qrels.columns)
+            of_qrels, shared = set(self.qrels.columns), self.qrels.keys
             splits = list(itertools.filterfalse(PARTS_OF_DOCUMENTS.__contains__, self.qrels.per))
-        known = of_qrels.union(("run", *DOCUMENT))
+        known = of_qrels.union(("run", "query_id", "doc_id"), self.run.by)
         extra = list(itertools.filterfalse(known.__contains__, self.run.columns))
+        systems = list(itertools.filterfalse(shared.__contains__, self.run.keys))
         rows = self.run.rows + (self.qrels.rows if self.qrels else 0) + self.preferences
-        vars(self).update(splits=splits, keys=[*self.run.keys, *splits], rows=rows, extra_columns=extra)
+        vars(self).update(
+            systems=systems, splits=splits, keys=[*self.run.keys, *splits], rows=rows, extra_columns=extra
+        )
 
     def kept(self, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
         """The result of `make`, of the judgments alone; of those that are prepared it is made once."""
         if self.prepared is None or self.qrels is None:
             return make()
-        return self.prepared.kept((*key, self.qrels.per), make)
+        return self.prepared.kept((*key, self.qrels.per, self.qrels.by), make)
 
 
-def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
-    """A run and its judgments with canonical columns and ids of one type, checked."""
+def pair_up(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[str] = ()) -> Pair:
+    """A run and its judgments with canonical columns and ids of one type, checked; `by` are keys of rankings."""
     if qrels is None:
         if per is not None:
             raise ColumnError(
                 f"judgments per {per!r} need qrels of their own; got none.",
                 fix=Fix("Pass them", Code("run.ir.evaluate(qrels, ['nDCG@10'])"), without_code=""),
             )
-        labelled = labelled_table(run)
+        labelled = labelled_table(run, by=by)
         search_duplicates(labelled)
         return Pair(labelled, None)
     prepared = qrels if isinstance(qrels, PreparedJudgments) else None
-    run_side = run_table(run)
-    table = prepared.kept(("table", per), lambda: _checked(qrels, per)) if prepared else qrels_table(qrels, per=per)
+    run_side = run_table(run, by=by)
+    if prepared:
+        table = prepared.kept(("table", per, by), lambda: _checked(qrels, per, by))
+    else:
+        table = qrels_table(qrels, per=per, by=by)
     if run_side.eager and not table.eager:
-        table = qrels_table(qrels.collect(), per=per)
+        table = qrels_table(qrels.collect(), per=per, by=by)
     run_side, qrels_side = same_types(run_side, table)
     if prepared is None:
         search_duplicates(qrels_side)
@@ -83,9 +90,9 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None) -> Pair:
     return Pair(run_side, qrels_side, prepared if qrels_side is table else None)
 
 
-def _checked(qrels: PreparedJudgments, per: str | None) -> Table:
+def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> Table:
     """Judgments as a table, searched for duplicates."""
-    table = qrels_table(qrels, per=per)
+    table = qrels_table(qrels, per=per, by=by)
     search_duplicates(table)
     return table
 
@@ -134,10 +141,15 @@ def retrieves_judged(pair: Pair) -> bool:
     """True if any retrieved document is judged for its query."""
     if pair.qrels is None:
         return True
-    judged = pair.run.select(*DOCUMENT).join(pair.qrels.select(*DOCUMENT), on=DOCUMENT, how="semi")
+    document = pair.qrels.document
+    judged = pair.run.select(*document).join(pair.qrels.select(*document), on=document, how="semi")
     return judged.head(1).collect(engine=pair.run.engine).height > 0
 
 
-def systems_of(run: Table) -> pl.LazyFrame:
-    """The systems there are, as a column `run`."""
-    return run.select("run").unique() if run.systems is None else pl.LazyFrame({"run": run.systems})
+def systems_of(run: Table, keys: Sequence[str] = ("run",)) -> pl.LazyFrame:
+    """The systems there are, by some keys of a run; those of a dict are there for any other key."""
+    if run.systems is None or "run" not in keys:
+        return run.select(*keys).unique()
+    systems = pl.LazyFrame({"run": run.systems})
+    others = list(filter("run".__ne__, keys))
+    return run.select(*others).unique().join(systems, how="cross") if others else systems

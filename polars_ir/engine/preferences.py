@@ -13,6 +13,7 @@ Conventions
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -40,8 +41,6 @@ OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevan
 #: All columns of the relation of preferences, beside its keys.
 RELATION = ("judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
 
-JUDGE = ["query_id", "judge"]
-
 
 @dataclass(frozen=True)
 class Preferences:
@@ -57,7 +56,7 @@ class Preferences:
     documents: pl.LazyFrame
 
 
-def preference_table(judgments: object) -> Table:
+def preference_table(judgments: object, by: Sequence[str] = ()) -> Table:
     """Preference judgments in any form as a table with `query_id`, `judge`, `group`, `doc_id` and `relevance`.
 
     They are levels (`doc_id`, `relevance`) or pairs of documents (`preferred`, `other`); a pair is a group of two.
@@ -69,11 +68,11 @@ def preference_table(judgments: object) -> Table:
             fix=Fix("Collect it first", collecting("qrels")),
         )
     frame = to_polars("qrels", judgments, column="relevance").lazy().collect(engine="in-memory")
-    table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame)
+    table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame, by=by)
     rows = table.all_columns().collect(engine="in-memory")
     absent = {"judge": pl.lit("0"), "group": pl.lit(0)}
     rows = rows.with_columns(**{column: value for column, value in absent.items() if column not in rows.columns})
-    rows = rows.select(*JUDGE, "group", "doc_id", "relevance")
+    rows = rows.select(*table.keys, "judge", "group", "doc_id", "relevance")
     for column in ("judge", "group"):
         if count := rows[column].null_count():
             remedy = Fix("Leave them out", without_nulls("qrels", column))
@@ -84,43 +83,47 @@ def preference_table(judgments: object) -> Table:
 
 def preferences_of(table: Table) -> Preferences:
     """The preferences of judges and those implied; an error where those of a judge contradict each other."""
-    rows = table.all_columns().collect(engine="in-memory")
-    check_duplicates("qrels", rows, [*JUDGE, "group", "doc_id"], table.names)
+    rows, judge = table.all_columns().collect(engine="in-memory"), [*table.keys, "judge"]
+    check_duplicates("qrels", rows, [*judge, "group", "doc_id"], table.names)
     relevant = pl.col("relevance") > 0
-    documents = rows.group_by(*JUDGE, "doc_id").agg(relevant=relevant.any(), always=relevant.all())
+    documents = rows.group_by(*judge, "doc_id").agg(relevant=relevant.any(), always=relevant.all())
     _check_relevance(rows, documents, table)
     documents = documents.drop("always").with_row_index("judgment")
 
     # Levels are paired before documents, so that none of the many pairs is made that are no preference.
-    numbered = rows.join(documents, on=[*JUDGE, "doc_id"])
-    levels = numbered.group_by(*JUDGE, "group", "relevance").agg("judgment")
-    pairs = levels.join(levels, on=[*JUDGE, "group"]).filter(pl.col("relevance") > pl.col("relevance_right"))
+    numbered = rows.join(documents, on=[*judge, "doc_id"])
+    levels = numbered.group_by(*judge, "group", "relevance").agg("judgment")
+    pairs = levels.join(levels, on=[*judge, "group"]).filter(pl.col("relevance") > pl.col("relevance_right"))
     # One group orders its documents completely: nothing follows from it but what it says.
-    several = rows.group_by(JUDGE).agg(pl.col("group").n_unique() > 1)
+    several = rows.group_by(judge).agg(pl.col("group").n_unique() > 1)
     complete, partial = (
-        pairs.join(several.filter(pl.col("group") == partial), on=JUDGE, how="semi")
+        pairs.join(several.filter(pl.col("group") == partial), on=judge, how="semi")
         .select(preferred="judgment", other="judgment_right")
         .explode("preferred", empty_as_null=False)
         .explode("other", empty_as_null=False)
         for partial in (False, True)
     )
     pairs = pl.concat([complete, _with_implied(partial.unique(), documents, table)])
-    pairs = pairs.with_columns(n_judges=pl.lit(1, pl.UInt32) if _one_judge(rows) else _comparing(pairs, documents))
-    preferring = pairs.select(judgment="preferred").unique().join(documents, on="judgment").select(JUDGE).unique()
-    others = documents.join(preferring, on=JUDGE, how="anti").group_by(JUDGE)
+    pairs = pairs.with_columns(
+        n_judges=pl.lit(1, pl.UInt32) if _one_judge(rows, table) else _comparing(pairs, documents, table)
+    )
+    preferring = pairs.select(judgment="preferred").unique().join(documents, on="judgment").select(judge).unique()
+    others = documents.join(preferring, on=judge, how="anti").group_by(judge)
     pairs = pl.concat([pairs, others.agg(preferred=pl.col("judgment").first()).select("preferred")], how="diagonal")
     return Preferences(pairs.lazy(), documents.lazy())
 
 
-def relate_pairs(preferences: Preferences, ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def relate_pairs(
+    preferences: Preferences, ranks: pl.LazyFrame, keys: list[str], of_query: Sequence[str] = ("query_id",)
+) -> pl.LazyFrame:
     """The relation of preferences: one row per key and preference of a judge, with the places of both documents.
 
-    `ranks` has the `keys`, `doc_id` and `rank` (null when not retrieved) of every judged document. A judge without any
-    preference has one row, in which the documents are null.
+    `ranks` has the `keys` of rankings, those `of_query` among them, `doc_id` and `rank` (null when not retrieved) of
+    every judged document. A judge without any preference has one row, in which the documents are null.
     """
-    of_judge, systems = [*keys, "judge"], [key for key in keys if key != "query_id"]
+    of_judge, systems = [*keys, "judge"], [key for key in keys if key not in of_query]
     ranked = ranks.select(*keys, "doc_id", "rank")
-    documents = preferences.documents.join(ranked, on=["query_id", "doc_id"], nulls_equal=True)
+    documents = preferences.documents.join(ranked, on=[*of_query, "doc_id"], nulls_equal=True)
     retrieved, relevant = pl.col("rank").is_not_null(), pl.col("relevant")
     nonrelevant = ~relevant & pl.col("doc_id").is_not_null()
     # Documents that were not retrieved come last, by their ids, as in trec_eval.
@@ -199,7 +202,8 @@ def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Table) 
     """Raise a `DataError` for documents that a judge finds relevant in one group and not relevant in another."""
     undecided = documents.filter(pl.col("relevant") & ~pl.col("always"))
     if undecided.height:
-        shown = rows.join(undecided, on=[*JUDGE, "doc_id"], how="semi").sort(*JUDGE, "doc_id", "group")
+        judge = [*table.keys, "judge"]
+        shown = rows.join(undecided, on=[*judge, "doc_id"], how="semi").sort(*judge, "doc_id", "group")
         raise DataError.rows(
             "qrels",
             "in which a judge finds a document relevant (above 0) in one group and not relevant in another",
@@ -219,7 +223,7 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
         circular = implied.filter(pl.col("preferred") == pl.col("other"))
         if circular.height:
             shown = documents.join(circular, left_on="judgment", right_on="preferred", how="semi")
-            shown = shown.select(*JUDGE, "doc_id").sort(*JUDGE, "doc_id")
+            shown = shown.select(*table.keys, "judge", "doc_id").sort(*table.keys, "judge", "doc_id")
             raise DataError(
                 f"what a judge prefers must be an order; in qrels {shown.height} documents are in a "
                 "cycle of preferences.",
@@ -232,15 +236,15 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
             return pairs
 
 
-def _one_judge(rows: pl.DataFrame) -> bool:
+def _one_judge(rows: pl.DataFrame, table: Table) -> bool:
     """True if each query has one judge."""
-    return bool(rows.group_by("query_id").agg(pl.col("judge").n_unique() == 1)["judge"].all())
+    return bool(rows.group_by(table.keys).agg(pl.col("judge").n_unique() == 1)["judge"].all())
 
 
-def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame) -> pl.Series:
+def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) -> pl.Series:
     """The number of judges who prefer one of the two documents of a pair to the other."""
     # The same number for a document of a query, whoever judged it, looked up by the number of the judgment.
-    of_query = documents.select(pl.struct("query_id", "doc_id").rank("dense"))["query_id"]
+    of_query = documents.select(pl.struct(table.document).rank("dense")).to_series()
     first, second = (of_query.gather(pairs[role]) for role in ("preferred", "other"))
     two = pl.DataFrame({"first": first, "second": second})
     lower, upper = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")

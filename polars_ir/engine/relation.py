@@ -23,7 +23,7 @@ from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.pair import Pair, is_searched, pair_up, search_duplicates, systems_of
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preference_table, preferences_of, relate_pairs
-from polars_ir.engine.ranking import DOCUMENT, reordered
+from polars_ir.engine.ranking import reordered
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.table import Table
@@ -105,7 +105,7 @@ def _plan_of_plans(qrels: Table, ranked_whole: str | None) -> Plan:
     if ranked_whole:
         return Plan("by sorting", f"not all is in memory, and {ranked_whole}")
     if qrels.eager:
-        queries = qrels.select("query_id").select(pl.col("query_id").n_unique()).collect(engine="in-memory")
+        queries = qrels.select(*qrels.keys).select(pl.struct(qrels.keys).n_unique()).collect(engine="in-memory")
         way, reason = _by_judgments(qrels.rows, int(queries.item()))
         return Plan(way, f"the run is not in memory, and {reason}")
     # A parted plan would make a greedy ranking once for each part.
@@ -153,8 +153,8 @@ def _judgments(pair: Pair, needs: Needs) -> Judgments | None:
     def numbered() -> Judgments:
         rows = qrels.all_columns().collect(engine="in-memory")
         if made:
-            rows = needs.with_derived(rows, "judgments").collect(engine="in-memory")
-        return Judgments.of(rows, qrels.per, relevant_only=needs.relevant_only)
+            rows = needs.with_derived(rows, "judgments", keys=qrels.keys).collect(engine="in-memory")
+        return Judgments.of(rows, qrels.keys, qrels.per, relevant_only=needs.relevant_only)
 
     made = needs.columns.difference(RELATION)
     return pair.kept(("numbers", made, needs.relevant_only), numbered)
@@ -168,27 +168,28 @@ def _stands_together(run: Table) -> bool:
 
 def _paired(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, Needs]:
     """The run with its judgments, and the needs with the unjudged documents where a column of the run is read."""
-    pair = pair_up(run, qrels, per=needs.per)
+    pair = pair_up(run, qrels, per=needs.per, by=needs.by)
     check_columns(pair, measures, needs)
     return pair, needs if needs.columns.isdisjoint(pair.extra_columns) else needs._replace(unjudged=True)
 
 
 def _of_preferences(run: Any, judgments: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, pl.LazyFrame]:
     """The run with the documents that preferences are about, and the relation of preferences."""
-    preferences = preferences_of(preference_table(judgments))
+    table = preference_table(judgments, needs.by)
+    preferences = preferences_of(table)
     relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
-    documents = preferences.documents.select("query_id", "doc_id").unique().with_columns(relevance=relevance)
-    pair = pair_up(run, documents.collect())
+    documents = preferences.documents.select(*table.document).unique().with_columns(relevance=relevance)
+    pair = pair_up(run, documents.collect(), by=needs.by)
     check_columns(pair, measures, needs, of_relation=OF_PREFERENCES)
     ranks = reordered(relate(pair, Needs(ties=needs.ties)), pair.keys, needs.ties)
     # Ids of the two sides may have met in another type.
-    ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in DOCUMENT)
+    ids = (pl.col(column).cast(pair.run.dtypes[column]) for column in table.document)
     preferences = replace(preferences, documents=preferences.documents.with_columns(ids))
     if pair.run.eager:
-        systems = systems_of(pair.run).collect(engine="in-memory").height if "run" in pair.keys else 1
+        systems = systems_of(pair.run, pair.systems).collect(engine="in-memory").height if pair.systems else 1
         of_one = preferences.pairs.select(pl.len()).collect(engine="in-memory").item()
         pair = replace(pair, preferences=systems * of_one)
-    return pair, relate_pairs(preferences, ranks, pair.keys)
+    return pair, relate_pairs(preferences, ranks, pair.keys, table.keys)
 
 
 #: The relations of kinds of judgments that are not documents and grades.

@@ -6,7 +6,20 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, as_text, casting, closest, quoted
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DtypeError,
+    Fix,
+    as_text,
+    casting,
+    closest,
+    nearest,
+    option,
+    quoted,
+    renaming,
+    the,
+)
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
 
 #: The most distinct text grades for which the error suggests a mapping.
@@ -135,7 +148,8 @@ def misfit(
 ) -> DtypeError:
     """The error for a column whose dtype does not fit its role, and the code that makes one that does."""
     if role not in ("score", "relevance"):
-        return DtypeError.of_column(table, name, "strings or integers", dtype, _as_id(table, name, dtype))
+        wanted = "strings or integers" if role in ROLES else "strings, integers, dates, times or Booleans"
+        return DtypeError.of_column(table, name, wanted, dtype, _as_id(table, name, dtype))
     fix = Fix("Cast it", casting(table, name, pl.Float64, categorical=dtype != pl.String and isinstance(dtype, TEXT)))
     if dtype.is_nested():
         fix = Fix("Give each row one number")
@@ -143,6 +157,43 @@ def misfit(
         texts = frame[name].cast(pl.String).drop_nulls() if isinstance(frame, pl.DataFrame) else None
         fix = (_grades_of if role == "relevance" else _scores_of)(table, name, texts, fix)
     return DtypeError.of_column(table, name, "numbers", dtype, fix)
+
+
+def check_keys(
+    table: str, by: Sequence[str], names: Mapping[str, str], schema: Mapping[str, pl.DataType], taken: Sequence[str]
+) -> None:
+    """Raise a `ColumnError` for keys that are no columns of a table, or columns of another meaning."""
+    for name in by:
+        if name not in schema:
+            says = (
+                f"has no column {name!r}, which {option('by')} says tells its rankings apart; it has {quoted(schema)}."
+            )
+            near = nearest(name, [column for column in schema if column not in names.values()])
+            raise ColumnError(says, about=table, near=near)
+        role = next((role for role, column in names.items() if column == name), None)
+        if role in ("run", "query_id"):
+            raise ColumnError(f"tell rankings apart anyway; leave {name!r} out.", about=option("by"))
+        if role or name in taken or name.startswith("hit_"):
+            says = f"names a column {name!r} of {the(table)}, which has another meaning here."
+            raise ColumnError(says, about=option("by"), fix=Fix("Rename it", renaming(table, {name: f"{name}_key"})))
+
+
+def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
+    """The error for a key of rankings that run and judgments have in columns of two types."""
+    side, dtype, wanted = ("run", run, qrels) if isinstance(run, TEXT) else ("qrels", qrels, run)
+    makes = "str.to_date()" if wanted == pl.Date else f"cast(pl.{wanted!r})"
+    if isinstance(dtype, TEXT) and isinstance(wanted, pl.Datetime):
+        makes = "str.to_datetime()"
+    return DtypeError(
+        f"a key must have one type on both sides; column {name!r} is {run} in the run and {qrels} in the qrels.",
+        fix=Fix(
+            "Convert one",
+            Code(
+                f"{side}.with_columns(pl.col({name!r}).{makes})",
+                f"{side}.assign(**{{{name!r}: pd.to_datetime({side}[{name!r}])}})",
+            ),
+        ),
+    )
 
 
 def _grades_of(table: str, name: str, texts: pl.Series | None, cast: Fix) -> Fix:
@@ -181,6 +232,12 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
         return Fix(words, casting(table, name, pl.Int64))
     if isinstance(dtype, (pl.List, pl.Array)):
         return Fix("Give each of them a row", Code(f"{table}.explode({name!r})"))
+    if isinstance(dtype, pl.Struct):
+        fields = f"{column}.struct.unnest()"
+        as_one = Code(
+            f"{table}.with_columns(pl.concat_str({fields}, separator='/').alias({name!r}))", as_text(table, name).pandas
+        )
+        return Fix("An id is one value: take the field that it is, or write them as one text", as_one)
     if dtype == pl.Binary:
         text = Code(
             f"{table}.with_columns({column}.bin.encode('hex'))",

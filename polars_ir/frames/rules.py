@@ -196,9 +196,10 @@ def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:
     return pl.any_horizontal(map(wrong_value, dict.fromkeys(("query_id", "doc_id", "score", *keys))))
 
 
-def wrong_qrels_row() -> pl.Expr:
-    """True of a row of qrels that can not be evaluated."""
-    return wrong_value("query_id") | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
+def wrong_qrels_row(keys: Sequence[str] = ("query_id",)) -> pl.Expr:
+    """True of a row of qrels that can not be evaluated; `keys` are those that it meets rankings by."""
+    wrong_key = pl.any_horizontal(map(wrong_value, keys))
+    return wrong_key | (~nothing_judged() & (wrong_value("doc_id") | wrong_grade()))
 
 
 def wrong_value(role: str) -> pl.Expr:

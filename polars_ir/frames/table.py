@@ -19,6 +19,9 @@ from polars_ir.language.names import canonical_name
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
 MADE = ("rank", "ideal_rank", "n_retrieved", "n_higher", "n_tied", "judged_elsewhere")
 
+#: Names that no key of rankings may have, since plans make such columns; also those that begin with `hit_`.
+OF_PLANS = ("hit", "before")
+
 #: The roles that a run must have, and those that it may have: all but those of judgments.
 KEYS_OF_RUN = ("query_id", "doc_id")
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
@@ -34,9 +37,10 @@ class Table:
     several judgments of a document, if there are such. Without document ids (`numbered`) rows have numbers in their
     place, which are no order of documents.
 
-    `eager` is true of rows in memory, `rows` their number (0 for a LazyFrame, whose rows are not counted yet). `keys`
-    are the columns that make a ranking one ranking: the query, and the system where there are several. `columns` are
-    the canonical ones, and the others under their own names.
+    `by` are columns that tell rankings apart, such as that of days. `eager` is true of rows in memory, `rows` their
+    number (0 for a LazyFrame, whose rows are not counted yet). `keys` are the columns that make a ranking one ranking:
+    `by`, the system where there are several, and last the query; `document` are those of a row of it. `columns` are the
+    canonical ones, and the others under their own names.
     """
 
     about: str
@@ -46,9 +50,11 @@ class Table:
     systems: tuple[str, ...] | None = None
     per: tuple[str, ...] = ()
     numbered: bool = False
+    by: tuple[str, ...] = ()
     eager: bool = field(init=False)
     rows: int = field(init=False)
     keys: list[str] = field(init=False)
+    document: list[str] = field(init=False)
     columns: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,8 +64,8 @@ class Table:
                 rows += frame.height
             else:
                 eager = False
-        keys = list(filter(self.dtypes.__contains__, SPLITTING))
-        vars(self).update(eager=eager, rows=rows, keys=keys, columns=list(self.dtypes))
+        keys = [*self.by, *filter(self.dtypes.__contains__, SPLITTING)]
+        vars(self).update(eager=eager, rows=rows, keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))
 
     @property
     def engine(self) -> Literal["in-memory", "streaming"]:
@@ -135,10 +141,10 @@ def may_repeat(keys: pl.LazyFrame) -> bool:
     return hashes.n_unique() < len(hashes)
 
 
-def run_table(run: object, *, check: bool = True) -> Table:
-    """A run in any form as a table with `query_id`, `doc_id`, `score`, and `run` where it has one."""
+def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> Table:
+    """A run in any form as a table with `query_id`, `doc_id`, `score`, `run` where it has one, and the keys `by`."""
     if isinstance(run, Mapping) and holds_systems(run):
-        return _several_systems(run, check=check)
+        return _several_systems(run, check=check, by=by)
     frame = to_polars("run", run, column="score")
     schema = frame.collect_schema()
     names = _names("run", schema, KEYS_OF_RUN, OTHERS_OF_RUN)
@@ -148,11 +154,14 @@ def run_table(run: object, *, check: bool = True) -> Table:
             raise advice.lacking("run", "score", (*ROLES["score"].names, "rank"), schema.names(), spare)
         names["score"] = names["rank"]
     names.pop("rank", None)
-    return _table("run", frame, names, without=("relevance", *MADE), check=check)
+    return _table("run", frame, names, without=("relevance", *MADE), check=check, by=by)
 
 
-def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) -> Table:
-    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per`, if any."""
+def qrels_table(qrels: object, *, per: str | None = None, check: bool = True, by: Sequence[str] = ()) -> Table:
+    """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per`, if any.
+
+    Of the keys `by` it has those that the judgments have.
+    """
     frame = to_polars("qrels", qrels, column="relevance")
     if isinstance(frame, pl.LazyFrame) and not isinstance(qrels, pl.LazyFrame):
         frame = frame.collect()  # of an Arrow dataset or stream; only a plan of the user's own is not ours to collect
@@ -170,10 +179,11 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True) ->
             if per in taken:
                 raise ColumnError.not_per(per, taken)
         names[per] = find_per(per, schema.names())
-    return _table("qrels", frame, names, without=without, check=check, per=() if per is None else (per,))
+    by = tuple(filter(schema.__contains__, by))
+    return _table("qrels", frame, names, without=without, check=check, per=() if per is None else (per,), by=by)
 
 
-def labelled_table(frame: object) -> Table:
+def labelled_table(frame: object, *, by: Sequence[str] = ()) -> Table:
     """A frame that holds scores and grades side by side; without document ids its rows are `numbered`."""
     table = to_polars("run", frame, column="score")
     schema = table.collect_schema()
@@ -185,7 +195,7 @@ def labelled_table(frame: object) -> Table:
         # Falling, and all of as many digits, so that they fall as text, too.
         table = table.with_columns(doc_id=2 * 10**15 - pl.int_range(pl.len(), dtype=pl.Int64))
         names["doc_id"] = "doc_id"
-    return _table("run", table, names, without=MADE, ungraded=True, numbered=numbered)
+    return _table("run", table, names, without=MADE, ungraded=True, numbered=numbered, by=by)
 
 
 def per_query_table(per_query: object, about: str = "per_query") -> Table:
@@ -211,7 +221,7 @@ def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
 
     A table in memory without any id takes the type of the other.
     """
-    for role in ("query_id", "doc_id"):
+    for role in (*qrels.by, "query_id", "doc_id"):
         own, others = run.dtypes[role], qrels.dtypes[role]
         if own == others:
             continue
@@ -221,6 +231,8 @@ def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
             qrels = qrels.cast(role, own)
         elif own.is_integer() != others.is_integer() and _holds_none(run, role):
             run = run.cast(role, others)
+        elif role in qrels.by:
+            raise advice.of_two_types(role, own, others)
         else:
             raise DtypeError.different_ids(run.names[role], own, qrels.names[role], others)
     return run, qrels
@@ -232,8 +244,10 @@ def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame |
     if values == "id":
         if isinstance(dtype, TEXT) or (dtype == pl.Null and role != "run"):
             return pl.String()
-        if dtype.is_integer():
-            return dtype if dtype in WIDE else pl.Int64()
+        # Days tell systems and rankings apart; ids of documents and queries are also compared as text.
+        is_day = dtype.is_temporal() and (role == "run" or role not in ROLES)
+        if dtype.is_integer() or is_day or (dtype == pl.Boolean and role not in ROLES):
+            return dtype if is_day or dtype in (*WIDE, pl.Boolean) else pl.Int64()
     elif dtype.is_numeric():
         if fold(name) == "rank" and not dtype.is_float():
             # Its negative stands for the score, which an unsigned number has not.
@@ -265,13 +279,17 @@ def _table(
     without: Sequence[str] = (),
     ungraded: bool = False,
     check: bool = True,
+    by: Sequence[str] = (),
     **others: Any,
 ) -> Table:
     """The table of a frame, its dtypes checked, and its values where they are in memory."""
     make: dict[str, pl.Expr] = {}
     dtypes: dict[str, pl.DataType] = {}
-    taken = {*names, *names.values(), *without}
     schema = frame.collect_schema()
+    if by:
+        advice.check_keys(about, by, names, schema, (*ROLES, *MADE, *OF_PLANS))
+        names = {**names, **dict(zip(by, by, strict=True))}
+    taken = {*names, *names.values(), *without}
     for role, name in names.items():
         dtypes[role] = fitting(about, role, name, schema[name], frame)
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
@@ -289,7 +307,7 @@ def _table(
             if values.null_count() or (values.dtype.is_float() and not math.isfinite(values.sum())):
                 check_values(about, frame, names, ungraded=ungraded)
                 break
-    return Table(about, ((frame, make),), dtypes, dict(names), **others)
+    return Table(about, ((frame, make),), dtypes, dict(names), by=tuple(by), **others)
 
 
 def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
@@ -327,9 +345,9 @@ def _spelt_alike(tables: Mapping[str, Table]) -> dict[str, Table]:
     return alike
 
 
-def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
+def _several_systems(runs: Mapping[Any, Any], *, check: bool, by: Sequence[str]) -> Table:
     """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
-    tables = _with_ids_of_others({str(system): run_table(run, check=check) for system, run in runs.items()})
+    tables = _with_ids_of_others({str(system): run_table(run, check=check, by=by) for system, run in runs.items()})
     if len(tables) < len(runs):
         raise InputTypeError(f"two systems have one name as text; got {', '.join(map(repr, runs))}.")
     try:
@@ -337,7 +355,7 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
     except UnicodeEncodeError as error:
         raise InputTypeError.no_text("run", error) from None
     tables = {system: _of_one_system(system, table) for system, table in tables.items()}
-    first = _of_one_type("run", tables, KEYS_OF_RUN)
+    first = _of_one_type("run", tables, (*KEYS_OF_RUN, *by))
     shared = {
         column: dtype
         for column, dtype in first.dtypes.items()
@@ -353,7 +371,8 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool) -> Table:
         for system, table in guarded.items()
         for frame, make in table.sources
     )
-    return Table("run", sources, {"run": pl.String(), **shared}, {**first.names, "run": "run"}, tuple(tables))
+    names = {**first.names, "run": "run"}
+    return Table("run", sources, {"run": pl.String(), **shared}, names, tuple(tables), by=tuple(by))
 
 
 def _of_one_system(system: str, table: Table) -> Table:

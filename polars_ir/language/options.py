@@ -115,6 +115,17 @@ def column(of: str) -> Value[str]:
     return Value(f"the name of a column of {of}", lambda value: isinstance(value, str), str)
 
 
+def columns(of: str) -> Value[list[str]]:
+    """The name of a column, or of several."""
+    return Value(
+        f"the name of a column of {of}, or a list of such",
+        lambda names: (
+            isinstance(names, str)
+            or (isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names))
+        ),
+    )
+
+
 def anything() -> Value[Any]:
     """Any value: the function itself checks it."""
     return Value("anything", lambda _: True)

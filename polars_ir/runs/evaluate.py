@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
-from polars_ir.engine.pair import Pair
+from polars_ir.engine.pair import Pair, systems_of
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.errors import MeasureError, OptionError, option
@@ -61,8 +61,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, nothing collected; pandas for pandas)
-        `run` (String, if the run has several), the query column under its name in the run, and a column per measure
-        (Float64; counts are Int64), sorted by system and query.
+        The keys of `by`, `run` (String, if the run has several), the query column under its name in the run, and a
+        column per measure (Float64; counts are Int64), sorted by keys, system and query.
 
     Warns
     -----
@@ -120,7 +120,9 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     if judges is not None and judged_only:
         says = f"condenses one list for all judges; it does not go with {option('judges')}."
         raise OptionError(says, about=option("judged_only", True))
-    needs = needs_of(measured, ties=ties, judges=judges, judged_only=judged_only, unjudged=options["bounds"])
+    by = [options["by"]] if isinstance(options["by"], str) else list(dict.fromkeys(options["by"] or ()))
+    of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
+    needs = needs_of(measured, **of_call)
     if needs.kind.refuses:
         values = {"judges": judges, "bounds": options["bounds"], "judged_only": judged_only}
         values["ties"] = "expected" if ties == "expected" else None
@@ -129,7 +131,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
                 raise OptionError.not_for_kind(option(name, value), needs.kind.name)
     if ties == "expected":
         measured = [measure._replace(expression=_expectation(measure)) for measure in measured]
-        needs = needs_of(measured, ties=ties, judges=judges, judged_only=judged_only, unjudged=options["bounds"])
+        needs = needs_of(measured, **of_call)
     return Resolved(run, measured, needs)
 
 
@@ -149,12 +151,15 @@ def _planned(
     result = grouped(ranked, pair, measured, options["undefined"], marks)
     if options["bounds"]:
         result = grouped_with_bounds(result, relation, pair, measured, needs.ties)
-    if options["missing"] == "skip":
+    # Judgments of a day are those of the systems that were run on it.
+    parts = pair.run.keys[:-1] if pair.qrels and pair.qrels.by else []
+    if options["missing"] == "skip" or parts:
         # The run itself says which queries it answers: a condensed list can be empty. A semi-join with an empty run, or
         # a filter rewritten as one, would skip the guard on the qrels.
-        kept = "polars_ir: kept"
-        answered = pair.run.select(*pair.run.keys).unique().with_columns(pl.lit(True).alias(kept))
-        result = result.join(answered, on=pair.run.keys, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
+        answers, kept = options["missing"] == "skip", "polars_ir: kept"
+        there = pair.run.select(*pair.run.keys).unique() if answers else systems_of(pair.run, parts)
+        there, on = there.with_columns(pl.lit(True).alias(kept)), pair.run.keys if answers else parts
+        result = result.join(there, on=on, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
     columns = {"query_id": pair.run.names["query_id"]}
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured)

@@ -5,10 +5,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args
 
 from polars_ir.language.names import Names
-from polars_ir.language.options import Option, Value, any_number, anything, column, is_whole, one_of, or_none, truth
+from polars_ir.language.options import (
+    Option,
+    Value,
+    any_number,
+    anything,
+    column,
+    columns,
+    is_whole,
+    one_of,
+    or_none,
+    truth,
+)
 from polars_ir.language.words import Ties
 
 Missing = Literal["zero", "skip"]
@@ -27,6 +39,16 @@ JudgedOnly: TypeAlias = Annotated[
 class Evaluating(TypedDict, total=False):
     """The options of an evaluation."""
 
+    by: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            None,
+            or_none(columns("the run"), "where there is one of each"),
+            "Columns of the run that tell rankings of a query and system apart, such as 'date' or ['date', 'tenant']: "
+            "keys of the result, before the system. Judgments that have such a column are of its value, others of all. "
+            "The rows are those of each part of the run, evaluated alone.",
+        ),
+    ]
     missing: Annotated[
         Missing,
         Option(

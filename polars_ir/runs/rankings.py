@@ -6,7 +6,7 @@ memory is searched for duplicates up to a size (`engine/pair.py`); bad values of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import polars as pl
@@ -70,15 +70,15 @@ def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, wh
     rows = oriented(run.guarded(), *columns, lower_is_better=lower_is_better)
     if run.eager and run.rows >= tuning.TUNING.streaming_rows:
         # In one chunk, in which ids and numbers are looked up in a fraction of the time.
-        rows = _placed(rows.collect().rechunk()).lazy()
+        rows = _placed(rows.collect().rechunk(), run.keys).lazy()
     else:
         rows = rows.with_columns(rank=place("score").over(run.keys))
     return rows if whole else rows.with_columns(pl.col("score").cast(pl.Float64))
 
 
-def _placed(rows: pl.DataFrame) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Rows in memory with their ranks, found by number: a third of the time, and less where they stand in order."""
-    rankings = Rankings.of(rows)
+    rankings = Rankings.of(rows, keys, keys[:-1])
     ranks = places(rankings, row_numbers(rows.height), by_id=True)["rank"]
     return rows.with_columns(ranks.cast(pl.UInt32))
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, retrieves_judged
-from polars_ir.errors import Code, Fix, Setting, door, option, quoted, the, warn
+from polars_ir.errors import Code, Fix, Setting, door, dropping, option, quoted, the, warn
 from polars_ir.frames.roles import fold
 from polars_ir.frames.table import Table
 from polars_ir.language.measure import CATALOG, Call
@@ -28,6 +28,9 @@ HITS, ANSWERED = "polars_ir: hits", "polars_ir: answered"
 
 #: A column that is true once the warnings of a plan are issued.
 WARNED = "polars_ir: warned"
+
+#: A system, by the values of its keys.
+System = tuple[Any, ...]
 
 #: The number of systems or measures that a warning names.
 NAMED = 3
@@ -81,7 +84,7 @@ class Warner:
 
 def with_warnings(result: pl.LazyFrame, pair: Pair, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
     """The result of a plan without its marks, and with measures that each hang on the warnings."""
-    read = [*(column for column in ("run",) if column in pair.run.keys), pair.run.names["query_id"], *marks]
+    read = [*pair.run.keys[:-1], pair.run.names["query_id"], *marks]
     warner = Warner(replace(pair, prepared=None), missing)  # what is kept is not to be pickled with a plan
     # A method of an expression would wrap it in a function that can not be imported, and so not be pickled.
     done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
@@ -144,6 +147,8 @@ def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
     """Warn of systems that share nothing with the judgments, or answer few queries."""
     if pair.qrels is None:
         return
+    if pair.qrels.by:
+        _warn_of_no_judgments(pair.run, pair.qrels)
     systems = _without_hits(result, pair)
     if systems != []:
         _warn_of_nothing_shared(pair, pair.qrels, systems)
@@ -151,23 +156,33 @@ def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
         _warn_of_few_answers(result, pair)
 
 
-def _without_hits(result: pl.DataFrame, pair: Pair) -> list[Any] | None:
+def _without_hits(result: pl.DataFrame, pair: Pair) -> list[System] | None:
     """The systems that retrieved no judged document; None if there is no other, or none at all."""
     if not result[HITS].any():
         return [] if retrieves_judged(pair) else None
-    if "run" not in pair.run.keys:
+    if not (systems := pair.run.keys[:-1]):
         return []
-    silent = result.group_by("run").agg(pl.col(HITS).any()).filter(~pl.col(HITS))["run"].sort().to_list()
-    return [system for system in silent if not retrieves_judged(_of_systems(pair, [system]))]
+    silent = result.group_by(systems).agg(pl.col(HITS).any()).filter(~pl.col(HITS)).sort(systems)
+    return [system for system in silent.select(systems).rows() if not retrieves_judged(_of_systems(pair, [system]))]
 
 
-def _of_systems(pair: Pair, systems: list[Any]) -> Pair:
+def _of_systems(pair: Pair, systems: Sequence[System]) -> Pair:
     """The pair with the rows of some systems."""
-    rows = pair.run.all_columns().filter(pl.col("run").is_in(systems))
+    keys = pair.run.keys[:-1]
+    named = pl.LazyFrame(systems, {key: pair.run.dtypes[key] for key in keys}, orient="row")
+    rows = pair.run.all_columns().join(named, on=keys, how="semi")
     return Pair(pair.run.made_of(rows), pair.qrels)
 
 
-def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[Any] | None) -> None:
+def _named(pair: Pair, systems: Sequence[System]) -> str:
+    """The first of some systems, by the values of their keys, and how many others there are."""
+    keys = pair.run.keys[:-1]
+    if keys == ["run"]:
+        return _some([name for (name,) in systems])
+    return _some(_texts(keys, systems))
+
+
+def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[System] | None) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
     judged = qrels.select("query_id", "doc_id").head(1).collect(engine=qrels.engine)
     if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect(engine=qrels.engine).is_empty():
@@ -175,7 +190,7 @@ def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[Any] | None)
     run, of_systems = pair.run, ""
     if systems is not None:
         run = _of_systems(pair, systems).run
-        of_systems = f" of {_some(systems)}"
+        of_systems = f" of {_named(pair, systems)}"
     queries = run.select("query_id").join(qrels.select("query_id"), on="query_id", how="semi")
     role = "doc_id" if queries.head(1).collect(engine=run.engine).height else "query_id"
     problem = {
@@ -186,12 +201,26 @@ def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[Any] | None)
     warn(f"{problem}; ids of {the('run')} are {of_run}, of {the('qrels')} {of_qrels}.")
 
 
+def _warn_of_no_judgments(run: Table, qrels: Table) -> None:
+    """Warn of parts of a run that the judgments, which have its keys, say nothing of."""
+    by = list(qrels.by)
+    without = run.select(*by).unique().join(qrels.select(*by).unique(), on=by, how="anti").sort(by)
+    if parts := without.collect(engine=run.engine).rows():
+        fix = Fix(f"If they are of all, leave {quoted(by)} out of them", dropping("qrels", by))
+        warn(f"{the('qrels')} have no rows of {_some(_texts(by, parts))}, which the result lacks.", fix=fix)
+
+
+def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:
+    """The values of some keys as texts."""
+    return [", ".join(f"{key} {value!s}" for key, value in zip(keys, each, strict=True)) for each in values]
+
+
 def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
     """Warn of runs that answer fewer than half of the judged queries: most of a mean is then made of zeros.
 
     The message holds no numbers, so that Python shows it once where a loop evaluates many slices.
     """
-    systems = ["run"] if "run" in pair.run.keys else []
+    systems = pair.run.keys[:-1]
     if not _few(result, HITS, systems):
         return  # who finds judged documents for half of them answers these
     if ANSWERED not in result.columns:
@@ -205,7 +234,7 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
             f"({option('by')}), or leave the others out",
             Setting("missing", "skip"),
         )
-        run = f"{the('run')} of {_some(few)}" if systems else the("run")
+        run = f"{the('run')} of {_named(pair, few)}" if systems else the("run")
         warn(
             f"{run} answers fewer than half of the judged queries, and each that it does not answer counts 0.", fix=fix
         )
@@ -216,7 +245,7 @@ def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
     if not systems:
         return [True] if 2 * int(result[column].sum()) < result.height else []
     share = pl.col(column).cast(pl.Float64).fill_null(0).mean()
-    return result.group_by(systems).agg(share).filter(pl.col(column) < 0.5)["run"].sort().to_list()
+    return result.group_by(systems).agg(share).filter(pl.col(column) < 0.5).select(systems).sort(systems).rows()
 
 
 def of_file() -> str:

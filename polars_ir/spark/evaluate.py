@@ -98,6 +98,10 @@ def evaluate(
         raise OptionError(
             "needs rows in an order, which those of a Spark frame have not. Use another.", about=option("ties", "input")
         )
+    if options["by"]:
+        raise OptionError(
+            "goes with tables in Polars and pandas; evaluate each part of a Spark frame.", about=option("by")
+        )
     if partitions is not None:
         check("partitions", partitions, count())
     if broadcast not in (None, True, False):

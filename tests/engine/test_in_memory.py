@@ -23,7 +23,7 @@ def test_a_piece_starts_wherever_an_id_changes():
 
 def test_rankings_of_queries_without_a_number_are_left_out():
     rows = pl.DataFrame({"run": ["a", "a", "b"], "query_id": ["q", "p", "p"], "score": [1.0, 2.0, 3.0]})
-    rankings = Rankings.of(rows, pl.Series(["o", "p"]))
+    rankings = Rankings.of(rows, ["run", "query_id"], ["run"], pl.Series(["o", "p"]))
     assert rankings.systems.to_list() == ["a", "b"]
     assert (rankings.ranking.to_list(), rankings.query.to_list()) == ([1, 3], [1, 1])
     assert rankings.rows["score"].to_list() == [2.0, 3.0]

@@ -31,7 +31,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
     command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
     command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
-    add_options(command, Evaluating)
+    add_options(command, Evaluating, without=["by"])
     add_limits(command)
     add_output(command)
 
