@@ -22,7 +22,7 @@ import polars.selectors as cs
 from polars_ir.errors import printable
 from polars_ir.files.writers import write_table
 from polars_ir.per_query.gate import as_json, as_markdown, as_text
-from polars_ir.tables.beside import p_text
+from polars_ir.tables.cells import p_text
 
 #: The name of standard output where a file is wanted.
 STDOUT = "-"

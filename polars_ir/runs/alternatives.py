@@ -38,11 +38,17 @@ DECIMALS = 15
 Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 
 
-def one_measure(measure: Measures, what: str) -> Measured:
-    """The one measure of a call of `what`; an error for several, and for one that is not of a query's documents."""
+def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: bool = True) -> Measured:
+    """The one measure of a call of `what`; an error for several, and for one that is not of a query's documents.
+
+    It may be one `of_parts` of documents, such as subtopics; where `what` needs qrels, None in their place is an error.
+    """
     measured = resolve_one(measure, what)
-    if not (kind := kind_of(measured.expression)).by_document:
+    kind = kind_of(measured.expression)
+    if not kind.by_document or (kind.part and not of_parts):
         raise OptionError.not_for_kind(what, kind.name)
+    if qrels is None:
+        raise OptionError(f"{what} needs qrels, by which runs are measured; got None.")
     if "judged_elsewhere" in measured.expression.meta.root_names():
         raise MeasureError(
             f"{what} takes each query by itself; {measured.name!r} reads the judgments of others. Take Judged or unj."

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, OptionError, only
+from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, only
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
@@ -69,10 +69,8 @@ def diff(
     >>> differences.select("query_id", "query_difference", "doc_id", "rank_a", "rank_b", "difference").rows()
     [('q', 0.5, 'd2', 2, None, 0.5)]
     """
-    measured = one_measure(measure, "diff")
+    measured = one_measure(measure, "diff", qrels)
     n_queries = check("n_queries", n_queries, or_none(count(), "for all"))
-    if qrels is None:
-        raise OptionError("diff needs qrels, by which both runs are measured; got None.")
     runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     ranking: dict[str, Any] = {"ties": options["ties"], "judged_only": options["judged_only"]}
     query, name = run_table(runs, check=False).names["query_id"], measured.name

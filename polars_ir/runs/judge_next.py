@@ -16,7 +16,6 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.relation import collect_checked
 from polars_ir.errors import OptionError, check_systems, option
 from polars_ir.frames.kinds import SameKind
-from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import Measured, Measures
 from polars_ir.language.options import check, count, or_none, takes
 from polars_ir.runs.alternatives import (
@@ -96,18 +95,18 @@ def judge_next(
     >>> ir.judge_next(runs, {"q": {"d1": 1, "d9": 0}}, "P@2").rows()
     [('q', 'd3', 1, 1, 0.5, 'b', 'a'), ('q', 'd2', 1, 2, 0.5, 'a', 'b')]
     """
-    measured = one_measure(measure, "judge_next")
-    if (kind := kind_of(measured.expression)) is not DOCUMENTS:
-        raise OptionError.not_for_kind("judge_next", kind.name)
-    if qrels is None:
-        raise OptionError("judge_next needs qrels, to which judgments could be added; got None.")
+    measured = one_measure(measure, "judge_next", qrels, of_parts=False)
     depth = check("depth", depth, or_none(count()))
     n = check("n", n, or_none(count()))
     frames = in_memory(frames_of(runs))
     pair, plan = relation_of(frames, qrels, measured)
     relation = collect_checked(pair, plan)
     systems = sorted(systems_of(pair.run).collect().to_series().to_list()) if "run" in pair.run.keys else []
-    _check_baseline(baseline, systems)
+    if baseline is not None:
+        if not systems:
+            says = "needs several systems; the run is of one. Give a dict of runs by system."
+            raise OptionError(says, about=option("baseline", baseline))
+        check_systems("baseline", [baseline], list(map(str, systems)))
     candidates = _candidates(relation, depth or cutoff_of(measured) or DEPTH)
     changes = _changes(measured, relation, candidates, pair)
     moving = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
@@ -181,14 +180,3 @@ def _swings(changes: pl.DataFrame, systems: list[Any], baseline: str | None) -> 
         favours=pl.when(gains).then("system").otherwise("other"),
         against=pl.when(gains).then("other").otherwise("system"),
     )
-
-
-def _check_baseline(baseline: str | None, systems: list[Any]) -> None:
-    if baseline is None:
-        return
-    if not systems:
-        raise OptionError(
-            "needs several systems; the run is of one. Give a dict of runs by system.",
-            about=option("baseline", baseline),
-        )
-    check_systems("baseline", [baseline], list(map(str, systems)))

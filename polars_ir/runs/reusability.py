@@ -15,7 +15,6 @@ from polars_ir.engine.pair import Pair, pair_up
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, OptionError, check_systems
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import Measured, Measures, is_cost
 from polars_ir.language.options import check, count, or_none, takes
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_of, in_memory, one_measure
@@ -93,11 +92,7 @@ def reusability(
     >>> reusable.select("run", "mean", "mean_without", "rank", "rank_without", "passed_by", "n_judgments").rows()
     [('b', 1.0, 0.5, 1, 1, ['a', 'c'], 1), ('a', 0.5, 0.5, 2, 2, [], 0), ('c', 0.5, 0.5, 2, 2, [], 1)]
     """
-    measured = one_measure(measure, "reusability")
-    if (kind := kind_of(measured.expression)) is not DOCUMENTS:
-        raise OptionError.not_for_kind("reusability", kind.name)
-    if qrels is None:
-        raise OptionError("reusability needs qrels, from which judgments are taken; got None.")
+    measured = one_measure(measure, "reusability", qrels, of_parts=False)
     depth = check("depth", depth, or_none(count()))
     frames = in_memory(frames_of(runs))
     pair = pair_up(frames, qrels)

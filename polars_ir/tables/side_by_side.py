@@ -87,8 +87,8 @@ def side_by_side(
     >>> "RR: 0.5000 of old, 1.0000 of new" in page, "Cats &amp; dogs" in page
     (True, True)
     """
-    measured, query_ids = one_measure(measure, "side_by_side"), ids_of(query_id)
-    _check(query_ids, names, qrels)
+    measured, query_ids = one_measure(measure, "side_by_side", qrels), ids_of(query_id)
+    _check(query_ids, names)
     runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     judgments = to_polars("qrels", qrels, column="relevance")
     check_judged(query_ids, judgments, runs)
@@ -107,14 +107,12 @@ def side_by_side(
     return _page(heading, f"{measured.name}: {figures}", names, cells)
 
 
-def _check(query_ids: pl.Series, names: Sequence[str], qrels: Any) -> None:
-    """Raise an `OptionError` unless the call has one query, two names, and judgments."""
+def _check(query_ids: pl.Series, names: Sequence[str]) -> None:
+    """Raise an `OptionError` unless the call has one query, and two names."""
     if len(query_ids) != 1:
         raise OptionError(f"must be one query here; got {query_ids.to_list()!r:.80}.", about="query_id")
     if not isinstance(names, (list, tuple)) or len(names) != 2:
         raise OptionError(f"must be the names of both systems, as in ('old', 'new'); got {names!r:.80}.", about="names")
-    if qrels is None:
-        raise OptionError("side_by_side needs qrels, by which both runs are measured; got None.")
 
 
 def _places(rows: pl.DataFrame) -> dict[Any, int | None]:

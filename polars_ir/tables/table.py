@@ -24,8 +24,17 @@ from polars_ir.per_query.shared.options import Marking
 from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.per_query.summarize import summarize
 from polars_ir.tables import typesetting
-from polars_ir.tables.beside import beside, check_parts, parts_of
-from polars_ir.tables.cells import cells_of, in_percent, note_on_best, note_on_marks, note_on_queries, times_of
+from polars_ir.tables.cells import (
+    beside,
+    cells_of,
+    check_parts,
+    in_percent,
+    note_on_best,
+    note_on_marks,
+    note_on_queries,
+    parts_of,
+    times_of,
+)
 
 Format = Literal["gt", "html", "latex", "markdown"]
 FORMATS = get_args(Format)

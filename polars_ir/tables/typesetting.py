@@ -15,8 +15,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_ir.errors import Fix, warn
-from polars_ir.tables.beside import MINUS
-from polars_ir.tables.cells import UNDEFINED
+from polars_ir.tables.cells import MINUS, UNDEFINED
 
 #: LaTeX's text for characters that are its commands. A bracket or an asterisk that opens a row would be taken
 #: for an option of the line break before it.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from suite import examples
 
 import polars_ir as ir
-from polars_ir.fusion.tuning.folds import folds_of
+from polars_ir.fusion.tuning.trials import folds_of
 
 SCORES = st.sampled_from([-2.5, -1.0, 0.0, 0.1, 0.2, 0.30000000000000004, 1.0, 3.0, 1e6])
 WEIGHTS = st.sampled_from([0.1, 0.2, 0.3, 0.5, 1.0, 2.0])

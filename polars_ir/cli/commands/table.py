@@ -13,7 +13,7 @@ from polars_ir.cli.output import say
 from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_options, add_runs_instead
 from polars_ir.language.options import options_of
 from polars_ir.per_query.shared.options import Marking
-from polars_ir.tables.beside import PARTS
+from polars_ir.tables.cells import PARTS
 from polars_ir.tables.table import table
 
 #: The texts that a table can be, and the endings of their files.

@@ -17,13 +17,13 @@ from polars_ir.fusion.dialects import Missing, fusion_of
 from polars_ir.fusion.fuse import scored, termed
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.methods import TRAINED, Method
-from polars_ir.fusion.tuning.folds import folds_of
 from polars_ir.fusion.tuning.trials import (
     Candidates,
     Experiment,
     Trial,
     candidates_of,
     figures,
+    folds_of,
     measured,
     trials_of,
 )

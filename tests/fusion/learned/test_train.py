@@ -10,7 +10,7 @@ import pytest
 import polars_ir as ir
 from polars_ir.fusion.learned.learners import LEARNERS, SEGFUSE_ENDS
 from polars_ir.fusion.methods import TRAINED
-from polars_ir.fusion.tuning.folds import folds_of
+from polars_ir.fusion.tuning.trials import folds_of
 
 PYDOCS = ir.datasets.load("pydocs")
 

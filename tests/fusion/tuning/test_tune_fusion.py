@@ -10,8 +10,7 @@ import pytest
 import polars_ir as ir
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import systems_of, table_of
-from polars_ir.fusion.tuning.folds import folds_of
-from polars_ir.fusion.tuning.trials import Candidates, candidates_of, simplex
+from polars_ir.fusion.tuning.trials import Candidates, candidates_of, folds_of, simplex
 from polars_ir.fusion.tuning.tune_fusion import EQUAL, SINGLE, TUNED
 
 PYDOCS = ir.datasets.load("pydocs")
