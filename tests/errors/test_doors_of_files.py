@@ -8,10 +8,9 @@ import json
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from doors import check_words, never_made, noted
+from serving import Quiet, serving
 
 import polars_ir as ir
 from polars_ir.cli import main
@@ -250,7 +250,7 @@ LENGTHS = {
 }
 
 
-class Server(BaseHTTPRequestHandler):
+class Server(Quiet, BaseHTTPRequestHandler):
     """Sends a run, and says that it has as many bytes as its name says."""
 
     def do_GET(self) -> None:
@@ -261,17 +261,11 @@ class Server(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(RUN)
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    web = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=web.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{web.server_port}"
-    web.shutdown()
-    web.server_close()
+    with serving(Server) as address:
+        yield address
 
 
 @pytest.mark.parametrize("path", LENGTHS)

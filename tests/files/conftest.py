@@ -1,9 +1,7 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Write = Callable[..., Path]
+from reading import Write
 
 
 @pytest.fixture

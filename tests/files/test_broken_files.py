@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from reading import Reader, Write, message, qrels_readers, readers, run_readers
 
 from polars_ir.errors import FileError
-from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+from polars_ir.files import read_run, scan_run
 from polars_ir.files.finding.file import LONGEST
 
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
-
 RUN_LINE = "q1 Q0 d1 1 0.5 tag\n"
-run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
-qrels_readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
-readers = pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
 engines = pytest.mark.parametrize("engine", ["streaming", "in-memory"])
-
-
-def message(reader: Reader, path: Path, **options: Any) -> str:
-    """The error of a reader of a file, without the folder's path."""
-    with pytest.raises(FileError) as caught:
-        reader(path, **options)
-    return str(caught.value).replace(f"{path.parent}/", "")
 
 
 @run_readers
@@ -168,7 +154,7 @@ def test_a_file_of_no_bytes_is_an_error(write: Write, reader: Reader, name: str)
     assert message(reader, write("", name)) == f"{name}: the file is empty: no line holds data."
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+@readers
 def test_one_empty_file_among_several_is_an_error(write: Write, reader: Reader) -> None:
     line = RUN_LINE if reader in (read_run, scan_run) else "q1 0 d1 1\n"
     with pytest.raises(FileError, match=r"b\.run: the file is empty"):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import gzip
 import tempfile
-import threading
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 import pytest
+from serving import Quiet, serving
 
 import polars_ir as ir
 from polars_ir.cli import main
@@ -43,7 +43,7 @@ BODIES = {
 NAMES_OF_ZEROS = [path for path, body in BODIES.items() if body is ZEROS]
 
 
-class Hostile(BaseHTTPRequestHandler):
+class Hostile(Quiet, BaseHTTPRequestHandler):
     """Answers with `BODIES`, and some paths otherwise than servers should."""
 
     asked: ClassVar[list[tuple[str, str | None]]] = []
@@ -84,22 +84,6 @@ class Hostile(BaseHTTPRequestHandler):
         with suppress(OSError):  # the reader has gone
             while True:
                 self.wfile.write(part)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving(handler: Callable[..., Any]) -> Iterator[str]:
-    """The address of a web server."""
-    web = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    web.daemon_threads = True
-    threading.Thread(target=web.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{web.server_port}"
-    finally:
-        web.shutdown()
-        web.server_close()
 
 
 @pytest.fixture(scope="module")
@@ -251,9 +235,8 @@ def test_runs_of_one_name_are_called_by_their_addresses(server: str) -> None:
 def test_a_server_need_not_send_parts(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_bytes(RUN)
 
-    class Plain(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+    class Plain(Quiet, SimpleHTTPRequestHandler):
+        """A server of files."""
 
     with serving(partial(Plain, directory=str(tmp_path))) as address:
         assert read_run(f"{address}/a.run").rows() == [("q1", "a", 1, 0.5)]

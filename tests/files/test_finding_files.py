@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from reading import Write, readers, run_readers
 
 from polars_ir.errors import FileError, InputTypeError, OptionError
-from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
+from polars_ir.files import read_qrels, read_run, scan_run
 
-Write = Callable[..., Path]
 LINE = "q1 Q0 d1 1 0.5 tag\n"
-readers = pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
 
 
 @readers
@@ -134,7 +132,7 @@ def test_a_file_that_must_be_unpacked_says_how(write: Write, reader: Any, name: 
 
 
 @pytest.mark.parametrize("name", ["a", "a.2019", "a.parq", "a.dat"])
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_parquet_and_arrow_are_known_by_their_first_bytes(tmp_path: Path, name: str, reader: Any) -> None:
     frame = pl.DataFrame({"q_id": ["q"], "doc_id": ["d"], "score": [1.0]})
     for write_table in [frame.write_parquet] + ([frame.write_ipc] if name != "a.parq" else []):
@@ -143,7 +141,7 @@ def test_parquet_and_arrow_are_known_by_their_first_bytes(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", ["x[1].ndjson", "x?.ndjson", "x*.ndjson"])
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_a_table_whose_name_is_a_pattern_is_read_and_no_other(tmp_path: Path, name: str, reader: Any) -> None:
     frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]})
     frame.write_ndjson(tmp_path / name)
@@ -178,7 +176,7 @@ def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path) -> None:
         read_run(tmp_path / "pipe")
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_an_unknown_format_names_those_there_are(write: Write, reader: Any) -> None:
     with pytest.raises(
         OptionError, match=r"format must be one of 'trec', 'msmarco', .*; got 'parkett'\. Did you mean 'parquet'"
@@ -186,7 +184,7 @@ def test_an_unknown_format_names_those_there_are(write: Write, reader: Any) -> N
         reader(write(LINE), format="parkett")
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_a_run_is_never_beir(write: Write, reader: Any) -> None:
     with pytest.raises(OptionError, match="got 'beir'"):
         reader(write(LINE), format="beir")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from reading import Write
 
 from polars_ir.errors import FileError
 from polars_ir.files import tag_of
-
-Write = Callable[..., Path]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from reading import Reader, Write, message, qrels_readers, run_readers
 
 import polars_ir as ir
 from polars_ir.errors import FileError, IRWarning
-from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
-
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
+from polars_ir.files import read_qrels, read_run
 
 
 def hit(document: Any, score: Any) -> dict[str, Any]:
@@ -59,28 +57,21 @@ def save(write: Write) -> Callable[..., Path]:
     return lambda content, name="a.json": write(json.dumps(content), name)
 
 
-def message(reader: Reader, path: Path) -> str:
-    """The error of a reader of a file, without the folder's path."""
-    with pytest.raises(FileError) as caught:
-        reader(path)
-    return str(caught.value).replace(f"{path.parent}/", "")
-
-
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_the_hits_of_a_rank_eval_response_are_a_run(save: Write, reader: Reader) -> None:
     frame = reader(save(RESPONSE)).lazy().collect()
     assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     assert frame.rows() == [("q1", "a", 2.5), ("q1", "c", 1.0)]
 
 
-@pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
+@qrels_readers
 def test_the_ratings_of_a_request_are_judgments(save: Write, reader: Reader) -> None:
     frame = reader(save(REQUEST)).lazy().collect()
     assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64}
     assert frame.rows() == [("q1", "a", 2), ("q1", "z", 0), ("q2", None, None)]
 
 
-@pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
+@qrels_readers
 def test_the_ratings_of_a_response_are_judgments_with_a_warning(save: Write, reader: Reader) -> None:
     with pytest.warns(IRWarning, match="has only the ratings of documents that were found") as caught:
         frame = reader(save(RESPONSE)).lazy().collect()
@@ -88,7 +79,7 @@ def test_the_ratings_of_a_response_are_judgments_with_a_warning(save: Write, rea
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_search_responses_under_their_queries_are_a_run(save: Write, reader: Reader) -> None:
     path = save({"q1": search(hit("a", 1.5), hit("b", 1)), "q2": search()})
     assert reader(path).lazy().collect().rows() == [("q1", "a", 1.5), ("q1", "b", 1.0)]

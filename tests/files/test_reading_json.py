@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +14,17 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from reading import Reader, Write, message, qrels_readers, run_readers
 from suite import examples
 
 import polars_ir as ir
 from polars_ir.errors import FileError
-from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run, tag_of
-
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
+from polars_ir.files import read_qrels, read_run, tag_of
 
 RUN = {"q1": {"d1": 0.5, "d2": 2}, "007": {"d 1": -1e-3}}
-run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
-qrels_readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
 
 ids = st.text(st.characters(exclude_categories=("Cs",)), max_size=5)
 scores = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**9)
-
-
-def message(reader: Reader, path: Path, **options: Any) -> str:
-    """The error of a reader of a file, without the folder's path."""
-    with pytest.raises(FileError) as caught:
-        reader(path, **options)
-    return str(caught.value).replace(f"{path.parent}/", "")
 
 
 @run_readers

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from reading import Reader, Write, message
 
 import polars_ir as ir
-from polars_ir.errors import FileError, OptionError
+from polars_ir.errors import OptionError
 from polars_ir.files import read_qrels, read_run, scan_qrels
 
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
 readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
 
 LETOR4 = (
@@ -26,13 +23,6 @@ LETOR4 = (
     "1 qid:10035 1:0.130742 2:0.000000 46:0.000000 #docid = GX140-98-13566007 inc = 1 prob = 0.0701303\n"
 )
 MSLR = "2 qid:1 1:3 2:0 136:0 \n1 qid:1 1:3 2:2 136:0 \n0 qid:2 1:3 2:0 136:0 \n3 qid:1 1:1 2:0 136:0 \n"
-
-
-def message(reader: Reader, path: Path, **options: Any) -> str:
-    """The error of a reader of a file, without the folder's path."""
-    with pytest.raises(FileError) as caught:
-        reader(path, **options)
-    return str(caught.value).replace(f"{path.parent}/", "")
 
 
 @readers

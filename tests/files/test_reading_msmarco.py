@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import Reader, Write, message, qrels_readers, run_readers
 from suite import examples
 
 import polars_ir as ir
 from polars_ir.errors import FileError
-from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run, tag_of
-
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
-
-run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
-qrels_readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
-
-
-def message(reader: Reader, path: Path, **options: Any) -> str:
-    """The error of a reader of a file, without the folder's path."""
-    with pytest.raises(FileError) as caught:
-        reader(path, **options)
-    return str(caught.value).replace(f"{path.parent}/", "")
+from polars_ir.files import read_qrels, read_run, scan_run, tag_of
 
 
 @run_readers

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import Reader, Write, message, run_readers
 from suite import examples
 
 from polars_ir.errors import FileError, IRError
 from polars_ir.files import read_qrels, read_run, scan_run
 
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
-
 LINE = '{"query_id": "q", "docno": "d", "score": 1}\n'
-run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
-
-
-def message(reader: Reader, path: Path) -> str:
-    """The error of a reader of a file, without the folder's path."""
-    with pytest.raises(FileError) as caught:
-        reader(path)
-    return str(caught.value).replace(f"{path.parent}/", "")
 
 
 @run_readers
@@ -116,7 +104,7 @@ def test_what_can_be_scanned_can_be_collected(tmp_path_factory: pytest.TempPathF
         assert read_run(path).equals(plan.collect())
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 @pytest.mark.parametrize("id", [r"\ud800", r"q\uDC00", r"\ud83d\ude00\ud83d", r"\\\ud800"])
 def test_half_of_a_character_is_an_error(write: Write, reader: Any, id: str) -> None:
     line = f'{{"query_id":"{id}","doc_id":"d","score":1}}'

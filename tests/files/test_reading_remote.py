@@ -5,22 +5,21 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from reading import Write, run_readers
+from serving import Quiet, serving
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_run
-
-Write = Callable[..., Path]
 
 FRAME = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "score": [0.5, 1.5]})
 RUN = b"q1 Q0 a 1 0.5 bm25\nq2 Q0 b 1 1.5 bm25\n"
@@ -57,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[str]:
     """The address of a web server that gives parts of files, as object stores do."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
             self.answer(body=False)
 
@@ -87,17 +86,11 @@ def server(folder: Path) -> Iterator[str]:
                 return max(size - int(last), 0), size - 1
             return int(first), min(int(last or size), size - 1)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=web.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{web.server_port}"
-    web.shutdown()
-    web.server_close()
+    with serving(Handler) as address:
+        yield address
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_is_read_from_the_web(server: str, name: str, reader: Any) -> None:
     assert_frame_equal(reader(f"{server}/{name}").lazy().collect().select(FRAME.columns), FRAME)
@@ -143,7 +136,7 @@ def test_a_missing_remote_file_is_an_error_with_the_reason(server: str, name: st
 @pytest.mark.parametrize(
     "name", ["no.run", "no.txt", "no.csv", "no.parquet", "no.arrow", "no.ndjson", "no.json", "wrong.run"]
 )
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_no_message_has_a_secret_of_a_url(server: str, reader: Any, name: str) -> None:
     url = f"{server.replace('://', '://user:pw1@')}/{name}?token=abc1"
     with pytest.raises(FileError) as caught:

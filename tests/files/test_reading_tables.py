@@ -10,15 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from reading import Reader, Write, qrels_readers, readers, run_readers
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 
-Write = Callable[..., Path]
-Reader = Callable[..., Any]
-
-run_readers = pytest.mark.parametrize("reader", [read_run, scan_run])
-qrels_readers = pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
 FRAME = pl.DataFrame({"qid": [1, 2], "docno": ["a", "b"], "score": [0.5, 1.5], "note": [None, "x"]})
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "a.parquet": FRAME.write_parquet,
@@ -33,14 +29,14 @@ typed = pytest.mark.parametrize("name", WRITERS)
 
 
 @typed
-@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+@readers
 def test_a_typed_table_is_read_as_it_is(tmp_path: Path, name: str, reader: Reader) -> None:
     WRITERS[name](tmp_path / name)
     assert_frame_equal(reader(tmp_path / name).lazy().collect(), FRAME)
 
 
 @typed
-@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+@readers
 def test_text_is_no_typed_table(write: Write, name: str, reader: Reader) -> None:
     said = (
         ", line 1: this is no JSON at column 1: " if name in ("a.ndjson", "a.jsonl") else ": the file can not be read: "
@@ -263,7 +259,7 @@ def test_a_column_that_first_comes_far_down_is_read(tmp_path):
     assert read_run(tmp_path / "a.ndjson").columns == ["qid", "docno", "score", "run"]
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels])
+@readers
 @pytest.mark.parametrize(
     ("header", "problem"),
     [

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from reading import Write, qrels_readers, run_readers
 
 import polars_ir as ir
 from polars_ir.errors import FileError
@@ -24,7 +25,6 @@ from polars_ir.files import read_qrels, read_run, scan_qrels, scan_run
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the real runs are not beside this checkout")
 
-Write = Callable[..., Path]
 Row = tuple[Any, ...]
 
 
@@ -151,7 +151,7 @@ def test_a_late_odd_line_is_read_right(write: Write, late: str) -> None:
 
 
 @pytest.mark.parametrize("blank", [" ", "\t"])
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_an_id_with_a_blank_is_no_document_whose_score_is_its_rank(write: Write, reader: Any, blank: str) -> None:
     lines = [blank.join(["q", "Q0", document, "1", "3.5", "tag"]) + "\n" for document in ("d", "my doc")]
     with pytest.raises(
@@ -173,7 +173,7 @@ def test_an_id_of_two_words_is_never_read_as_another_row(words, rank, score, of_
             read_run(path)
 
 
-@pytest.mark.parametrize("reader", [read_qrels, scan_qrels])
+@qrels_readers
 def test_a_comment_with_the_fields_of_a_row_is_skipped_with_a_warning(write: Write, reader: Any) -> None:
     path = write("# judged by ann\n#ai 0 d1 1\nq2 0 d2 1\n#ai 0 d3 0\n# q3 0 d1 1\n", "a.qrels")
     with pytest.warns(ir.IRWarning, match=r"a.qrels, line 2 \(and 1 more\): a comment with .* '#ai 0 d1 1'. No query"):
@@ -226,7 +226,7 @@ def test_several_runs_are_told_apart_by_their_tags(write: Write, tmp_path: Path)
     assert frame["run"].to_list() == ["one", "two"]
 
 
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_a_run_whose_lines_have_several_tags_is_named_by_its_file(write: Write, reader: Any) -> None:
     both_systems = write("q Q0 d 1 1 bm25\nq Q0 e 1 1 dense\n", "fused.run")
     frame = reader([both_systems, write("q Q0 d 1 1 bm25\n", "a.run")]).lazy().collect()

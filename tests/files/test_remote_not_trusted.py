@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from serving import Quiet, serving
 
 import polars_ir as ir
 from polars_ir.cli import main
@@ -33,16 +33,10 @@ URLS = [
 ]
 
 
-class Hostile(BaseHTTPRequestHandler):
+class Hostile(Quiet, BaseHTTPRequestHandler):
     """Answers `/to/URL` by leading there, `/endless` with lines and no length, and all else with a run."""
 
-    def do_HEAD(self) -> None:
-        self.answer()
-
     def do_GET(self) -> None:
-        self.answer()
-
-    def answer(self) -> None:
         if self.path.startswith("/to/"):
             self.send_response(302)
             self.send_header("Location", self.path.removeprefix("/to/"))
@@ -72,18 +66,15 @@ class Hostile(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(part)
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a web server that means no good."""
-    web = ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
-    threading.Thread(target=web.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{web.server_port}"
-    web.shutdown()
-    web.server_close()
+    with serving(Hostile) as address:
+        yield address
 
 
 @pytest.mark.parametrize("reader", [read_run, scan_run, read_qrels, scan_qrels, tag_of, ir.read_trec_eval])

@@ -12,13 +12,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from reading import Write, run_readers
 
 import polars_ir as ir
 from polars_ir.errors import FileError, OptionError
 from polars_ir.files import read_beir, read_qrels, read_run, scan_qrels, scan_run, tag_of, write_run
 from polars_ir.files.finding.file import SMALL, _blocks
 
-Write = Callable[..., Path]
 Pack = Callable[[bytes], bytes]
 
 RUN = b"q1 Q0 d1 1 0.5 bm25\n"
@@ -159,7 +159,7 @@ def test_damage_in_gzip_is_told_while_it_is_looked_at(write: Write) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
-@pytest.mark.parametrize("reader", [read_run, scan_run])
+@run_readers
 def test_a_table_of_more_rows_than_it_could_hold_is_refused(tmp_path: Path, name: str, reader: Any) -> None:
     path, rows = tmp_path / name, SMALL // 24 + 1
     frame = pl.select(query_id=pl.repeat("q", rows), doc_id=pl.repeat("d", rows), score=pl.repeat(1.0, rows))
