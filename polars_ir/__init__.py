@@ -35,6 +35,7 @@ lazy(
         ),
         "polars_ir.language.measures.positions": "cumulated, gained, place",
         "polars_ir.namespace": "of",
+        "polars_ir.reports": "report",
         "polars_ir.runs.judgments": "judgments",
         "polars_ir.tables": "side_by_side, table",
         "polars_ir.trec_eval.results": "read_trec_eval, write_trec_eval",

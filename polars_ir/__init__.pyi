@@ -134,6 +134,7 @@ from polars_ir.per_query import (
     unanswered as unanswered,
     worst_slices as worst_slices,
 )
+from polars_ir.reports import report as report
 from polars_ir.runs import (
     collapse as collapse,
     condense as condense,
@@ -287,6 +288,7 @@ __all__ = [
     "relevance",
     "relevance_string",
     "relevant",
+    "report",
     "rerank",
     "rerank_gain",
     "reusability",

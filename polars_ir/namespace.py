@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir import fusion, per_query, runs, tables
+from polars_ir import fusion, per_query, reports, runs, tables
 from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, warn
 from polars_ir.extras import require
 from polars_ir.language import measures
@@ -63,7 +63,11 @@ OF_FUSION = ("complementarity", "contribution", "fuse", "tune_fusion")
 #: The methods of a run and of a per-query frame.
 OF_RUN = {name: LazyMethod(runs, name) for name in runs.__all__}
 OF_RUN |= {name: LazyMethod(fusion, name) for name in OF_FUSION}
-OF_RUN |= {"side_by_side": LazyMethod(tables, "side_by_side"), "top": LazyMethod(runs, "top")}
+OF_RUN |= {
+    "report": LazyMethod(reports, "report"),
+    "side_by_side": LazyMethod(tables, "side_by_side"),
+    "top": LazyMethod(runs, "top"),
+}
 OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in per_query.__all__} | {
     "table": LazyMethod(tables, "table")
 }

@@ -23,6 +23,7 @@ from polars_ir.per_query.shared.options import (
     Testing,
     Tying,
 )
+from polars_ir.reports.report import Report, Reporting
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating, Explaining, Judging, Showing
 from polars_ir.runs.rerank_gain import RerankGain
@@ -602,6 +603,19 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, rel: float = 1, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Reciprocal rank of the first relevant document."""
+    def report(
+        self,
+        qrels: Any = None,
+        measures: Measures | None = None,
+        *,
+        baseline: str | None = None,
+        documents: Any = None,
+        queries: Any = None,
+        by: Any = None,
+        n_queries: int = 200,
+        **options: Unpack[Reporting],
+    ) -> Report:
+        """The report of an experiment: a page that answers who is first, what to doubt, and what happened in each query."""
     def rerank(
         self, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
     ) -> _FrameT_co:

@@ -17,6 +17,7 @@ frames
 engine files
 inputs runs per_query datasets
 fusion plots tables spark trec_eval
+reports
 namespace cli
 pandas __main__ mypy measures
 __init__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import traceback
@@ -77,7 +78,7 @@ def _command(argv: list[str]) -> int:
         if option in MEASURE and not word.startswith("-"):
             argv = _with_an_option_each(argv)
             break
-    options = whole.parse_args(argv)
+    options = whole.parse_args(argv, argparse.Namespace(argv=tuple(argv)))
     command: Command = options.record
     judgments_first(options)
     check_stdin(options)

@@ -8,7 +8,8 @@ from polars_ir.cli.commands.fuse import FUSE
 from polars_ir.cli.commands.gate import GATE
 from polars_ir.cli.commands.measures import MEASURES
 from polars_ir.cli.commands.plot import PLOT
+from polars_ir.cli.commands.report import REPORT
 from polars_ir.cli.commands.table import TABLE
 from polars_ir.cli.commands.validate import VALIDATE
 
-COMMANDS = (EVALUATE, COMPARE, GATE, TABLE, PLOT, FUSE, VALIDATE, CONVERT, MEASURES, DEMO)
+COMMANDS = (EVALUATE, COMPARE, GATE, REPORT, TABLE, PLOT, FUSE, VALIDATE, CONVERT, MEASURES, DEMO)

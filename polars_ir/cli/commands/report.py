@@ -1,0 +1,94 @@
+"""`polars-ir report`: an experiment as a page."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
+from polars_ir.cli.output import say
+from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_measures, add_options
+from polars_ir.errors import OptionError
+from polars_ir.extras import require
+from polars_ir.files.finding.copies import STDIN
+from polars_ir.files.finding.sources import resolve
+from polars_ir.language.options import options_of
+from polars_ir.reports.report import Report, Reporting, report
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_judged_runs(command)
+    add_measures(command, required=False)
+    command.add_argument("--baseline", metavar="SYSTEM", help="the system that the others are compared with")
+    command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents")
+    command.add_argument("--queries", metavar="FILE", help="a table with the texts of queries, and columns for --by")
+    command.add_argument("--by", action="append", metavar="COLUMN", help="slices by a column of --queries; repeat")
+    kept = "the queries whose rankings are kept (%(default)s)"
+    command.add_argument("--n-queries", type=int, default=200, metavar="N", help=kept)
+    add_options(command, Reporting)
+    add_limits(command)
+    add_report(command)
+    command.set_defaults(output=None, render=None)
+
+
+def add_report(command: argparse.ArgumentParser) -> None:
+    """The forms of a report: a page, and a text for a comment on a change."""
+    command.add_argument("-o", dest="target", metavar="FILE", help="the page to write, one file of HTML")
+    command.add_argument("--markdown", action="store_true", help="print the report for a comment on a change")
+
+
+def run(options: argparse.Namespace) -> pl.DataFrame:
+    """Nothing to show: the report is written."""
+    require("stats", "polars-ir report")
+    if options.target is None and not options.markdown:
+        raise OptionError("report writes a page, -o FILE, or prints a comment, --markdown; give one or both.")
+    if options.by and not options.queries:
+        raise OptionError("--by names columns of a table of queries, --queries FILE; give both.")
+    limits = limits_of(options)
+    queries = queries_of(options, options.by or ()) if options.queries else None
+    documents = table_of(options.documents, **limits) if options.documents else None
+    qrels = qrels_of(options.qrels, options.qrels_format, **limits)
+    runs = systems_of(options.runs, partial(run_of, format=options.format, **limits))
+    how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
+    runs, qrels = alike(runs, qrels)
+    made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
+    write(made, options, [options.qrels, *options.runs, options.queries, options.documents])
+    return pl.DataFrame()
+
+
+def write(made: Report, options: argparse.Namespace, names: Sequence[str | None]) -> None:
+    """Write a report of files, which it tells by their names and contents, and by no folder."""
+    read = [file for name in names if name not in (None, STDIN) for file in resolve(str(name), **limits_of(options))]
+    told = made.content["made"]
+    told["files"] = [_file(Path(file)) for file in read if Path(file).is_file()]
+    given = {name: Path(name).name for name in (*names, options.target) if name is not None}
+    told["command"] = shlex.join(["polars-ir", *(_without_folder(word, given) for word in options.argv)])
+    if options.target is not None:
+        made.write(options.target)
+    if options.markdown:
+        say(made.markdown(), end="")
+    else:
+        say("\n".join(made.content["answers"][0]))
+
+
+def _file(path: Path) -> dict[str, Any]:
+    """The name, the size and the hash of a file."""
+    with path.open("rb") as file:
+        return {"name": path.name, "size": path.stat().st_size, "sha256": file_digest(file, "sha256").hexdigest()}
+
+
+def _without_folder(word: str, given: Mapping[str, str]) -> str:
+    """A word of a command, in which a file has no folder."""
+    name = next((name for name in given if word.endswith(name)), None)
+    return word if name is None else word.removesuffix(name) + given[name]
+
+
+REPORT = Command("report", "write an experiment as a page: the answer, what to doubt, each query", arguments, run)

@@ -1,0 +1,10 @@
+"""Reports: an experiment as a page that one opens, and as Markdown."""
+
+from polars_ir.lazy import lazy
+
+lazy(
+    __name__,
+    {
+        "polars_ir.reports.report": "report",
+    },
+)

@@ -1,0 +1,140 @@
+"""The answer of a report in two sentences: who is first, who is tied with it, and in how many queries.
+
+Conventions: tied with the first are the systems whose difference from it is not beyond chance by `compare` of all pairs
+(Student's paired t, corrected by Holm). What is first, second and equal is what `ranks` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+#: How systems are told apart, in words.
+TEST = "paired t-test, Holm's correction for {family}, level 0.05"
+
+#: The most systems that a sentence names.
+NAMED = 5
+
+Rows = Mapping[str, Sequence[Any]]
+
+
+def rows_of(columns: Rows | None, **values: Any) -> Iterator[dict[str, Any]]:
+    """The rows of columns that have some values."""
+    for row in zip(*columns.values(), strict=True) if columns else ():
+        named = dict(zip(columns or (), row, strict=True))
+        if all(named[name] == value for name, value in values.items()):
+            yield named
+
+
+def against(pairs: Rows | None, measure: str, run: str, other: str) -> dict[str, Any] | None:
+    """The comparison of a system with another, whichever of them `compare` took for the baseline; None without one."""
+    for row in rows_of(pairs, measure=measure):
+        if (row["run"], row["baseline"]) == (run, other):
+            return row
+        if (row["run"], row["baseline"]) == (other, run):
+            turned = {"run": run, "baseline": other, "wins": row["losses"], "losses": row["wins"]}
+            ends = {"difference": "difference", "low": "high", "high": "low"}
+            signs = {end: None if row[source] is None else -row[source] for end, source in ends.items()}
+            return {**row, **turned, **signs}
+    return None
+
+
+def answer(
+    tested: Mapping[str, Any], measure: str, baseline: str | None, name: Callable[[str], str] = str
+) -> list[str]:
+    """The sentences by a measure, in which `name` writes the names of systems."""
+    ranking = list(rows_of(tested["ranks"], measure=measure))
+    if not ranking or ranking[0]["rank"] is None:
+        return [_alone(tested["summary"], measure, name)]
+    first, second = ranking[0]["run"], ranking[1]["run"]
+    pairs = {row["run"]: against(tested["pairs"], measure, first, row["run"]) for row in ranking[1:]}
+    sentences = [_first(ranking, pairs, measure, name)]
+    compared = pairs[second]
+    if baseline is None and compared is not None:
+        what = "second" if ranking[1]["rank"] == 2 else "other"
+        queries = f"is better than the {what}, {name(second)}, in {_queries(compared)}"
+        sentences.append(f"{name(first)} {queries}.")
+    elif baseline is not None:
+        sentences.append(_from_baseline(list(rows_of(tested["against"], measure=measure)), baseline, name))
+    return sentences
+
+
+def _alone(summary: Rows, measure: str, name: Callable[[str], str]) -> str:
+    """The sentence on systems that can not be compared: one, or several with a single query."""
+    parts = []
+    for row in rows_of(summary, measure=measure):
+        value = "no value" if row["mean"] is None else f"a mean {measure} of {row['mean']:.4f}"
+        ends = "" if row["low"] is None else f", with a 95 % interval from {row['low']:.4f} to {row['high']:.4f}"
+        parts.append(f"{name(row['run'])} has {value} over {_counted(row['n_queries'], 'query')}{ends}")
+    return f"{_listed(parts, '; ')}."
+
+
+def _first(
+    ranking: Sequence[Mapping[str, Any]],
+    pairs: Mapping[str, dict[str, Any] | None],
+    measure: str,
+    name: Callable[[str], str],
+) -> str:
+    """The sentence on the first system, and on those tied with it."""
+    best, others = ranking[0], [row["run"] for row in ranking[1:]]
+    level = [row["run"] for row in ranking if row["rank"] == 1]
+    mean = f"with a mean of {best['mean']:.4f} over {_counted(best['n_queries'], 'query')}"
+    if len(level) > 1:
+        head = f"{_listed(list(map(name, level)))} are first by {measure} together, {mean}"
+    else:
+        head = f"{name(best['run'])} is first by {measure}, {mean}"
+    beaten = [run for run in others if (row := pairs[run]) and row["significant"]]
+    untested = [run for run in others if (row := pairs[run]) and row["p"] is None and row["difference"]]
+    tied = [run for run in others if run not in (*beaten, *untested, *level)]
+    how = f"({TEST.format(family='all pairs') if len(others) > 1 else 'paired t-test, level 0.05'})"
+    if len(beaten) == len(others):
+        each = f"better than {'each of the ' if len(others) > 1 else ''}"
+        what = f"{len(others)} others" if len(others) > 1 else name(others[0])
+        return f"{head}, {each}{what} beyond chance {how}."
+    parts = []
+    if tied and len(tied) == len(others):
+        parts.append(f"but no other system differs from it beyond chance {how}")
+    elif tied:
+        verb, differs = ("is", "its difference is") if len(tied) == 1 else ("are", "their differences are")
+        parts.append(f"and {_listed(list(map(name, tied)))} {verb} tied with it: {differs} not beyond chance {how}")
+    elif beaten:
+        parts.append(f"and {_listed(list(map(name, beaten)))} differ{'s' * (len(beaten) == 1)} beyond chance {how}")
+    if untested:
+        parts.append(f"{_listed(list(map(name, untested)))} could not be tested against it")
+    return f"{', '.join([head, *parts])}."
+
+
+def _from_baseline(rows: Sequence[Mapping[str, Any]], baseline: str, name: Callable[[str], str]) -> str:
+    """The sentence on the differences from the baseline."""
+    beyond = [row for row in rows if row["significant"]]
+    untested = [row for row in rows if row["p"] is None and row["difference"]]
+    told = sorted(beyond or rows, key=lambda row: -abs(row["difference"] or 0))
+    parts = _listed([f"{name(row['run'])} is better in {_queries(row)}" for row in told], "; ")
+    if not beyond:
+        if untested:
+            runs = _listed([name(row["run"]) for row in untested])
+            return f"{runs} could not be tested against the baseline {name(baseline)}: {parts}."
+        return f"No system differs from the baseline {name(baseline)} beyond chance: {parts}."
+    which = name(beyond[0]["run"]) if len(rows) == 1 else f"{len(beyond)} of {len(rows)} other systems"
+    return f"{which} differ{'s' * (len(beyond) == 1)} from the baseline {name(baseline)} beyond chance: {parts}."
+
+
+def _queries(row: Mapping[str, Any]) -> str:
+    """The queries in which a system is better, worse and equal."""
+    better, worse, equal = (f"{row[outcome]:,}" for outcome in ("wins", "losses", "ties"))
+    return f"{better} of {_counted(row['n_queries'], 'query')}, worse in {worse} and equal in {equal}"
+
+
+def _counted(number: int, noun: str) -> str:
+    """A number and its noun."""
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+def _listed(names: Sequence[str], separator: str = ", ") -> str:
+    """Names in a row, and the number of those beyond the first few."""
+    if len(names) > NAMED:
+        return f"{separator.join(names[:NAMED])}{separator.rstrip()} and {len(names) - NAMED} more"
+    if len(names) < 2 or separator != ", ":
+        return separator.join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,52 @@
+"""How a report was made: the versions, the options, and the calls that make it again."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from polars_ir.reports.report import Reporting
+
+#: The packages that make the figures.
+PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")
+
+
+def made_of(
+    measures: Sequence[str],
+    baseline: str | None,
+    attributes: pl.DataFrame | None,
+    n_queries: int,
+    options: Reporting,
+) -> dict[str, Any]:
+    """The versions and options of a report; the files and the command are told by the shell."""
+    chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
+    if attributes is not None:
+        chosen["by"] = attributes.columns[1:]
+    return {
+        "versions": {"Python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "options": chosen,
+        "test": "Student's paired t-test, Holm's correction; nothing is drawn at random, so that there is no seed",
+        "files": [],
+        "command": None,
+        "python": call(chosen),
+    }
+
+
+def call(options: Mapping[str, Any], runs: str = "runs", qrels: str = "qrels") -> str:
+    """The call that makes a report again."""
+    defaults = {"baseline": None, "n_queries": 200, "missing": "zero", "ties": "doc_id", "judged_only": False}
+    named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
+    texts = "".join(f", {name}={value!r}" for name, value in named.items())
+    return f"ir.report({runs}, {qrels}, {options['measures']!r}{texts})"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

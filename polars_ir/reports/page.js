@@ -1,0 +1,283 @@
+// The page: its data, what is chosen in it, and its parts, top down.
+
+/** The most systems whose values stand beside each other in the table of queries. */
+const MOST_COLUMNS = 5;
+
+const state = {
+  measure: 0, a: 0, b: 1, filter: "all", search: "", slice: [], page: 0, row: 0, query: null,
+  sort: { systems: null, queries: { key: "difference", falls: true } },
+};
+
+let content, systems, figures, kept;
+
+/** The bytes of a script element: base64 of what was deflated. */
+async function inflated(id) {
+  const element = document.getElementById(id);
+  const text = element.textContent;
+  element.remove();
+  const bytes = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+
+const at = (table, system, query) => figures[(table * systems.length + system) * content.queries.ids.length + query];
+
+/** The value of a measure; NaN where there is none. */
+const value = (measure, system, query) => at(measure, system, query);
+
+/** What was counted of a ranking; undefined where nothing was. */
+function count(name, system, query) {
+  const place = content.counts.indexOf(name);
+  return place < 0 ? undefined : at(content.measures.length + place, system, query);
+}
+
+/** The documents of the queries whose rankings are kept, each with its places by system. */
+function keptRankings() {
+  if (!content.rankings) return new Map();
+  const number = new Map(content.queries.ids.map((id, query) => [id, query]));
+  const found = new Map(content.rankings.queries.map((id) => [number.get(id), []]));
+  const documents = rowsOf(content.rankings.documents).map((row) => ({ ...row, places: new Map() }));
+  for (const document of documents) found.get(number.get(document.query_id)).push(document);
+  const { document, run, rank, contribution } = content.rankings.places;
+  document.forEach((place, i) => documents[place].places.set(run[i], { rank: rank[i], contribution: contribution[i] }));
+  for (const each of documents) each.missed = each.gain > 0 && ![...each.places.values()].some(({ rank }) => rank <= content.rankings.depth);
+  return found;
+}
+
+const measureName = () => content.measures[state.measure].name;
+
+/** The comparison of two systems, whichever of them the library took for the baseline. */
+function comparison(a, b) {
+  const { baseline, against, pairs } = content;
+  const rows = rowsOf(b === baseline && against ? against : pairs).filter((row) => row.measure === measureName());
+  const found = rows.find((row) => row.run === a && row.baseline === b);
+  if (found) return found;
+  const turned = rows.find((row) => row.run === b && row.baseline === a);
+  if (!turned) return null;
+  const negative = (figure) => (figure == null ? null : -figure);
+  return {
+    ...turned, run: a, baseline: b, difference: negative(turned.difference), low: negative(turned.high),
+    high: negative(turned.low), wins: turned.losses, losses: turned.wins,
+  };
+}
+
+/** The system that others are shown as differences from: the baseline, or the first by the measure. */
+function reference() {
+  if (content.baseline != null) return content.baseline;
+  const ranked = rowsOf(content.ranks).filter((row) => row.measure === measureName());
+  return ranked.length ? ranked[0].run : systems[0];
+}
+
+/** A row per system. */
+function systemRows() {
+  const of = (columns) => Object.fromEntries(rowsOf(columns).filter((row) => row.measure === measureName()).map((row) => [row.run, row]));
+  const summary = of(content.summary), ranks = of(content.ranks), against = reference();
+  return systems.map((run, system) => {
+    const means = Object.fromEntries(rowsOf(content.summary).filter((row) => row.run === run).map((row) => [row.measure, row.mean]));
+    const unanswered = content.counts.length ? content.queries.ids.filter((_, query) => !(count("NumRet", system, query) > 0)).length : null;
+    return { run, system, means, unanswered, summary: summary[run] ?? {}, rank: ranks[run] ?? {}, compared: run === against ? {} : comparison(run, against) ?? {} };
+  });
+}
+
+function systemColumns() {
+  const rows = systemRows(), cost = content.measures[state.measure].cost;
+  const places = decimals(rows.map((row) => row.summary.mean));
+  const apart = decimals(rows.map((row) => row.compared.difference));
+  const direction = (row) => ((row.compared.difference > 0) !== cost ? "better" : "worse");
+  const tone = (row) => (row.compared.significant ? `figure strong ${direction(row)}` : "figure");
+  const columns = [
+    { key: "run", label: "System", value: (row) => row.run, cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", "aria-pressed": String(row.system === state.a), onclick: () => choose("a", row.system) }, isolated(row.run)), row.run === content.baseline ? " (baseline)" : null) },
+    { key: "rank", label: "Rank", figure: true, value: (row) => row.rank.rank, cell: (row) => figure(row.rank.rank, row.rank.rank == null ? "\u2013" : String(row.rank.rank)) },
+    { key: "ranks", label: "Rank range", figure: true, value: (row) => row.rank.best_rank, cell: (row) => h("td", { class: "figure range" }, row.rank.best_rank == null ? "\u2013" : row.rank.best_rank === row.rank.worst_rank ? String(row.rank.best_rank) : `${row.rank.best_rank} to ${row.rank.worst_rank}`) },
+    { key: "mean", label: isolated(measureName()), figure: true, falls: !cost, value: (row) => row.summary.mean, cell: (row) => figure(row.summary.mean, number(row.summary.mean, places), { class: "figure strong" }) },
+    { key: "interval", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.summary.low, row.summary.high, 4)) },
+  ];
+  if (systems.length > 1 && content.pairs) columns.push(
+    { key: "difference", label: ["Difference from ", isolated(reference())], figure: true, falls: !cost, value: (row) => row.compared.difference, cell: (row) => figure(row.compared.difference, number(row.compared.difference, apart, true), { class: tone(row) }) },
+    { key: "low", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.compared.low, row.compared.high, 4, true)) },
+    { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => figure(row.compared.p_corrected, pText(row.compared.p_corrected) + (row.compared.significant ? "\u2009*" : "")) },
+    { key: "wins", label: "better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, row.compared.wins == null ? "\u2013" : `${row.compared.wins} / ${row.compared.ties} / ${row.compared.losses}`) },
+  );
+  content.measures.forEach(({ name, cost }, m) => {
+    if (m === state.measure) return;
+    const places = decimals(rows.map((row) => row.means[name]));
+    columns.push({ key: `mean of ${name}`, label: isolated(name), figure: true, falls: !cost, value: (row) => row.means[name], cell: (row) => figure(row.means[name], number(row.means[name], places)) });
+  });
+  if (content.counts.length) columns.push({ key: "unanswered", label: "Unanswered", figure: true, falls: true, value: (row) => row.unanswered, cell: (row) => h("td", { class: "figure" }, String(row.unanswered)) });
+  return columns;
+}
+
+function showSystems() {
+  const onsort = (sort) => { state.sort.systems = sort; showSystems(); focusHeading("systems-table", sort.key); };
+  const ranked = new Map(rowsOf(content.ranks).filter((row) => row.measure === measureName()).map((row, i) => [row.run, i]));
+  const rows = sortedBy(systemRows(), (row) => ranked.get(row.run) ?? row.system, false);
+  const columns = systemColumns();
+  const row = ({ system }) => ({ class: system === state.a ? "chosen" : null });
+  fill("systems-table", table(columns, inOrder(rows, columns, state.sort.systems), { "aria-labelledby": "systems-heading", sort: state.sort.systems, onsort, row }));
+  const family = content.baseline == null ? "all pairs" : "the comparisons with the baseline";
+  const notes = [];
+  if (content.pairs) notes.push(`p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.`);
+  if (content.left_out.length) notes.push(` ${counted(content.left_out.length + systems.length, "system")} were evaluated; the ${systems.length} best by ${content.measures[0].name} are shown and compared${content.baseline == null ? "" : ", the baseline among them"}. Left out: ${content.left_out.join(", ")}.`);
+  fill("systems-note", notes);
+}
+
+/** Choose a system of the pair, which the other one then is not. */
+function choose(which, system) {
+  const other = which === "a" ? "b" : "a";
+  if (state[other] === system) state[other] = state[which];
+  state[which] = system;
+  show();
+}
+
+function showAnswer() {
+  fill("sentences", content.answers[state.measure].map((sentence) => h("p", {}, sentence)));
+}
+
+function showDoubts() {
+  const { findings, bounds, checked } = content.doubts;
+  const items = findings.map(({ finding, meaning, systems: found }) => {
+    const many = found.length === systems.length && systems.length > 1 ? "all systems" : found.length > 3 ? counted(found.length, "system") : null;
+    const names = many ?? found.map(({ run }, i) => [i ? ", " : "", isolated(run)]);
+    const columns = [
+      { label: "System", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.run)) },
+      { label: "Count", figure: true, cell: (row) => figure(row.count, row.count.toLocaleString("en")) },
+      { label: "Share", figure: true, cell: (row) => figure(row.share, number(row.share)) },
+      { label: "For example", cell: (row) => h("td", { class: "text" }, row.examples.map((example, i) => [i ? ", " : "", isolated(example)])) },
+    ];
+    return h("details", {}, h("summary", {}, h("span", { class: "strong" }, finding), ": ", names),
+      h("p", { class: "note" }, `${meaning[0].toUpperCase()}${meaning.slice(1)}.`), h("div", { class: "wide" }, table(columns, found, {})));
+  });
+  if (bounds?.run?.length) {
+    const rows = rowsOf(bounds);
+    const columns = [
+      { label: "System", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.run)) },
+      ...["low", "mean", "high"].map((end) => ({ label: { low: "Lowest", mean: "As it is", high: "Highest" }[end], figure: true, cell: (row) => figure(row[end], number(row[end], decimals(rows.map((each) => each[end])))) })),
+    ];
+    items.push(h("details", {}, h("summary", {}, h("span", { class: "strong" }, `What unjudged documents could make of ${content.measures[0].name}`)), h("div", { class: "wide" }, table(columns, rows, {}))));
+  }
+  const nothing = checked ? "Nothing odd was found." : "The runs and their judgments were not looked at: this report is of figures, or of runs that have grades themselves.";
+  fill("findings", items.length ? items : h("p", {}, nothing));
+}
+
+function showSlices() {
+  document.getElementById("slices").hidden = !content.slices.length;
+  fill("slices-tables", content.slices.map(({ attribute, reference, means, compared, worst }) => {
+    const of = (columns) => rowsOf(columns).filter((row) => row.measure === measureName());
+    const system = systems[state.a] === reference && systems.length > 1 ? systems[state.b] : systems[state.a];
+    const differences = new Map(of(compared).filter((row) => row.run === system).map((row) => [row.value, row]));
+    const lost = new Map(of(worst).filter((row) => row.run === system || row.run == null).map((row) => [row.value, row]));
+    const mean = (run) => new Map(of(means).filter((row) => row.run === run).map((row) => [row.value, row]));
+    const ours = mean(system), theirs = mean(reference), rows = [...(ours.size ? ours : mean(systems[0])).keys()].map((slice) => ({ slice }));
+    const places = decimals([...ours.values(), ...theirs.values()].map((row) => row.mean));
+    const cell = (found, key, text) => (row) => figure(found.get(row.slice)?.[key], text(found.get(row.slice)?.[key]));
+    const p = (found) => (row) => { const its = found.get(row.slice); return figure(its?.p_corrected, pText(its?.p_corrected) + (its?.significant ? "\u2009*" : "")); };
+    const columns = [
+      { label: isolated(attribute), cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => chooseSlice(attribute, row.slice) }, isolated(row.slice ?? "\u2013"))) },
+      { label: "Queries", figure: true, cell: cell(ours, "n_queries", (n) => (n == null ? "\u2013" : n.toLocaleString("en"))) },
+      { label: isolated(system), figure: true, cell: cell(ours, "mean", (mean) => number(mean, places)) },
+    ];
+    if (differences.size) columns.push(
+      { label: isolated(reference), figure: true, cell: cell(theirs, "mean", (mean) => number(mean, places)) },
+      { label: "Difference", figure: true, cell: cell(differences, "difference", (figure) => number(figure, 4, true)) },
+      { label: "p, corrected", figure: true, cell: p(differences) });
+    if (lost.size) columns.push(
+      { label: content.baseline == null ? "Against the other queries" : "Its difference against the other queries", figure: true, cell: cell(lost, "difference", (figure) => number(figure, 4, true)) },
+      { label: "p, corrected", figure: true, cell: p(lost) });
+    return [h("h3", {}, "By ", isolated(attribute)), h("div", { class: "wide" }, table(columns, rows, {}))];
+  }), h("p", { class: "note" }, "A click on a slice shows its queries. p is corrected for all slices of a column, and for all systems."));
+}
+
+function chooseSlice(attribute, slice) {
+  state.slice = [attribute, slice];
+  state.page = state.row = 0;
+  document.getElementById("slice").value = JSON.stringify(state.slice);
+  showQueries();
+  document.getElementById("queries").scrollIntoView();
+  document.getElementById("queries").focus({ preventScroll: true });
+}
+
+function showPair() {
+  if (systems.length < 2) return fill("pair");
+  const row = comparison(systems[state.a], systems[state.b]);
+  const names = [isolated(systems[state.a]), " against ", isolated(systems[state.b]), ` by ${measureName()}: `];
+  if (!row) return fill("pair", names, "not compared.");
+  const p = row.p_corrected == null ? row.note ?? "not tested" : `p ${pText(row.p_corrected).replace(/^(?=\.)/, "= ")} corrected, ${row.significant ? "beyond chance" : "not beyond chance"}`;
+  fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${range(row.low, row.high, 4, true)}; ${p}); better in ${row.wins}, equal in ${row.ties}, worse in ${row.losses} of ${counted(row.n_queries, "query", "queries")}.`);
+}
+
+function showMade() {
+  const { versions, options, test, files, command, python } = content.made;
+  const entry = (term, ...description) => [h("dt", {}, term), h("dd", {}, description)];
+  const said = (option) => (option === null ? "none" : Array.isArray(option) ? option.join(", ") : String(option));
+  const columns = [
+    { label: "File", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.name)) },
+    { label: "Bytes", figure: true, cell: (row) => h("td", { class: "figure" }, row.size.toLocaleString("en")) },
+    { label: "SHA-256", cell: (row) => h("td", {}, h("code", {}, row.sha256)) },
+  ];
+  fill("making", h("dl", {},
+    entry("Versions", Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(", ")),
+    entry("Options", Object.entries(options).map(([name, option]) => `${name}: ${said(option)}`).join("; ")),
+    entry("Test", test),
+    content.rankings ? entry("Rankings", `kept for ${content.rankings.queries.length} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${content.rankings.depth}; places are looked up down to rank 100, and texts are cut at ${content.rankings.longest_text} characters`) : null),
+  files.length ? h("div", { class: "wide" }, table(columns, files, {})) : null,
+  command ? [h("h3", {}, "The command"), h("pre", { tabindex: 0 }, h("code", {}, command))] : null,
+  h("h3", {}, "In Python"), h("pre", { tabindex: 0 }, h("code", {}, python)));
+}
+
+/** Whatever depends on the choice of measure and systems. */
+function show() {
+  for (const [id, chosen] of [["measure", state.measure], ["system", state.a], ["other", state.b]]) document.getElementById(id).value = chosen;
+  const filter = document.getElementById("filter");
+  filter.replaceChildren(...Object.entries(FILTERS).filter(isUseful).map(([name, { label }]) => h("option", { value: name }, label())));
+  filter.value = state.filter;
+  for (const part of [showAnswer, showSystems, showSlices, showPair, showQueries]) part();
+}
+
+/** Filters that can find something in this report. */
+const isUseful = ([name]) => (systems.length > 1 || !["won", "lost", "tied"].includes(name)) && (content.counts.length || !["unanswered", "unjudged"].includes(name)) && (kept.size || name !== "kept");
+
+function prepareControls() {
+  const options = (names) => names.map((name, i) => h("option", { value: i }, name));
+  fill("measure", options(content.measures.map(({ name, cost }) => (cost ? `${name} (lower is better)` : name))));
+  for (const id of ["system", "other"]) fill(id, options(systems));
+  for (const id of ["system", "other"]) document.getElementById(id).parentElement.hidden = systems.length < 2;
+  const slices = Object.entries(content.queries.attributes).flatMap(([name, values]) => [...new Set(values)].sort().map((value) => [name, value]));
+  document.getElementById("slice-label").hidden = !slices.length;
+  fill("slice", h("option", { value: "[]" }, "all"), slices.map((slice) => h("option", { value: JSON.stringify(slice) }, slice.join(": "))));
+  const on = (id, event, change) => document.getElementById(id).addEventListener(event, ({ target }) => change(target.value));
+  const found = (change) => (chosen) => { change(chosen); state.page = state.row = 0; showQueries(); };
+  on("measure", "change", (chosen) => { state.measure = Number(chosen); show(); });
+  on("system", "change", (chosen) => choose("a", Number(chosen)));
+  on("other", "change", (chosen) => choose("b", Number(chosen)));
+  on("filter", "change", found((chosen) => { state.filter = chosen; }));
+  on("slice", "change", found((chosen) => { state.slice = JSON.parse(chosen); }));
+  on("search", "input", found((text) => { state.search = text; }));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, select, dialog")) return;
+    event.preventDefault();
+    document.getElementById("search").focus();
+  });
+  const dialog = document.getElementById("query");
+  dialog.addEventListener("close", () => { state.query = null; showQueries({ focus: true }); });
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+}
+
+async function start() {
+  content = JSON.parse(new TextDecoder().decode(await inflated("content")));
+  figures = new Float64Array(await inflated("figures"));
+  systems = content.systems;
+  kept = keptRankings();
+  if (content.baseline != null && systems.length > 1) {
+    state.b = systems.indexOf(content.baseline);
+    state.a = state.b === 0 ? 1 : 0;
+  }
+  if (systems.length < 2) { state.b = null; state.sort.queries = { key: "system 0", falls: false }; }
+  fill("subject", `${counted(systems.length + content.left_out.length, "system")}, ${counted(content.queries.ids.length, "query", "queries")}, ${content.measures.map(({ name }) => name).join(", ")}`);
+  prepareControls();
+  showDoubts();
+  showMade();
+  show();
+  for (const element of [document.getElementById("controls"), document.querySelector("main")]) element.hidden = false;
+}
+
+start();

@@ -1,0 +1,62 @@
+"""A report as a page: one file of HTML with its styles, its scripts and its data, which asks for nothing else.
+
+Conventions: data are deflated and in base64, and enter the page as texts, so that no character of an id or a document
+is markup. What may run is named by its hash in the page's Content-Security-Policy, which forbids all else.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+from zlib import compress
+
+from polars_ir.version import __version__
+
+if TYPE_CHECKING:
+    from polars_ir.reports.report import Report
+
+#: The policy of the page: the hashes are those of its scripts and of its style.
+POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
+
+#: The height of the frame in a notebook.
+HEIGHT = 900
+
+
+def page(report: Report) -> str:
+    """The page of a report."""
+    style, *scripts = map(_file, ("page.css", "tables.js", "queries.js", "page.js"))
+    script = "\n".join(scripts)
+    return Template(_file("page.html")).substitute(
+        policy=POLICY.format(scripts=_hash(script), style=_hash(style)),
+        version=html.escape(__version__),
+        style=style,
+        script=script,
+        content=_deflated(json.dumps(report.content, allow_nan=False, separators=(",", ":")).encode()),
+        figures=_deflated(report.figures),
+    )
+
+
+def framed(report: Report) -> str:
+    """The page in a frame of its own, from which it can reach nothing of a notebook."""
+    return (
+        f'<iframe sandbox="allow-scripts" title="Report" style="width: 100%; height: {HEIGHT}px; border: 0" '
+        f'srcdoc="{html.escape(page(report))}"></iframe>'
+    )
+
+
+def _file(name: str) -> str:
+    return files("polars_ir.reports").joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """The hash of a script or a style, as a policy names it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _deflated(data: bytes) -> str:
+    return b64encode(compress(data)).decode()

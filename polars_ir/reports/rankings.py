@@ -1,0 +1,101 @@
+"""The rankings that a report keeps: of the queries that tell most, with what each document contributes.
+
+Conventions: a document of a query stands once, with its grade and text, and its places refer to it. Kept are those that
+some system has down to the depth, and the first relevant ones that none has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_ir.errors import IRError
+from polars_ir.language.names import resolve_one
+from polars_ir.per_query.difficulty import hardest
+from polars_ir.runs.alternatives import cutoff_of
+from polars_ir.runs.explain import explain, with_text
+
+if TYPE_CHECKING:
+    from polars_ir.reports.report import Experiment, Reporting
+
+#: The documents of a ranking that are shown, unless the measure has a lower cutoff, and those that are looked up.
+DEPTH, LOOKED_UP = 10, 100
+
+#: The relevant documents of a query that no system has down to the depth: the most that are kept.
+MISSED = 20
+
+#: The characters of a text that are kept.
+LONGEST_TEXT = 600
+
+#: The measure that is explained where none of the report's can be.
+OTHERWISE = "nDCG@10"
+
+
+def kept(per_query: pl.DataFrame, measure: str, n: int) -> list[str]:
+    """The queries whose rankings are kept: those with the largest differences, the hardest, and the unanswered."""
+    hard = hardest(per_query.select("run", "query_id", measure), measure, n=None)
+    apart = hard.sort(pl.col("best") - pl.col("worst"), "query_id", descending=[True, False])["query_id"].to_list()
+    lacking = per_query.group_by("query_id").agg(pl.len()).filter(pl.col("len") < per_query["run"].n_unique())
+    others = [hard["query_id"].to_list(), sorted(lacking["query_id"])]
+    # Two of those that differ for one of each other kind.
+    turns = zip_longest(apart[::2], apart[1::2], *others)
+    ids = [id for id in dict.fromkeys(chain.from_iterable(turns)) if id is not None]
+    return ids[:n]
+
+
+def rankings_of(experiment: Experiment, documents: Any, n_queries: int, options: Reporting) -> dict[str, Any] | None:
+    """The rankings of some queries, down to a depth; None where only figures are known, or nothing can be explained."""
+    per_query, measures, systems, rows, qrels, _ = experiment
+    if rows is None or not n_queries:
+        return None
+    ids = kept(per_query, measures[0], n_queries)
+    for measure in dict.fromkeys([*measures, OTHERWISE]):
+        if (explained := _explained(rows, qrels, measure, ids, options)) is not None:
+            depth = min(cutoff_of(resolve_one(measure, "report")) or DEPTH, DEPTH)
+            return {"measure": measure, "depth": depth, "queries": ids, **_parts(explained, systems, documents, depth)}
+    return None
+
+
+def _explained(
+    rows: pl.DataFrame, qrels: Any, measure: str, ids: Sequence[str], options: Reporting
+) -> pl.DataFrame | None:
+    """The rankings with contributions to a measure; None for a measure that can not be explained."""
+    ranking: Any = {name: options[name] for name in ("ties", "judged_only")}
+    ours: Any = pl.Series("query_id", ids).cast(rows.schema["query_id"]).to_list()
+    try:
+        explained: pl.DataFrame = explain(rows, qrels, measure, ours, depth=LOOKED_UP, **ranking)
+    except IRError:
+        return None
+    return explained
+
+
+def _parts(explained: pl.DataFrame, systems: Sequence[str], documents: Any, depth: int) -> dict[str, Any]:
+    """The documents, and their places in the rankings."""
+    id = pl.col("query_id", "doc_id").cast(pl.String)
+    rows = explained.with_columns(id, pl.col("gain").fill_null(0.0))
+    of_document = [pl.col("relevance", "gain").first(), pl.col("rank").min().alias("first")]
+    found = rows.group_by("query_id", "doc_id", maintain_order=True).agg(of_document)
+    found = found.with_columns(shown=(pl.col("first") <= depth).fill_null(False))
+    missed = pl.when(~pl.col("shown")).then(pl.col("gain")).rank("ordinal", descending=True).over("query_id")
+    is_missed = (pl.col("gain") > 0) & ~pl.col("shown")
+    counts = found.group_by("query_id").agg(missed=is_missed.sum(), relevant=(pl.col("gain") > 0).sum())
+    found = found.filter(pl.col("shown") | (is_missed & (missed <= MISSED)).fill_null(False))
+    found = found.select("query_id", "doc_id", "relevance", "gain").with_row_index("document")
+    places = rows.join(found.select("document", "query_id", "doc_id"), on=["query_id", "doc_id"])
+    system = pl.col("run").cast(pl.String).replace_strict(systems, range(len(systems)), return_dtype=pl.UInt32)
+    places = places.filter(pl.col("rank").is_not_null()).select("document", system, "rank", "contribution")
+    texts = with_text(found, documents, "documents", "doc_id", "doc_id", "text")
+    if "text" in texts.columns:
+        length = pl.col("text").str.len_chars()
+        cut = pl.when(length > LONGEST_TEXT).then(length).alias("length")
+        texts = texts.with_columns(cut, pl.col("text").str.slice(0, LONGEST_TEXT))
+    return {
+        "documents": texts.drop("document").to_dict(as_series=False),
+        "places": places.to_dict(as_series=False),
+        "missed": dict(counts.select("query_id", "missed").iter_rows()),
+        "most_missed": MISSED,
+        "longest_text": LONGEST_TEXT,
+    }

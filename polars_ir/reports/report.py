@@ -1,0 +1,341 @@
+"""`report`: an experiment put together, to be shown to others.
+
+Conventions: a report holds figures that other functions return (`evaluate`, `summarize`, `ranks`, `compare`,
+`worst_slices`, `validate`, `explain`), whole, and computes none itself; its page and its Markdown print them. Systems
+stand in the order of their ranks by the first measure, queries in that of their ids.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Unpack
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, IRError, IRWarning, OptionError, nearest, quoted
+from polars_ir.extras import require
+from polars_ir.files.writers import check_path
+from polars_ir.files.writing.replacing import replaced
+from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.roles import required
+from polars_ir.frames.table import labelled_table, run_table
+from polars_ir.language.names import Measures, is_cost, resolve
+from polars_ir.language.options import check, options_of, takes, whole
+from polars_ir.per_query.compare import compare
+from polars_ir.per_query.ranks import ranks
+from polars_ir.per_query.summarize import summarize
+from polars_ir.per_query.worst_slices import worst_slices
+from polars_ir.reports.answer import answer
+from polars_ir.reports.doubts import doubts_of
+from polars_ir.reports.made import made_of
+from polars_ir.reports.rankings import rankings_of
+from polars_ir.runs.alternatives import frames_of, in_memory
+from polars_ir.runs.evaluate import evaluate_collected
+from polars_ir.runs.explain import with_text
+from polars_ir.runs.options import Evaluating, Judging, Missing
+
+#: The measures of a report for which none are named.
+MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
+
+#: The most systems that are compared with each other; of more the best are, and the report tells which are left out.
+MOST_SYSTEMS = 30
+
+#: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
+COUNTS = ["NumRet", "unj@10"]
+
+#: The columns of comparisons that are shown.
+COMPARED = [
+    *("run", "baseline", "measure", "difference", "low", "high", "p", "p_corrected", "significant"),
+    *("wins", "ties", "losses", "n_queries", "n_missing", "note"),
+]
+
+
+class Reporting(Judging, total=False):
+    """The options of a report: those of its evaluation."""
+
+    missing: Annotated[Missing, options_of(Evaluating)["missing"]]
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """An experiment, its figures and the documents behind them: a page of HTML, or a text in Markdown.
+
+    `content` is what the page shows beside the figures of queries; `figures` holds these: a Float64 for each measure,
+    system and query, NaN where there is none.
+    """
+
+    content: Mapping[str, Any]
+    figures: bytes
+
+    def __repr__(self) -> str:
+        return f"<report: {' '.join(self.content['answers'][0])}>"
+
+    def _repr_html_(self) -> str:
+        from polars_ir.reports.page import framed
+
+        return framed(self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, which needs no other file and no network; it is replaced when the page is whole."""
+        from polars_ir.reports.page import page
+
+        check_path(path)
+        text = page(self).encode()
+        with replaced(Path(path)) as file:
+            file.write(text)
+
+    def markdown(self) -> str:
+        """The report for a comment on a change: the answer, a table, the worst slices and the largest drops."""
+        from polars_ir.reports.markdown import markdown
+
+        return markdown(self)
+
+
+class Experiment(NamedTuple):
+    """What a report is made of: figures and, unless only these are known, the runs and the judgments behind them.
+
+    `counts` are the numbers of retrieved documents, and of unjudged ones in the top 10, in columns of `per_query`.
+    """
+
+    per_query: pl.DataFrame
+    measures: list[str]
+    systems: list[str]
+    rows: pl.DataFrame | None = None
+    qrels: Any = None
+    counts: Sequence[str] = ()
+
+
+@takes(Reporting)
+def report(
+    runs: Any,
+    qrels: Any = None,
+    measures: Measures | None = None,
+    *,
+    baseline: str | None = None,
+    documents: Any = None,
+    queries: Any = None,
+    by: Any = None,
+    n_queries: int = 200,
+    **options: Unpack[Reporting],
+) -> Report:
+    """The report of an experiment: a page that answers who is first, what to doubt, and what happened in each query.
+
+    The page is one file of HTML that needs no network. It has the answer in two sentences, the systems with intervals,
+    ranks and p, the findings of `validate`, charts, slices, all queries with their figures, and the rankings of some
+    side by side, with texts and what each document contributes. All figures are those of `evaluate`, `summarize`,
+    `ranks`, `compare`, `worst_slices` and `explain`, with their defaults: systems are told apart by the paired t-test,
+    p being corrected by Holm for all pairs or, with a baseline, for all comparisons with it.
+
+    Parameters
+    ----------
+    runs
+        The runs of one system or several, in any form that `evaluate` takes. Of more than 30 systems the best by the
+        first measure are compared, and the baseline.
+    qrels
+        The judgments; None where the runs have grades themselves.
+    measures
+        The measures, the one that decides first; without it, nDCG@10, AP, RR@10 and R@100.
+    baseline
+        The system that the others are compared with.
+    documents
+        Texts, as `explain` takes them.
+    queries
+        Texts of the queries, likewise, and the columns that `by` names.
+    by
+        What queries are sliced by: a column of `queries`, or several, each by itself; or a frame with a query column
+        and others.
+    n_queries
+        The number of queries whose rankings are kept: half of them those in which systems differ most, then the hardest
+        and those without an answer.
+
+    Returns
+    -------
+    Report
+        `write(path)` writes the page, `markdown()` is a text for a comment on a change (below 65,536 characters), and
+        notebooks show the page in a frame.
+
+    Raises
+    ------
+    IRError
+        For an unknown baseline or column, and whatever `evaluate` does not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> pydocs = ir.datasets.load("pydocs")
+    >>> report = ir.report(pydocs.runs, pydocs.qrels, ["nDCG@10", "RR"], queries=pydocs.queries, by="category")
+    >>> print(report.content["answers"][0][1])
+    bm25 is better than the second, chargrams, in 51 of 96 queries, worse in 26 and equal in 19.
+    """
+    require("stats", "ir.report")
+    check("n_queries", n_queries, whole(0))
+    attributes = attributes_of(by, queries)
+    experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
+    texts = {"documents": documents, "queries": queries}
+    return reported(experiment, baseline, texts, attributes, n_queries, options)
+
+
+def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
+    """The columns that queries are sliced by, as texts behind `query_id`; None without any."""
+    if by is None:
+        return None
+    named = isinstance(by, str) or (isinstance(by, Sequence) and all(isinstance(name, str) for name in by))
+    if named and queries is None:
+        raise OptionError(f"names a column of queries, the table that has it; got {by!r} without.", about="by")
+    about = "queries" if named else "by"
+    frame = to_polars(about, queries if named else by, column="text").lazy().collect()
+    query = required(about, "query_id", frame.columns)
+    names = ([by] if isinstance(by, str) else list(by)) if named else [each for each in frame.columns if each != query]
+    for name in names:
+        if name not in frame.columns:
+            says = f"has no column {name!r}; it has {quoted(frame.columns)}."
+            raise ColumnError(says, about=about, near=nearest(name, frame.columns))
+    return frame.select(pl.col(query).cast(pl.String).alias("query_id"), pl.col(names).cast(pl.String))
+
+
+def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> Experiment:
+    """The experiment of runs and their judgments."""
+    measured = {each.name: each.expression for each in resolve(measures)}
+    counted = {each.name: each.expression for each in resolve(COUNTS)}
+    frames = in_memory(frames_of(runs))
+    try:
+        per_query = evaluate_collected(frames, qrels, list((measured | counted).values()), **options)
+    except IRError:
+        # Judgments of some kinds have no such counts.
+        counted = {}
+        per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
+    table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
+    numbers = pl.col(*measured, *counted).cast(pl.Float64)
+    named = with_run(per_query.rename({table.names["query_id"]: "query_id"}))
+    named = named.with_columns(pl.col("run", "query_id").cast(pl.String), numbers)
+    systems = order_of(named, next(iter(measured)))
+    return Experiment(named, list(measured), systems, with_run(table.all_columns().collect()), qrels, list(counted))
+
+
+def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
+    """The systems by their means, the best first."""
+    means = per_query.group_by("run").agg(pl.col(measure).sort().mean())
+    by_mean = [False, False] if is_cost(measure) else [True, False]
+    systems: list[str] = means.sort(measure, "run", descending=by_mean, nulls_last=True)["run"].to_list()
+    return systems
+
+
+def with_run(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with a column of systems, even where there is a single one without a name."""
+    return frame if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
+
+
+def reported(
+    experiment: Experiment,
+    baseline: str | None,
+    texts: Mapping[str, Any],
+    attributes: pl.DataFrame | None,
+    n_queries: int,
+    options: Reporting,
+) -> Report:
+    """The report of an experiment."""
+    if baseline is not None and baseline not in experiment.systems:
+        raise OptionError.not_a_system("baseline", baseline, experiment.systems)
+    experiment, left_out = _shown(experiment, baseline)
+    per_query, measures, systems, *_ = experiment
+    ids = per_query["query_id"].unique().sort()
+    query = ids.to_frame("query_id")
+    with warnings.catch_warnings():
+        # What is odd of these tables is told by the evaluation, and by the findings.
+        warnings.simplefilter("ignore", IRWarning)
+        tested = _tested(experiment, baseline, options)
+        content = {
+            "measures": [{"name": name, "cost": is_cost(name)} for name in measures],
+            "counts": list(experiment.counts),
+            "systems": systems,
+            "left_out": left_out,
+            "baseline": baseline,
+            "queries": _queries(query, texts["queries"], attributes),
+            **tested,
+            "answers": [answer(tested, name, baseline) for name in measures],
+            "slices": _slices(experiment, baseline, attributes, options),
+            "doubts": doubts_of(experiment.rows, experiment.qrels, systems, measures[0], options),
+            "rankings": rankings_of(experiment, texts["documents"], n_queries, options),
+            "made": made_of(measures, baseline, attributes, n_queries, options),
+        }
+    return Report(content, _figures(experiment, ids))
+
+
+def _shown(experiment: Experiment, baseline: str | None) -> tuple[Experiment, list[str]]:
+    """The experiment of the systems that are compared, and the names of the others."""
+    shown = experiment.systems[:MOST_SYSTEMS]
+    if baseline is not None and baseline not in shown:
+        shown[-1] = baseline
+    if len(shown) == len(experiment.systems):
+        return experiment, []
+    of_shown = pl.col("run").is_in(shown)
+    rows = None if experiment.rows is None else experiment.rows.filter(of_shown)
+    others = [system for system in experiment.systems if system not in shown]
+    return experiment._replace(per_query=experiment.per_query.filter(of_shown), systems=shown, rows=rows), others
+
+
+def _tested(experiment: Experiment, baseline: str | None, options: Reporting) -> dict[str, Any]:
+    """The means with their intervals, the ranks, and the differences: of pairs, and from the baseline."""
+    per_query, measures, systems, *_ = experiment
+    per_query = per_query.select("run", "query_id", *measures)
+    found: dict[str, Any] = {"summary": columns_of(summarize(per_query)), "ranks": None, "pairs": None, "against": None}
+    if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
+        missing = options["missing"]
+        found["ranks"] = columns_of(ranks(per_query, measures, missing=missing))
+        found["pairs"] = columns_of(compare(per_query, measures, missing=missing).select(COMPARED))
+        if baseline is not None:
+            compared = compare(per_query, measures, baseline=baseline, missing=missing)
+            found["against"] = columns_of(compared.select(COMPARED))
+    return found
+
+
+def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> dict[str, Any]:
+    """The ids of the queries, their texts, and the columns of slices."""
+    with_texts = with_text(query.clone(), texts, "queries", "query_id", "query_id", "text")
+    described: dict[str, Any] = {"ids": query["query_id"].to_list(), "attributes": {}}
+    described["texts"] = with_texts["text"].to_list() if "text" in with_texts.columns else None
+    if attributes is not None:
+        sliced = query.join(attributes.unique("query_id"), on="query_id", how="left", maintain_order="left")
+        described["attributes"] = sliced.drop("query_id").to_dict(as_series=False)
+    return described
+
+
+def _slices(
+    experiment: Experiment, baseline: str | None, attributes: pl.DataFrame | None, options: Reporting
+) -> list[dict[str, Any]]:
+    """Of each column of slices the means, the differences from the baseline or the first, and the worst slices."""
+    per_query, measures, systems, *_ = experiment
+    per_query, slices = per_query.select("run", "query_id", *measures), []
+    if attributes is None:
+        return []
+    for name in attributes.columns[1:]:
+        by = attributes.select("query_id", name)
+        of_one: dict[str, Any] = {"attribute": name, "reference": baseline or systems[0]}
+        of_one["means"] = columns_of(summarize(per_query, by=by).rename({name: "value"}))
+        of_one["compared"] = None
+        if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
+            how: Any = {"baseline": of_one["reference"], "by": by, "missing": options["missing"]}
+            compared = compare(per_query, measures, **how)
+            of_one["compared"] = columns_of(compared.rename({name: "value"}).select("value", *COMPARED))
+        of_one["worst"] = columns_of(worst_slices(per_query, by, measures, baseline=baseline))
+        slices.append(of_one)
+    return slices
+
+
+def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
+    """The values of each measure and count, system and query, in this order; NaN where there is none."""
+    per_query, measures, systems, *_, counts = experiment
+    order = pl.DataFrame({"run": systems}).join(ids.to_frame("query_id"), how="cross", maintain_order="left_right")
+    grid = order.join(per_query, on=["run", "query_id"], how="left", maintain_order="left")
+    values = grid.select(pl.col(*measures, *counts).fill_null(float("nan")))
+    return b"".join(column.to_numpy().astype("<f8").tobytes() for column in values)
+
+
+def columns_of(frame: pl.DataFrame) -> dict[str, list[Any]]:
+    """The columns of a frame as JSON has them: a number that it lacks is null."""
+    floats = pl.col(pl.Float64)
+    return frame.with_columns(pl.when(floats.is_finite()).then(floats)).to_dict(as_series=False)

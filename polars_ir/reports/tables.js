@@ -1,0 +1,100 @@
+"use strict";
+// Elements, numbers and tables. What is data enters as text, and never as markup or as an address.
+
+const MINUS = "\u2212";
+
+/** An element; `on...` are listeners, false and null attributes are left out, strings among the children are texts. */
+function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child != null));
+  return element;
+}
+
+/** Text of the data, whose direction does not reach beyond it. */
+const isolated = (text, attributes = {}) => h("bdi", attributes, String(text));
+
+/** The rows of columns. */
+function rowsOf(columns) {
+  if (!columns) return [];
+  const names = Object.keys(columns);
+  return names.length ? columns[names[0]].map((_, i) => Object.fromEntries(names.map((n) => [n, columns[n][i]]))) : [];
+}
+
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+/** As many decimals as tell all different values apart: `least` or more, `most` at the most; none for whole numbers. */
+function decimals(values, least = 4, most = 17) {
+  const different = [...new Set(values.filter(isNumber))];
+  if (different.length && different.every(Number.isInteger)) return 0;
+  let places = least;
+  while (places < most && new Set(different.map((value) => value.toFixed(places))).size < different.length) places++;
+  return places;
+}
+
+/** A figure with so many decimals; what is not 0 does not become it. */
+function number(value, places = 4, signed = false) {
+  if (!isNumber(value)) return "\u2013";
+  let text = Math.abs(value).toFixed(places);
+  if (value !== 0 && Number(text) === 0) text = Math.abs(value).toExponential(1).replace("-", MINUS);
+  return (value < 0 ? MINUS : signed && value > 0 ? "+" : "") + text;
+}
+
+const counted = (n, noun, several = noun + "s") => `${n.toLocaleString("en")} ${n === 1 ? noun : several}`;
+
+/** A p as papers print it; the cell has it in full. */
+const pText = (p) => (!isNumber(p) ? "\u2013" : p < 0.0001 ? "<\u2009.0001" : p.toFixed(4).replace(/^0/, ""));
+
+/** A cell of a figure, which has it in full. */
+function figure(value, text, attributes = {}) {
+  const full = isNumber(value) && String(value) !== text ? String(value) : null;
+  return h("td", { class: "figure", title: full, ...attributes }, text);
+}
+
+const range = (low, high, places, signed) =>
+  isNumber(low) ? `${number(low, places, signed)} to ${number(high, places, signed)}` : "\u2013";
+
+/**
+ * A table of rows in their order, which its headings change. A column has a `label`, a `cell` and, if rows can be sorted
+ * by it, a `value`; it may have `falls`, true where the first click puts the largest first.
+ */
+function table(columns, rows, { caption, sort, onsort, row = () => ({}), ...attributes }) {
+  const by = sort && columns.find((column) => column.key === sort.key);
+  const heading = (column) => {
+    const state = by === column ? (sort.falls ? "descending" : "ascending") : null;
+    const turn = () => onsort({ key: column.key, falls: by === column ? !sort.falls : Boolean(column.falls) });
+    const label = column.value && onsort ? h("button", { class: "sort", type: "button", onclick: turn }, column.label) : column.label;
+    return h("th", { scope: "col", class: column.figure ? "figure" : null, "aria-sort": state }, label);
+  };
+  return h("table", attributes,
+    caption ? h("caption", {}, caption) : null,
+    h("thead", {}, h("tr", {}, columns.map(heading))),
+    h("tbody", {}, rows.map((each, i) => h("tr", row(each, i), columns.map((column) => column.cell(each))))));
+}
+
+/** Rows in the order of a value, those without one last. */
+function sortedBy(rows, value, falls) {
+  const collator = new Intl.Collator("en", { numeric: true });
+  const keyed = rows.map((row) => [value(row), row]);
+  const lacks = (key) => key == null || Number.isNaN(key);
+  keyed.sort(([a], [b]) => {
+    if (lacks(a) || lacks(b)) return lacks(a) - lacks(b);
+    const order = typeof a === "number" ? a - b : collator.compare(a, b);
+    return falls ? -order : order;
+  });
+  return keyed.map(([, row]) => row);
+}
+
+/** Rows in the order that the headings of their table say. */
+function inOrder(rows, columns, sort) {
+  const by = sort && columns.find((column) => column.key === sort.key);
+  return by?.value ? sortedBy(rows, by.value, sort.falls) : rows;
+}
+
+/** Put elements in the place of what is in another. */
+function fill(id, ...children) {
+  document.getElementById(id).replaceChildren(...children.flat(Infinity).filter((child) => child != null));
+}

@@ -1,0 +1,297 @@
+"""A report holds the figures of the functions it is made of; its answer says what they say, whatever data hold."""
+
+import json
+import re
+import zlib
+from base64 import b64decode, b64encode
+from hashlib import sha256
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.cli import main
+from polars_ir.reports.answer import answer
+from polars_ir.reports.page import page
+from polars_ir.reports.report import Report
+
+PYDOCS = ir.datasets.load("pydocs")
+MEASURES = ["nDCG@10", "RR"]
+REPORT = ir.report(PYDOCS.runs, PYDOCS.qrels, MEASURES, queries=PYDOCS.queries, by="category", n_queries=6)
+
+#: What pages, terminals, spreadsheets and Markdown could take for something else.
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "javascript:alert(1)",
+    "\u202egnp.exe\u2066",
+    "nul\0 and \x1b[31m",
+    "=cmd()|@team #1 `x` **b** [l](http://a.example)",
+    "]]> <!-- ${x} $content {{x}}",
+    "\U0001f600 e\u0301",
+]
+
+
+def read(text: str, name: str) -> bytes:
+    """What a page holds under a name."""
+    return zlib.decompress(b64decode(re.search(rf'id="{name}">(.*?)</script>', text)[1]))
+
+
+def small(n_queries: int = 4, systems: tuple[str, ...] = ("a", "b")) -> tuple[dict, dict]:
+    """Runs, of which each is worse than the one before, and their judgments."""
+    queries = [f"q{i}" for i in range(n_queries)]
+    qrels = {query: {"d0": 2, "d1": 1, "d2": 0} for query in queries}
+    order = ["d0", "d1", "d2", "d3", "d4", "d5"]
+    runs = {
+        system: {query: (order[-place * (n % 3 > 0) - place :] + order)[:5] for n, query in enumerate(queries)}
+        for place, system in enumerate(systems)
+    }
+    return runs, qrels
+
+
+def test_every_figure_of_the_page_is_that_of_the_function_it_comes_from():
+    text = page(REPORT)
+    content = json.loads(read(text, "content"))
+    assert content == json.loads(json.dumps(REPORT.content))
+    per_query = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, [*MEASURES, "NumRet", "unj@10"])
+    values = np.frombuffer(read(text, "figures"), "<f8").reshape(4, 3, 96)
+    assert content["counts"] == ["NumRet", "unj@10"]
+    for place, system in enumerate(content["systems"]):
+        of_system = per_query.filter(run=system).sort("query_id")
+        assert of_system["query_id"].to_list() == content["queries"]["ids"]
+        assert (values[:, place] == of_system.select(*MEASURES, "NumRet", "unj@10").to_numpy().T).all()
+    figures = per_query.select("run", "query_id", *MEASURES)
+    for part, frame in (
+        ("summary", ir.summarize(figures)),
+        ("ranks", ir.ranks(figures)),
+        ("pairs", ir.compare(figures)),
+    ):
+        assert content[part] == frame.select(*content[part]).to_dict(as_series=False), part
+
+
+def test_rankings_of_the_page_are_those_of_explain():
+    rankings = REPORT.content["rankings"]
+    assert (rankings["measure"], rankings["depth"], len(rankings["queries"])) == ("nDCG@10", 10, 6)
+    documents = pl.DataFrame(rankings["documents"]).with_row_index("document")
+    places = pl.DataFrame(rankings["places"]).join(documents, on="document")
+    explained = ir.explain(PYDOCS.runs, PYDOCS.qrels, "nDCG@10", rankings["queries"])
+    names = pl.DataFrame({"run": range(3), "system": REPORT.content["systems"]}, schema_overrides={"run": pl.UInt32})
+    found = places.cast({"run": pl.UInt32}).join(names, on="run").filter(pl.col("rank") <= 10)
+    columns = ["rank", "doc_id", "relevance", "contribution"]
+    wanted = explained.filter(pl.col("rank") <= 10).rename({"run": "system"}).select("system", "query_id", *columns)
+    assert (
+        found.select(wanted.columns)
+        .cast(wanted.schema)
+        .sort(wanted.columns[:3])
+        .equals(wanted.sort(wanted.columns[:3]))
+    )
+
+
+def test_the_answer_is_that_of_ranks_and_compare():
+    answers = dict(zip(MEASURES, REPORT.content["answers"], strict=True))
+    assert answers["nDCG@10"] == [
+        (
+            "bm25 is first by nDCG@10, with a mean of 0.3234 over 96 queries, better than each of the 2 others beyond "
+            "chance (paired t-test, Holm's correction for all pairs, level 0.05)."
+        ),
+        "bm25 is better than the second, chargrams, in 51 of 96 queries, worse in 26 and equal in 19.",
+    ]
+    assert "and chargrams is tied with it: its difference is not beyond chance" in answers["RR"][0]
+    compared = ir.compare(ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "RR")).filter(baseline="bm25")
+    assert dict(compared.select("run", "significant").rows()) == {"chargrams": False, "tfidf": True}
+
+
+def found_of(rows: list[tuple[str, float, int]], pairs: list[tuple]) -> dict:
+    """Ranks and comparisons as a report has them."""
+    ranks = {"run": [r for r, *_ in rows], "mean": [m for _, m, _ in rows], "rank": [p for *_, p in rows]}
+    n = {"measure": ["AP"] * len(rows), "n_queries": [9] * len(rows)}
+    names = ("run", "baseline", "difference", "p", "significant")
+    columns = {name: [pair[i] for pair in pairs] for i, name in enumerate(names)}
+    others = {"low": -1.0, "high": 1.0, "wins": 5, "ties": 1, "losses": 3, "n_queries": 9, "measure": "AP"}
+    against = {**columns, **{name: [value] * len(pairs) for name, value in others.items()}}
+    return {"ranks": {**ranks, **n}, "pairs": against, "against": against, "summary": None}
+
+
+@pytest.mark.parametrize(
+    ("rows", "pairs", "sentence"),
+    [
+        (
+            [("a", 0.5, 1), ("b", 0.4, 2)],
+            [("b", "a", -0.1, 0.2, False)],
+            (
+                "a is first by AP, with a mean of 0.5000 over 9 queries, but no other system differs from it beyond "
+                "chance (paired t-test, level 0.05)."
+            ),
+        ),
+        (
+            [("a", 0.5, 1), ("b", 0.5, 1), ("c", 0.2, 3)],
+            [("b", "a", 0.0, None, None), ("c", "a", -0.3, 0.01, True), ("c", "b", -0.3, 0.01, True)],
+            (
+                "a and b are first by AP together, with a mean of 0.5000 over 9 queries, and c differs beyond chance "
+                "(paired t-test, Holm's correction for all pairs, level 0.05)."
+            ),
+        ),
+        (
+            [("a", 0.5, 1), ("b", 0.4, 2), ("c", 0.2, 3)],
+            [("a", "b", 0.1, None, None), ("a", "c", 0.3, 0.3, False), ("b", "c", 0.2, 0.01, True)],
+            (
+                "a is first by AP, with a mean of 0.5000 over 9 queries, and c is tied with it: its difference is not "
+                "beyond chance (paired t-test, Holm's correction for all pairs, level 0.05), b could not be tested "
+                "against it."
+            ),
+        ),
+    ],
+)
+def test_the_answer_tells_ties_and_what_was_not_tested(rows, pairs, sentence):
+    first, second = answer(found_of(rows, pairs), "AP", None)
+    assert first == sentence
+    turned = (pairs[0][0], pairs[0][1]) == ("b", "a")
+    assert second.endswith(
+        "3 of 9 queries, worse in 5 and equal in 1." if turned else "5 of 9 queries, worse in 3 and equal in 1."
+    )
+
+
+def test_a_baseline_is_what_differences_are_from():
+    content = ir.report(*small(), ["RR"], baseline="b").content
+    assert content["answers"][0][1].startswith("a differs from the baseline b beyond chance: ")
+    assert content["against"]["baseline"] == ["b"]
+
+
+def test_a_system_alone_is_summarized():
+    runs, qrels = small()
+    (sentence,) = ir.report(runs["a"], qrels, ["RR"]).content["answers"][0]
+    assert sentence.startswith("run has a mean RR of 1.0000 over 4 queries, with a 95 % interval from ")
+
+
+def test_the_page_asks_for_nothing_and_runs_what_is_its_own():
+    text = page(REPORT)
+    policy = re.search(r'Content-Security-Policy" content="(.*?)"', text)[1]
+    (script,), (style,) = (re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL) for tag in ("script", "style"))
+    for of_it in (script, style):
+        assert f"'sha256-{b64encode(sha256(of_it.encode()).digest()).decode()}'" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert not re.search(r"\b(?:https?:|src=|href=[^\"]*[^#\"]|import\b|fetch\()", text.replace('href="#queries"', ""))
+    assert len(text.replace(re.search(r'id="content">(.*?)<', text)[1], "")) < 1_500_000
+
+
+def hostile_report() -> Report:
+    queries = [f"{text}{number}" for number, text in enumerate(HOSTILE)]
+    runs = {text: {query: [f"{text}d{i}" for i in range(3)] for query in queries} for text in HOSTILE[:3]}
+    qrels = {query: {**{f"{text}d1": 1 for text in HOSTILE[:3]}, f"{HOSTILE[4]}d9": 2} for query in queries}
+    texts = dict.fromkeys(queries, HOSTILE[1])
+    slices = pl.DataFrame({"query_id": queries, HOSTILE[5]: [HOSTILE[n % 2] for n in range(len(queries))]})
+    documents = {f"{text}d{i}": text * 100 for text in HOSTILE for i in range(3)}
+    return ir.report(runs, qrels, ["RR"], queries=texts, documents=documents, by=slices)
+
+
+def test_hostile_texts_are_texts():
+    report = hostile_report()
+    assert "alert" not in page(report)
+    assert set(report.content["systems"]) == set(HOSTILE[:3])
+    comment = report.markdown()
+    assert not re.search(r"[\0\x1b\u202a-\u202e\u2066-\u2069]", comment)
+    outside = re.sub(r"</?(?:code|details|summary)>", "", comment)
+    assert not re.search(r"[<>`\[\]@]", outside)
+    assert all(line.count("|") in (0, 6, 7) for line in comment.splitlines())
+
+
+def test_the_comment_is_short_whatever_it_is_of():
+    names = [f"{n:02}{'<' * 500}" for n in range(40)]
+    queries = [f"{n}{'&' * 500}" for n in range(12)]
+    runs = {
+        name: {query: ["d1", "d2"][:: 1 if n % (place + 2) else -1] for n, query in enumerate(queries)}
+        for place, name in enumerate(names)
+    }
+    report = ir.report(
+        runs,
+        {query: {"d1": 1} for query in queries},
+        ["RR"],
+        by=pl.DataFrame({"query_id": queries, "#" * 300: ["|" * 400, "*" * 400] * 6}),
+    )
+    assert len(report.content["systems"]) == 30
+    assert len(report.content["left_out"]) == 10
+    comment = report.markdown()
+    assert len(comment) < 65_536
+    assert "10 more systems are left out." in comment
+
+
+def test_all_kinds_of_tables_make_the_same_report():
+    runs, qrels = small()
+    run = pl.concat(
+        pl.DataFrame({"run": name, "query_id": query, "doc_id": docs, "score": [-i for i in range(len(docs))]})
+        for name, of in runs.items()
+        for query, docs in of.items()
+    )
+    judged = pl.DataFrame(
+        [(q, d, r) for q, of in qrels.items() for d, r in of.items()],
+        schema=["query_id", "doc_id", "relevance"],
+        orient="row",
+    )
+    wanted = ir.report(runs, qrels, ["RR"]).figures
+    pytest.importorskip("pandas")
+    for of_runs, of_qrels in ((run, judged), (run.lazy(), judged.lazy()), (run.to_pandas(), judged.to_pandas())):
+        assert ir.report(of_runs, of_qrels, ["RR"]).figures == wanted
+    labelled = run.join(judged, on=["query_id", "doc_id"], how="left")
+    assert ir.report(labelled, measures=["RR"]).figures[: 8 * 8] == wanted[: 8 * 8]
+
+
+def test_judgments_of_subtopics_are_reported():
+    runs, _ = small()
+    rows = [(f"q{q}", f"d{d}", d, 1) for q in range(4) for d in range(2)]
+    qrels = pl.DataFrame(rows, schema=["query_id", "doc_id", "subtopic", "relevance"], orient="row")
+    content = ir.report(runs, qrels, ["alpha_nDCG@10"]).content
+    assert content["answers"][0][0].startswith("a is first by alpha_nDCG@10")
+    assert content["rankings"]["measure"] == "alpha_nDCG@10"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"baseline": "c"}, "baseline names 'c', which is not one of the systems: 'a', 'b'."),
+        ({"by": "topic"}, "by names a column of queries, the table that has it; got 'topic' without."),
+        (
+            {"by": "topics", "queries": pl.DataFrame({"query_id": ["q0"], "topic": ["x"]})},
+            "queries has no column 'topics'; it has 'query_id', 'topic'. Did you mean 'topic'?",
+        ),
+        ({"n_queries": -1}, "n_queries must be"),
+        ({"measures": ["nDGC@10"]}, "nDGC"),
+    ],
+)
+def test_wrong_use_is_told(wrong, message):
+    with pytest.raises(ir.IRError, match=re.escape(message)):
+        ir.report(*small(), **{"measures": ["RR"], **wrong})
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("before")
+    with pytest.raises(ir.IRError):
+        REPORT.write(tmp_path)
+    with pytest.raises(ir.IRError):
+        ir.report(*small(), ["RR"], by="topic").write(path)
+    assert main(["report", "absent", "missing", "-o", str(path)]) == 2
+    assert path.read_text() == "before"
+    REPORT.write(path)
+    assert path.read_text() == page(REPORT)
+    assert "sandbox" in REPORT._repr_html_()
+
+
+def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys):
+    runs, qrels = small()
+    names = {"qrels.txt": None, **{f"{name}.run": run for name, run in runs.items()}}
+    ir.write_qrels(qrels, tmp_path / "qrels.txt")
+    for name, run in runs.items():
+        ir.write_run(run, tmp_path / f"{name}.run")
+    files, target = [str(tmp_path / name) for name in names], tmp_path / "report.html"
+    assert main(["report", *files, "-m", "RR", "-o", str(target)]) == 0
+    assert capsys.readouterr().out.startswith("a is first by RR, with a mean of 1.0000 over 4 queries")
+    made = json.loads(read(target.read_text(), "content"))["made"]
+    assert [file["name"] for file in made["files"]] == [*names]
+    assert made["files"][0]["sha256"] == sha256((tmp_path / "qrels.txt").read_bytes()).hexdigest()
+    assert made["command"] == "polars-ir report qrels.txt a.run b.run -m RR -o report.html"
+    assert main(["report", *files, "-m", "RR", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("**<code>a</code> is first by RR")
+    assert main(["report", *files]) == 2
+    assert "give one or both" in capsys.readouterr().err
