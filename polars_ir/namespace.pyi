@@ -550,6 +550,8 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Preferences fulfilled by pair: the mean over pairs of documents of the share of judges the run agrees with."""
+    def provenance(self) -> dict[str, Any]:
+        """How the figures of a per-query frame were made."""
     def q_measure(
         self,
         qrels: Any = None,

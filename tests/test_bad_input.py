@@ -281,7 +281,7 @@ WHOLE_MESSAGES = {
         evaluating(mising="skip"),
         (
             "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
-            "measures, missing, undefined, judged_only, ties, judges, bounds, names."
+            "measures, by, missing, undefined, judged_only, ties, judges, bounds, names, provenance."
         ),
     ),
     "a misspelt option of a measure": (
@@ -295,7 +295,8 @@ WHOLE_MESSAGES = {
         lambda: RUN.ir.ndcg(QRELS, gain={1: 2}),
         (
             "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, rel, dcg, "
-            "discount, gains, denominator, missing, undefined, judged_only, ties, judges, bounds, names."
+            "discount, gains, denominator, by, missing, undefined, judged_only, ties, judges, bounds, names, "
+            "provenance."
         ),
     ),
     "a misspelt option in a name": (
@@ -319,8 +320,8 @@ WHOLE_MESSAGES = {
     "an option of a measure under another name": (
         lambda: RUN.ir.mrr(QRELS, p=1),
         (
-            "mrr(): got an unexpected keyword argument 'p'. It takes qrels, k, rel, missing, undefined, "
-            "judged_only, ties, judges, bounds."
+            "mrr(): got an unexpected keyword argument 'p'. It takes qrels, k, rel, by, missing, "
+            "undefined, judged_only, ties, judges, bounds, names, provenance."
         ),
     ),
     "tables in a call of a word that measures are written in": (

@@ -65,7 +65,7 @@ CALLS = {
 }
 
 #: Methods that return neither a frame nor a tuple of frames.
-OTHERS = {"table", "side_by_side", "explain_plan", "report"}
+OTHERS = {"provenance", "table", "side_by_side", "explain_plan", "report"}
 
 
 def given_back(name: str) -> str:

@@ -28,10 +28,12 @@ from polars_ir.errors import (
 from polars_ir.files.finding.file import COMPRESSED, is_text
 from polars_ir.files.finding.sources import by_extension
 from polars_ir.files.formats import BY_NAME, TABLES, WRITABLE, FormatName
+from polars_ir.files.formats.columnar import PARQUET
 from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.trec import TREC
 from polars_ir.files.writing.checks import sink_fields
 from polars_ir.files.writing.replacing import replaced
+from polars_ir.frames.provenance import PROVENANCE
 from polars_ir.frames.table import Table, qrels_table, run_table
 from polars_ir.language.options import Option, Value, one_of, or_none, takes
 
@@ -160,8 +162,13 @@ sink_qrels = write_qrels
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write any table to a file, in the format of its ending, which is one of `TABLES`."""
-    sink([frame.lazy()], path, TABLES[path.suffix])
+    """Write any table to a file, in the format of its ending, which is one of `TABLES`.
+
+    The metadata of Parquet tell how figures were made, too.
+    """
+    of_file = TABLES[path.suffix]
+    made = frame[PROVENANCE].unique().to_list() if of_file is PARQUET and PROVENANCE in frame.columns else []
+    sink([frame.lazy()], path, of_file, **({"metadata": {PROVENANCE: made[0]}} if len(made) == 1 else {}))
 
 
 def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterator[tuple[str, Path, Table]]:
@@ -224,11 +231,11 @@ def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
     return format
 
 
-def sink(frames: Iterable[pl.LazyFrame], path: Path, format: Format) -> None:
+def sink(frames: Iterable[pl.LazyFrame], path: Path, format: Format, **options: Any) -> None:
     """Write frames to a file, one after the other; a text is compressed as the file's last extension says."""
     with replaced(path) as file:
         for frame in frames:
-            format.writer.sink(frame, file, **(_options(path) if format.is_text else {}))
+            format.writer.sink(frame, file, **(_options(path) if format.is_text else options))
 
 
 def write_lines(lines: Iterable[str], path: Path) -> None:

@@ -14,6 +14,7 @@ lazy(
         "polars_ir.per_query.level": "level",
         "polars_ir.per_query.mean": "mean",
         "polars_ir.per_query.power": "power",
+        "polars_ir.per_query.provenance": "provenance",
         "polars_ir.per_query.rank_correlation": "rank_correlation",
         "polars_ir.per_query.ranks": "ranks",
         "polars_ir.per_query.risk": "geo_risk, risk",

@@ -9,6 +9,7 @@ from polars_ir.per_query.gate import gate as gate
 from polars_ir.per_query.level import level as level
 from polars_ir.per_query.mean import mean as mean
 from polars_ir.per_query.power import power as power
+from polars_ir.per_query.provenance import provenance as provenance
 from polars_ir.per_query.rank_correlation import rank_correlation as rank_correlation
 from polars_ir.per_query.ranks import ranks as ranks
 from polars_ir.per_query.risk import geo_risk as geo_risk, risk as risk
@@ -27,6 +28,7 @@ __all__ = [
     "level",
     "mean",
     "power",
+    "provenance",
     "rank_correlation",
     "ranks",
     "risk",

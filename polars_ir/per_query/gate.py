@@ -25,6 +25,7 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.provenance import PROVENANCE
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import check, not_negative, takes
 from polars_ir.per_query.shared.aligned import Scores, scores_of, systems_of
@@ -153,8 +154,8 @@ def _of_one_system(role: str, per_query: Any, measures: Any, cluster: Any) -> tu
     if isinstance(cluster, str) and cluster not in table.columns:
         says = f"has no column {cluster!r}; it has {quoted(table.columns)}."
         raise ColumnError(says, about=role, near=nearest(cluster, table.columns))
-    clusters = ("topic", "topic_id", cluster if isinstance(cluster, str) else None)
-    kept = ("query_id", *names, *filter(clusters.__contains__, table.columns))
+    others = ("topic", "topic_id", PROVENANCE, cluster if isinstance(cluster, str) else None)
+    kept = ("query_id", *names, *filter(others.__contains__, table.columns))
     return replace(table, dtypes={name: table.dtypes[name] for name in kept}), names
 
 

@@ -12,7 +12,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Unpack, overload
 
 import polars as pl
@@ -24,6 +24,7 @@ from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
+from polars_ir.frames.provenance import PROVENANCE, QUERY_HASH, digest_of, with_provenance
 from polars_ir.frames.roles import find
 from polars_ir.language.measure import CATALOG, of_part, spec_of
 from polars_ir.language.names import Measured, Measures, resolve, sql_names
@@ -160,6 +161,8 @@ def _planned(
         there = pair.run.select(*pair.run.keys).unique() if answers else systems_of(pair.run, parts)
         there, on = there.with_columns(pl.lit(True).alias(kept)), pair.run.keys if answers else parts
         result = result.join(there, on=on, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
+    if options["provenance"]:
+        result = _with_provenance(result, pair, measured, {**options, "ties": needs.ties})
     columns = {"query_id": pair.run.names["query_id"]}
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured)
@@ -167,6 +170,20 @@ def _planned(
     if marks and not (marked or pair.run.eager):
         result = with_warnings(result, pair, marks, missing=options["missing"])
     return result, pair, measured
+
+
+def _with_provenance(
+    result: pl.LazyFrame, pair: Pair, measured: list[Measured], options: Mapping[str, Any]
+) -> pl.LazyFrame:
+    """The result with columns of how it was made."""
+    if twice := [measure.name for measure in measured if measure.name in (PROVENANCE, QUERY_HASH)]:
+        raise MeasureError.twice(twice[0])
+    made = {name: options[name] for name in ("missing", "undefined", "judged_only", "ties", "judges")}
+    measures = {m.name: spec_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
+    read = {name for measure in measured for name in measure.expression.meta.root_names()}
+    qrels = pair.qrels
+    digest = None if qrels is None else pair.kept(("digest",), lambda: digest_of(qrels))
+    return with_provenance(result, pair.run, pair.qrels, {**made, "measures": measures}, digest, read)
 
 
 def _check_names_of_bounds(names: Sequence[str]) -> None:

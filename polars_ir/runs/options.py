@@ -116,6 +116,16 @@ class Evaluating(TypedDict, total=False):
             "quotes. Either is read by `parse`, and names the column in every function of a per-query frame.",
         ),
     ]
+    provenance: Annotated[
+        bool,
+        Option(
+            False,
+            truth(),
+            "Add a column `provenance`, how the figures were made: a text that `ir.provenance` reads, of the options, "
+            "the measures, the version and a hash of the judgments; and a column `query_hash` of what each query was "
+            "evaluated by. Functions that compare systems refuse figures that were made otherwise.",
+        ),
+    ]
 
 
 class Judging(TypedDict, total=False):

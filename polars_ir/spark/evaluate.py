@@ -102,6 +102,8 @@ def evaluate(
         raise OptionError(
             "goes with tables in Polars and pandas; evaluate each part of a Spark frame.", about=option("by")
         )
+    if options["provenance"]:
+        raise OptionError("is of all judgments, and no task of Spark has them all.", about=option("provenance", True))
     if partitions is not None:
         check("partitions", partitions, count())
     if broadcast not in (None, True, False):

@@ -17,9 +17,13 @@ from polars_ir.cli.parser import (
     add_per_query,
 )
 from polars_ir.errors import OptionError
+from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query.mean import mean
 from polars_ir.runs.options import Evaluating
+
+#: The endings of files that have columns of text beside numbers, whoever reads them.
+TYPED = (*PARQUET.extensions, *IPC.extensions)
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -40,6 +44,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their figures per query."""
     # An error of the queries is raised before the evaluation.
     queries = _queries(options)
+    # A file that knows its types says how it was made.
+    options.provenance |= options.per_query and options.output is not None and options.output.suffix in TYPED
     qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
     per_query = figures_of(options.runs, qrels, options)
     if options.per_query:

@@ -31,10 +31,12 @@ from polars_ir.errors import (
     without_nulls,
 )
 from polars_ir.frames.kinds import aligned_series
+from polars_ir.frames.provenance import PROVENANCE
 from polars_ir.frames.roles import TOPICS, fold
 from polars_ir.frames.rules import Rule
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import LARGEST
+from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 
@@ -424,6 +426,9 @@ def scores_of(
         raise ColumnError.one_system(what, of.table.columns, systems)
     rows = of.rows.with_columns(pl.col("run").cast(pl.String)).collect()
     queries = _queries(rows, of.slices, of.table.names["query_id"])
+    note = of.note()
+    if PROVENANCE in rows.columns:
+        note = "; ".join(filter(None, (note, check_made_alike(of.table, rows, of.measures)))) or None
     clusters = None
     if cluster is not None:
         of_queries = rows.select("query_id", CLUSTER).unique("query_id").sort("query_id")
@@ -443,7 +448,7 @@ def scores_of(
         values,
         np.reshape(grid.select(is_answered).to_series().to_numpy(), shape),
         tuple(of.slices),
-        of.note(),
+        note,
         clusters,
     )
 

@@ -1,0 +1,185 @@
+"""How figures were made goes along with them, and what was made otherwise is not compared."""
+
+import pickle
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+from polars_ir.cli import main
+
+PYDOCS = ir.datasets.load("pydocs")
+RUNS = PYDOCS.runs.filter(pl.col("run") != "chargrams")
+QRELS = PYDOCS.qrels
+MEASURES = ["nDCG@10", "P@5", (1 / ir.rank).max().alias("mine")]
+
+#: Ids and grades of pydocs, by any version of Polars.
+OF_PYDOCS = "b5a2c789c1eb5ccf"
+
+
+def of(system, qrels=QRELS, **options):
+    return ir.evaluate(RUNS.filter(run=system), qrels, MEASURES, provenance=True, **options)
+
+
+def judged(qrels):
+    return ir.provenance(ir.evaluate(RUNS, qrels, "P@5", provenance=True))["judgments"]
+
+
+def test_it_tells_the_options_the_measures_the_version_and_the_judgments():
+    assert ir.provenance(of("bm25", missing="skip", names="sql", undefined=None)) == {
+        "polars_ir": ir.__version__,
+        "missing": "skip",
+        "undefined": None,
+        "judged_only": False,
+        "ties": "doc_id",
+        "judges": None,
+        "measures": {"nDCG@10": "nDCG@10", "P@5": "P@5", "mine": None},
+        "judgments": OF_PYDOCS,
+    }
+
+
+def test_figures_are_those_without_it_and_it_is_taken_for_no_measure():
+    with_it, without = (ir.evaluate(RUNS, QRELS, MEASURES, provenance=made) for made in (True, False))
+    assert with_it.drop("provenance", "query_hash").equals(without)
+    assert with_it.ir.mean().equals(without.ir.mean())
+    assert with_it.ir.unanswered("P@5").equals(without.ir.unanswered("P@5"))
+
+
+def test_the_hash_of_judgments_is_of_ids_and_grades_alone():
+    assert judged(QRELS.sample(fraction=1, shuffle=True, seed=1)) == OF_PYDOCS
+    assert judged(QRELS.with_columns(pl.col("relevance").cast(pl.Float32), note=pl.lit("x"))) == OF_PYDOCS
+    assert judged(QRELS.rename({"relevance": "grade"}).to_pandas()) == OF_PYDOCS
+    assert judged(ir.judgments(QRELS)) == OF_PYDOCS
+    assert judged(QRELS.filter(pl.int_range(pl.len()) > 0)) != OF_PYDOCS
+    assert judged(QRELS.with_columns(pl.col("relevance").clip(upper_bound=2))) != OF_PYDOCS
+    shares = QRELS.with_columns(relevance=pl.col("relevance") * 1.1)
+    assert judged(shares) == judged(shares.reverse()) != OF_PYDOCS
+
+
+def test_grades_of_two_documents_that_change_places_are_other_judgments():
+    qrels = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2, "b": 1}}
+    one, other = (ir.evaluate({"q": ["a", "b"]}, judgments, "P@1", provenance=True) for judgments in qrels)
+    assert ir.provenance(one)["judgments"] != ir.provenance(other)["judgments"]
+    assert one["query_hash"].item() != other["query_hash"].item()
+
+
+def test_a_plan_tells_the_same_in_whichever_way_it_runs():
+    eager = ir.evaluate(RUNS, QRELS, MEASURES, provenance=True)
+    plan = ir.evaluate(RUNS.lazy(), QRELS.lazy(), MEASURES, provenance=True)
+    assert plan.collect_schema() == eager.schema
+    assert pickle.loads(pickle.dumps(plan)).collect().equals(eager)  # noqa: S301  # our own
+    assert plan.collect(engine="streaming").equals(eager)
+    assert ir.evaluate(RUNS.lazy(), QRELS, MEASURES, provenance=True).collect().equals(eager)
+
+
+def test_the_hash_of_a_query_is_of_its_own_rows():
+    before = of("bm25")
+    changed = QRELS.with_columns(relevance=pl.when(query_id="q01").then(0).otherwise("relevance"))
+    moved = RUNS.with_columns(score=pl.col("score") - pl.when(query_id="q02").then(1).otherwise(0))
+    for after, query in (
+        (of("bm25", changed), "q01"),
+        (ir.evaluate(moved.filter(run="bm25"), QRELS, MEASURES, provenance=True), "q02"),
+    ):
+        differ = before.filter(before["query_hash"] != after["query_hash"])
+        assert differ["query_id"].to_list() == [query]
+
+
+def test_a_run_that_holds_its_grades_has_no_judgments_of_its_own():
+    labelled = RUNS.join(QRELS, on=["query_id", "doc_id"])
+    made = labelled.ir.ndcg(k=10, provenance=True)
+    assert ir.provenance(made)["judgments"] is None
+    assert made["query_hash"].n_unique() == made.height
+    assert labelled.drop("doc_id").ir.ndcg(k=10, provenance=True)["query_hash"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "differs"),
+    [
+        ({"judged_only": True}, "judged_only is False and True"),
+        ({"missing": "skip"}, "missing is 'zero' and 'skip'"),
+        ({"undefined": None}, "undefined is 0.0 and None"),
+        ({"ties": "input"}, "ties is 'doc_id' and 'input'"),
+        ({"qrels": QRELS.filter(pl.col("relevance") > 1)}, f"judgments is '{OF_PYDOCS}' and "),
+    ],
+)
+def test_what_was_made_otherwise_is_not_compared(otherwise, differs):
+    new, old = of("bm25"), of("tfidf", **otherwise)
+    for compared in (
+        lambda: ir.gate(new, old, "P@5", max_drop=0.05),
+        lambda: ir.compare(pl.concat([new, old]), "P@5"),
+        lambda: ir.compare({"a": new, "b": old}, "P@5"),
+    ):
+        with pytest.raises(ir.IRError) as raised:
+            compared()
+        assert str(raised.value).startswith(f"figures that are compared must be made alike; {differs}")
+        assert "per_query.drop('provenance')" in str(raised.value)
+    with pytest.raises(ir.IRError, match="was made in several ways"):
+        ir.provenance(pl.concat([new, old]))
+    assert ir.gate(new.drop("provenance"), old, "P@5", max_drop=0.05).height == 1
+
+
+def test_what_makes_no_difference_to_the_measures_that_are_compared_is_no_obstacle():
+    new, old = of("bm25", names="sql"), ir.evaluate(RUNS.filter(run="tfidf"), QRELS, "P@5", provenance=True)
+    assert ir.gate(new, old, "P@5", max_drop=0.05)["note"].item() is None
+    rel_2, rel_1 = (
+        ir.evaluate(RUNS.filter(run=run), QRELS, ir.precision(rel=rel, k=5).alias("main"), provenance=True)
+        for run, rel in (("bm25", 2), ("tfidf", 1))
+    )
+    with pytest.raises(ir.IRError, match=r"main is 'P\(rel=2\)@5' and 'P@5'"):
+        ir.gate(rel_2, rel_1, "main", max_drop=0.05, ranges={"main": (0, 1)})
+
+
+def test_another_version_and_what_is_not_told_are_noted():
+    new, old = of("bm25"), of("tfidf")
+    earlier = old.with_columns(pl.col("provenance").str.replace(ir.__version__, "0.2.9", literal=True))
+    note = ir.gate(new, earlier, "P@5", max_drop=0.05)["note"].item()
+    assert note == f"evaluated by polars_ir {ir.__version__} and 0.2.9"
+    note = ir.gate(new, old.drop("provenance"), "P@5", max_drop=0.05)["note"].item()
+    assert note == "how some of the figures were made is not told"
+    own = [frame.with_columns(provenance=pl.lit("crawl")) for frame in (new, old)]
+    assert ir.gate(*own, "P@5", max_drop=0.05)["note"].item() is None
+
+
+def test_days_with_judgments_of_their_own_are_compared_query_by_query():
+    fewer = QRELS.filter(pl.col("relevance") > 1)
+    nights = [
+        pl.concat([of(system), of(system, fewer).with_columns(query_id=pl.col("query_id") + "'")])
+        for system in ("bm25", "tfidf")
+    ]
+    assert ir.gate(*nights, "P@5", max_drop=0.05)["note"].item() is None
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (ir.evaluate(RUNS, QRELS, "P@5"), "has no column 'provenance'.*provenance=True"),
+        (ir.evaluate(RUNS, QRELS, "P@5").with_columns(provenance=pl.lit("{}")), "has '{}' in 'provenance', which"),
+        ("nowhere.parquet", r"nowhere\.parquet: its metadata can not be read"),
+    ],
+)
+def test_a_frame_without_it_is_told(frame, message):
+    with pytest.raises(ir.IRError, match=message):
+        ir.provenance(frame)
+
+
+def test_a_measure_may_not_have_the_name_of_its_column():
+    with pytest.raises(ir.IRError, match="two measures are named 'provenance'"):
+        ir.evaluate(RUNS, QRELS, ir.ndcg().alias("provenance"), provenance=True)
+
+
+def test_files_of_the_shell_tell_it(tmp_path, capsys):
+    ir.write_run(RUNS.filter(run="bm25").drop("run"), tmp_path / "bm25.run")
+    ir.write_qrels(QRELS, tmp_path / "qrels.txt")
+    command = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run"), "-m", "P@5", "--per-query", "-o"]
+    for file in ("q.parquet", "q.arrow", "q.tsv"):
+        assert not main([*command, str(tmp_path / file)])
+    assert ir.provenance(tmp_path / "q.parquet")["judgments"] == OF_PYDOCS
+    assert ir.provenance(pl.read_parquet(tmp_path / "q.parquet")) == ir.provenance(tmp_path / "q.parquet")
+    assert ir.provenance(pl.read_ipc(tmp_path / "q.arrow"))["measures"] == {"P@5": "P@5"}
+    assert pl.read_csv(tmp_path / "q.tsv", separator="\t").columns == ["run", "query_id", "P@5"]
+    pl.DataFrame({"a": 1}).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(ir.IRError, match="its metadata do not tell"):
+        ir.provenance(tmp_path / "other.parquet")
+    assert not main([*command, str(tmp_path / "judged.parquet"), "--judged-only"])
+    assert main(["gate", str(tmp_path / "q.parquet"), str(tmp_path / "judged.parquet"), "-m", "P@5"]) == 2
+    assert "judged_only is False and True" in capsys.readouterr().err
