@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from polars_ir.cli.inputs import alike, figures_of_files, limits_of, qrels_of, r
 from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_runs_instead
 from polars_ir.errors import OptionError
 from polars_ir.extras import require
+from polars_ir.files.writing.replacing import replaced
 
 #: The charts of figures, each with the options that it needs.
 OF_FIGURES: dict[str, Sequence[str]] = {
@@ -59,7 +61,11 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """Nothing to show: the chart is written."""
     require("plot", "polars-ir plot")
     drawn = _of_runs(options) if options.chart in OF_RUNS else _of_figures(options)
-    drawn.save(options.target)
+    # Altair writes texts and pictures as such.
+    picture: Any = io.BytesIO() if (ending := Path(options.target).suffix[1:]) in ("png", "pdf") else io.StringIO()
+    drawn.save(picture, format=ending)
+    with replaced(Path(options.target)) as file:
+        file.write(picture.getvalue() if isinstance(picture, io.BytesIO) else picture.getvalue().encode())
     return pl.DataFrame()
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from polars_ir.cli.inputs import figures_of_files
 from polars_ir.cli.output import say
 from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_options, add_runs_instead
+from polars_ir.files.writing.replacing import replaced
 from polars_ir.language.options import options_of
 from polars_ir.per_query.shared.options import Marking
 from polars_ir.tables.cells import PARTS
@@ -53,7 +54,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if options.target is None:
         say(text, end="")
     else:
-        Path(options.target).write_text(text, encoding="utf-8")
+        with replaced(Path(options.target)) as file:
+            file.write(text.encode())
     return pl.DataFrame()
 
 
