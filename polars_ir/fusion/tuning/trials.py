@@ -1,7 +1,8 @@
 """The configurations of a fusion, the folds of its queries, and the values of a measure for each configuration.
 
 Conventions: a fusion here returns its first `top` documents. Candidates are ranked once; ids of documents are numbered
-in their own order, so that equal scores are ordered as everywhere. A group of variants of a query is never in two folds.
+in their own order, so that equal scores are ordered as everywhere. A group of variants of a query is never in two
+folds.
 """
 
 from __future__ import annotations
