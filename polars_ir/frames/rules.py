@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, Fix, keeping, renaming
+from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, keeping, option, renaming
 from polars_ir.frames.roles import could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
@@ -126,27 +126,52 @@ def check_duplicates(
         repeated = repeated.filter(~nothing_judged())
     if repeated.is_empty():
         return
-    system = _telling_apart(repeated, keys, names) if table == "run" else None
-    values = [column for column in (system, *VALUES) if column in frame.columns]
+    spare = keys_perhaps(repeated.drop("row").schema, [*names, *keys]) if table in ("run", "per_query") else []
+    apart = telling_apart(repeated, keys, spare)
+    values = [column for column in (*apart, *VALUES) if column in frame.columns]
     shown = repeated.sort(keys).select("row", *keys, *values).head(SHOWN)
     shown = shown.rename({key: names[key] for key in keys if key in names})
     _, problem, fix = once(table, keys, names, hint=hint)
-    if system is not None:
-        fix = Fix(
-            f"If {system!r} names the systems, rename it (if it tells passages apart, run.ir.deduplicate() keeps the "
-            "best of each document)",
-            renaming(table, {system: "run"}),
-            without_code=f"If {system!r} names the systems, rename it to 'run'; else {_words(fix)}",
-        )
+    if apart:
+        fix = _keyed(table, apart, names, fix)
     raise DataError.rows(table, problem, fix, repeated.height, shown)
 
 
-def _telling_apart(repeated: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str]) -> str | None:
-    """The column that tells rows with the same keys apart, as the names of systems do; None if there is no such."""
-    for column in systems_perhaps(repeated.drop("row").schema, names):
-        if not repeated.select(*keys, column).is_duplicated().any():
-            return column
-    return None
+def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The first of some columns that tells rows with the same keys apart; else all that do together, if they do."""
+    for some in [*([column] for column in columns), list(columns)]:
+        if some and not rows.select(*keys, *some).is_duplicated().any():
+            return some
+    return []
+
+
+def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], fix: Fix) -> Fix:
+    """The advice for rows of one id that some columns tell apart: to name them."""
+    listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 else list(apart)
+    if table == "per_query":
+        return Fix(f"They are of several {listed}: keep one, or name what tells them apart", Setting("by", key))
+    if "run" not in names and len(apart) == 1:
+        return Fix(
+            f"If {listed} names the systems, rename it; if it tells rankings apart, such as days, give "
+            f"{option('by', key)} (if passages, run.ir.deduplicate() keeps the best of each document)",
+            renaming(table, {apart[0]: "run"}),
+            without_code=f"If {listed} names the systems, rename it to 'run'; else {_words(fix)}",
+        )
+    return Fix(
+        f"If {listed} tells rankings apart, such as days, name it (if passages, run.ir.deduplicate() keeps the best of "
+        "each document)",
+        Setting("by", key),
+        without_code=f"If {listed} tells rankings apart, evaluate each part; else {_words(fix)}",
+    )
+
+
+def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> list[str]:
+    """The columns that may tell rankings apart, whose meaning is not known: texts first, then days, then numbers."""
+    spare = {name: dtype for name, dtype in dtypes.items() if name not in known}
+    ids = [name for name, dtype in spare.items() if could_be("run", dtype)]
+    days = [name for name, dtype in spare.items() if dtype.is_temporal()]
+    texts = [name for name in ids if not dtypes[name].is_integer()]
+    return [*texts, *days, *(name for name in ids if dtypes[name].is_integer())]
 
 
 def systems_perhaps(dtypes: Mapping[str, pl.DataType], names: Mapping[str, str]) -> list[str]:

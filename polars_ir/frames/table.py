@@ -13,7 +13,7 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Inpu
 from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import ROLE_OF, ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
-from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, once, wrong_run_row
+from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, wrong_run_row
 from polars_ir.language.names import canonical_name
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
@@ -121,10 +121,6 @@ class Table:
         """
         rows = self.all_columns() if rows is None else rows
         return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names={**self.names, **names})
-
-    def once(self) -> Rule:
-        """The rule that each ranking has one row."""
-        return once(self.about, self.keys, self.names)
 
     def give_back(
         self, plan: pl.LazyFrame, like: object, engine: Literal["in-memory", "streaming"] = "in-memory"

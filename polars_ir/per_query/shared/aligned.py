@@ -33,11 +33,12 @@ from polars_ir.errors import (
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.provenance import PROVENANCE
 from polars_ir.frames.roles import TOPICS, fold
-from polars_ir.frames.rules import Rule
+from polars_ir.frames.rules import Rule, keys_perhaps, once
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
+from polars_ir.per_query.shared.keys import with_keys
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 
 if TYPE_CHECKING:
@@ -167,13 +168,15 @@ def aligned(
     named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=named)
+    if keys := [name for name in named if name in table.columns and name not in table.keys]:
+        table = with_keys(table, keys)
     if what and not table.eager:
         raise InputTypeError.lazy(what)
     if what and several and "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
     if what and not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
-    rows = table.checked(*_rules(table, names))
+    rows = table.checked(*_rules(table, names, keys))
     table.check_once(*table.keys)
     weight: str | None = None
     slices: list[str] = []
@@ -202,7 +205,7 @@ def _named_in(*options: Any) -> list[str]:
     return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
 
 
-def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
+def _rules(table: Table, measures: Iterable[str], keys: Sequence[str]) -> Iterator[Rule]:
     """The rules of rows: ids, values that sums of squares can be made of, and, in a plan, one row for each ranking."""
     for key in table.keys:
         fix = Fix("Leave them out", without_nulls("per_query", table.names[key]))
@@ -219,7 +222,11 @@ def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
         # One rule for all measures, as each has a column of the plan.
         if wrong:
             yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
-        yield table.once()
+        repeated = once(table.about, [*keys, *table.keys], table.names)
+        others = {name: dtype for name, dtype in table.dtypes.items() if name not in measures}
+        spare = keys_perhaps(others, [*keys, *table.keys])
+        named = " or ".join(option("by", name) for name in spare)
+        yield repeated._replace(fix=f"Name what tells them apart: {named}") if spare else repeated
 
 
 def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:
