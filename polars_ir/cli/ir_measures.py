@@ -203,7 +203,7 @@ def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> pl.Dat
     run = run_of(options.run)
     if find("run", "run", run.columns):
         raise OptionError(f"{options.run} holds several systems, and ir_measures evaluates one; use evaluate.")
-    frames = []
+    frames: list[pl.DataFrame] = []
     way = attrgetter("way")
     with as_file(options.qrels) as qrels:
         with downloaded(resolve(qrels), None, MAX_RATIO) as files:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import polars as pl
 
@@ -22,12 +22,6 @@ N_RATES = 10
 NOISE = 1e-12
 
 
-@overload
-def abstention(per_query: pl.LazyFrame, confidence: Any) -> pl.LazyFrame: ...
-@overload
-def abstention(per_query: pl.DataFrame, confidence: Any) -> pl.DataFrame: ...
-@overload
-def abstention(per_query: Any, confidence: Any) -> Any: ...
 @takes()
 def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKind:
     """The gain of a measure when the queries that a system is unsure of get no answer: normalised area (nAUC).

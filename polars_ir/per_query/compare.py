@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -43,14 +43,6 @@ SCHEMA = {
 }
 
 
-@overload
-def compare(
-    per_query: pl.DataFrame, measures: Measures = ..., *, baseline: str | None = ..., **options: Unpack[Comparing]
-) -> pl.DataFrame: ...
-@overload
-def compare(
-    per_query: Any, measures: Measures = ..., *, baseline: str | None = ..., **options: Unpack[Comparing]
-) -> Any: ...
 @takes(Comparing)
 def compare(
     per_query: Any, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]

@@ -6,7 +6,7 @@ but highest for measures whose best value is the lowest (`Hole`), if their names
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import polars as pl
 
@@ -19,12 +19,6 @@ from polars_ir.per_query.shared.aligned import Aligned, aligned
 from polars_ir.per_query.shared.measures import Measures
 
 
-@overload
-def hardest(per_query: pl.LazyFrame, measure: str | pl.Expr, *, n: int | None = ...) -> pl.LazyFrame: ...
-@overload
-def hardest(per_query: pl.DataFrame, measure: str | pl.Expr, *, n: int | None = ...) -> pl.DataFrame: ...
-@overload
-def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = ...) -> Any: ...
 @takes()
 def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> SameKind:
     """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
@@ -95,12 +89,6 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     return queries.table.give_back(hardest_first if n is None else hardest_first.head(n), per_query)
 
 
-@overload
-def unanswered(per_query: pl.LazyFrame, measures: Measures = ...) -> pl.LazyFrame: ...
-@overload
-def unanswered(per_query: pl.DataFrame, measures: Measures = ...) -> pl.DataFrame: ...
-@overload
-def unanswered(per_query: Any, measures: Measures = ...) -> Any: ...
 @takes()
 def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     """The queries that every system fails: all values of a measure are 0 or less.

@@ -6,7 +6,7 @@ Conventions: a null is a query for which a measure is undefined, and left out.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import polars as pl
 
@@ -22,16 +22,6 @@ from polars_ir.per_query.shared.averages import (
 from polars_ir.per_query.shared.measures import warn_of_attributes
 
 
-@overload
-def mean(
-    per_query: pl.LazyFrame, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...
-) -> pl.LazyFrame: ...
-@overload
-def mean(
-    per_query: pl.DataFrame, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...
-) -> pl.DataFrame: ...
-@overload
-def mean(per_query: Any, *, by: Any = ..., weights: Any = ..., average: Literal["macro", "micro"] = ...) -> Any: ...
 @takes()
 def mean(
     per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"

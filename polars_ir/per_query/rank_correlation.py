@@ -158,7 +158,8 @@ def _means(per_query: Any, measures: Any, missing: str, what: str) -> pl.DataFra
     rows = pl.DataFrame({"run": [str(system) for system in scores.systems] * n_queries, **values}).fill_nan(None)
     queries = rows.with_columns(query_id=pl.int_range(pl.len()) // n_systems)
     turned = [-pl.col(name) if is_cost(name) else pl.col(name) for name in scores.values]
-    return mean(queries).select("run", *turned)
+    means: pl.DataFrame = mean(queries)
+    return means.select("run", *turned)
 
 
 def _shared(names: Sequence[str], other_names: Sequence[str], *, asked: bool) -> list[str]:

@@ -5,7 +5,7 @@ Conventions: which queries are variants of one another is said by a column, and 
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import polars as pl
 
@@ -21,12 +21,6 @@ from polars_ir.per_query.shared.attributes import column_for
 MADE = ("run", "measure", "mean", "worst", "n_variants")
 
 
-@overload
-def robustness(per_query: pl.LazyFrame, by: Any) -> pl.LazyFrame: ...
-@overload
-def robustness(per_query: pl.DataFrame, by: Any) -> pl.DataFrame: ...
-@overload
-def robustness(per_query: Any, by: Any) -> Any: ...
 @takes()
 def robustness(per_query: Any, by: str | Any) -> SameKind:
     """The mean and the worst value of every measure over the variants of a query: one row per base query and measure.

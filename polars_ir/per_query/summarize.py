@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -65,36 +65,6 @@ SAME = "all values are the same"
 BY_EXPRESSIONS = ("auto", "normal")
 
 
-@overload
-def summarize(
-    per_query: pl.LazyFrame,
-    *,
-    by: Any = ...,
-    weights: Any = ...,
-    cluster: Any = ...,
-    strata: Any = ...,
-    **options: Unpack[Summarizing],
-) -> pl.LazyFrame: ...
-@overload
-def summarize(
-    per_query: pl.DataFrame,
-    *,
-    by: Any = ...,
-    weights: Any = ...,
-    cluster: Any = ...,
-    strata: Any = ...,
-    **options: Unpack[Summarizing],
-) -> pl.DataFrame: ...
-@overload
-def summarize(
-    per_query: Any,
-    *,
-    by: Any = ...,
-    weights: Any = ...,
-    cluster: Any = ...,
-    strata: Any = ...,
-    **options: Unpack[Summarizing],
-) -> Any: ...
 @confidence_is_alpha
 @takes(Summarizing)
 def summarize(

@@ -37,7 +37,7 @@ def doubts_of(
 def _bounds(rows: pl.DataFrame, qrels: Any, measure: Measures, options: Reporting) -> dict[str, Any] | None:
     """The mean of a measure with the bounds that unjudged documents leave, by system; None where there are none."""
     try:
-        means = mean(evaluate_collected(rows, qrels, measure, **options, bounds=True))
+        means: pl.DataFrame = mean(evaluate_collected(rows, qrels, measure, **options, bounds=True))
     except IRError:
         return None  # judgments of a kind that has no bounds
     name, *bounds = (column for column in means.columns if column != "run")

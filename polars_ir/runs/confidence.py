@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import polars as pl
 
@@ -15,14 +15,6 @@ from polars_ir.language.options import takes
 from polars_ir.language.words import total
 
 score = pl.col("score").cast(pl.Float64)
-
-
-@overload
-def confidence(run: pl.LazyFrame) -> pl.LazyFrame: ...
-
-
-@overload
-def confidence(run: Any) -> Any: ...
 
 
 @takes()

@@ -13,7 +13,7 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -33,16 +33,6 @@ from polars_ir.runs.options import Evaluating
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
 
 
-@overload
-def evaluate(
-    run: pl.LazyFrame, qrels: Any, measures: Measures = ..., **options: Unpack[Evaluating]
-) -> pl.LazyFrame: ...
-@overload
-def evaluate(
-    run: pl.DataFrame, qrels: Any, measures: Measures = ..., **options: Unpack[Evaluating]
-) -> pl.DataFrame: ...
-@overload
-def evaluate(run: Any, qrels: Any, measures: Measures = ..., **options: Unpack[Evaluating]) -> Any: ...
 @takes(Evaluating)
 def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> SameKind:
     """Measure a run against its judgments: one row per judged query, one column per measure.

@@ -106,7 +106,7 @@ def rerank_gain(
     plain = candidates.drop("rank")
 
     def values(reordered: pl.DataFrame, name: str) -> pl.DataFrame:
-        evaluated = evaluate(reordered, judged, measured_by.expression)
+        evaluated: pl.DataFrame = evaluate(reordered, judged, measured_by.expression)
         return evaluated.select("query_id", pl.col(measured_by.name).cast(pl.Float64).alias(name))
 
     depths = [*(of_curve for of_curve in DEPTHS if of_curve < depth), depth]

@@ -136,7 +136,7 @@ def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFr
 
 def _means(runs: Frames, judgments: pl.DataFrame, measure: Measured) -> pl.DataFrame:
     """The mean of every system over all judged queries, and its rank."""
-    evaluated = evaluate(runs, judgments, measure.expression).lazy()
+    evaluated: pl.LazyFrame = evaluate(runs, judgments, measure.expression).lazy()
     check_number(measure, evaluated.collect_schema())
     per_query = evaluated.select(pl.col("run").cast(pl.String), measure.name)
     mean = pl.col(measure.name).cast(pl.Float64).sort().mean().round(DECIMALS)

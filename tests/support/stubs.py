@@ -4,6 +4,7 @@
 """
 
 import inspect
+import re
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -47,37 +48,28 @@ READABLE: Mapping[Role, tuple[str, ...]]
 WRITABLE: Mapping[Role, tuple[str, ...]]
 """
 
-NAMESPACE = f"""{GENERATED}
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import ModuleType
-from typing import Any, Generic, Literal, TypeVar, Unpack, overload
+#: What the functions of stubs name, by the module that it is imported from; libraries by their short names.
+NAMED = {
+    "collections.abc": "Callable, Iterable, Mapping, Sequence",
+    "types": "ModuleType",
+    "typing": "Any, Generic, Literal, TypeVar, Unpack, overload",
+    "altair": "alt",
+    "pandas": "pd",
+    "polars": "pl",
+    "polars_ir.engine.relation": "Plan",
+    "polars_ir.fusion": "Complementarity, Method, TunedFusion",
+    "polars_ir.language.names": "Measures",
+    "polars_ir.per_query.shared.options": (
+        "Comparing, Discriminating, Gating, Grouping, Marking, Ranking, Slicing, Summarizing, Testing, Tying"
+    ),
+    "polars_ir.reports.report": "Report, Reporting",
+    "polars_ir.runs.norms": "Norm",
+    "polars_ir.runs.options": "Evaluating, Explaining, Judging, Showing",
+    "polars_ir.runs.rerank_gain": "RerankGain",
+    "polars_ir.tables.side_by_side": "Page",
+}
 
-import altair as alt
-import pandas as pd
-import polars as pl
-
-from polars_ir.engine.relation import Plan
-from polars_ir.fusion import Complementarity, Method, TunedFusion
-from polars_ir.language.names import Measures
-from polars_ir.per_query.shared.options import (
-    Comparing,
-    Discriminating,
-    Gating,
-    Grouping,
-    Marking,
-    Ranking,
-    Slicing,
-    Summarizing,
-    Testing,
-    Tying,
-)
-from polars_ir.reports.report import Report, Reporting
-from polars_ir.runs.norms import Norm
-from polars_ir.runs.options import Evaluating, Explaining, Judging, Showing
-from polars_ir.runs.rerank_gain import RerankGain
-from polars_ir.tables.side_by_side import Page
-
-_FrameT_co = TypeVar("_FrameT_co", covariant=True)
+NAMESPACE = """_FrameT_co = TypeVar("_FrameT_co", covariant=True)
 
 class LazyMethod:
     def __init__(self, package: ModuleType, name: str) -> None: ...
@@ -139,22 +131,47 @@ def door() -> str:
     of_any += "".join(f"    {name} = {function}\n" for name, function in namespace.SHORT.items())
     of_eager = "".join(methods[name] for name in sorted(eager))
     charts = "".join(_chart(name, getattr(plots, name)) for name in sorted(plots.__all__))
-    return f"{NAMESPACE}{of_any}{EAGER}{of_eager}{CHARTS}{charts}"
+    text = f"{NAMESPACE}{of_any}{EAGER}{of_eager}{CHARTS}{charts}"
+    return f"{GENERATED}{_imports(text, [])}\n{text}"
 
 
 def package(module: LazyPackage) -> str:
-    """The stub of a lazy package: its names, imported from their files."""
+    """The stub of a lazy package: its names, imported from their files, and its functions by the kind of frame."""
     names: dict[str, list[str]] = {}
-    others = ""
+    others = functions = ""
     for name, (file, there) in sorted(module.ORIGINS.items()):
         origin, _, original = (file, "", there) if there else file.rpartition(".")
+        value = getattr(module, name) if module is not ir and origin.startswith(f"{module.__name__}.") else None
         if name not in module.__all__ and original in module.__all__:
             others += f"{name} = {original}\n"
+        elif inspect.isfunction(value) and _given_back(value) in ("SameKind", "Eager"):
+            functions += _overloads(name, value)
         else:
             names.setdefault(origin, []).append(f"{original} as {name}")
     imports = "".join(_import(file, names[file]) for file in sorted(names))
     exported = "".join(f'    "{name}",\n' for name in module.__all__)
-    return f"{GENERATED}\n{imports}\n__all__ = [\n{exported}]\n" + (f"\n{others}" if others else "")
+    head = f"{GENERATED}{_imports(functions, module.__all__)}"
+    return "\n".join(filter(None, (head, imports, f"__all__ = [\n{exported}]\n", functions, others)))
+
+
+def _overloads(name: str, function: Callable[..., Any]) -> str:
+    """A function that gives back the kind of its first table, for each kind that a type checker knows."""
+    first, *rest = _parameters(function)
+    frames = ["pl.DataFrame"] if _given_back(function) == "Eager" else ["pl.LazyFrame", "pl.DataFrame"]
+    table = first.partition(":")[0]
+    kinds = [*((f"{table}: {frame}", frame) for frame in frames), (first, "Any")]
+    return "".join(f"@overload\n{_written(name, [own, *rest], given, '')}" for own, given in kinds)
+
+
+def _imports(text: str, own: list[str]) -> str:
+    """The imports of what the functions of a stub name, but for names of its own."""
+    used, lines, group = set(re.findall(r"\w+", text)), "", -1
+    for module, listed in NAMED.items():
+        if names := [name for name in listed.split(", ") if name in used and name not in own]:
+            before, group = group, 0 if module.partition(".")[0] in sys.stdlib_module_names else 1 + ("." in module)
+            lines += "\n" if group != before else ""
+            lines += f"import {module} as {names[0]}\n" if group == 1 else _import(module, names)
+    return lines
 
 
 def _import(file: str, names: list[str]) -> str:

@@ -8,8 +8,8 @@ import polars as pl
 
 from polars_ir import datasets
 from polars_ir.cli.parser import Command, add_output, add_per_query
-from polars_ir.per_query.mean import mean
-from polars_ir.runs.evaluate import evaluate
+from polars_ir.per_query import mean
+from polars_ir.runs import evaluate
 
 MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
 

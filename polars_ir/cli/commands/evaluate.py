@@ -19,7 +19,7 @@ from polars_ir.cli.parser import (
 from polars_ir.errors import OptionError
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
-from polars_ir.per_query.mean import mean
+from polars_ir.per_query import mean
 from polars_ir.runs.options import Evaluating
 
 #: The endings of files that have columns of text beside numbers, whoever reads them.
