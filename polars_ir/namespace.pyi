@@ -361,6 +361,8 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Judged: the share of the first k documents that has a judgment."""
+    def long(self, measures: Measures | None = None, *, run: str | None = None) -> _FrameT_co:
+        """The figures with a row for each query and measure, which stores and dashboards keep."""
     def matthews_correlation(
         self,
         qrels: Any = None,

@@ -42,6 +42,7 @@ CALLS = {
     "judge": (RUN, lambda frame: frame.judge(QRELS)),
     "judge_next": (RUN, lambda frame: frame.judge_next(QRELS, "nDCG@10")),
     "level": (PER_QUERY, lambda frame: frame.level(n=10, simulations=5)),
+    "long": (PER_QUERY, lambda frame: frame.long()),
     "mean": (PER_QUERY, lambda frame: frame.mean()),
     "normalize": (RUN, lambda frame: frame.normalize()),
     "p_mrr": (RUN, lambda frame: frame.p_mrr(OTHER, QRELS)),

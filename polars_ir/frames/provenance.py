@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -64,7 +64,7 @@ def digest_of(judgments: Table) -> str | pl.LazyFrame:
     return str(digest.collect(engine="in-memory").item()) if judgments.eager else digest
 
 
-def _digests(texts: list[pl.Series]) -> pl.Series:
+def _digests(texts: Sequence[pl.Series]) -> pl.Series:
     """The hash of each text; a function with a name, so that a plan with it can be pickled."""
     return pl.Series([hashlib.blake2b((text or "").encode(), digest_size=8).hexdigest() for text in texts[0]])
 

@@ -12,6 +12,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError
 from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
+from polars_ir.frames.long_form import is_long, wide
 from polars_ir.frames.roles import ROLE_OF, ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
 from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, wrong_run_row
 from polars_ir.language.names import canonical_name
@@ -197,7 +198,7 @@ def labelled_table(frame: object, *, by: Sequence[str] = ()) -> Table:
 def per_query_table(per_query: object, about: str = "per_query") -> Table:
     """The result of `evaluate` again: `query_id`, `run` where there is one, and measures in numeric columns.
 
-    A dict of such frames, or tables, by system is one with a column `run`.
+    A dict of such frames, or tables, by system is one with a column `run`; one in long form is made wide.
     """
     if isinstance(per_query, Mapping) and not per_query:
         says = "must be a frame of measures per query, or a dict of such by system; got {}."
@@ -206,6 +207,9 @@ def per_query_table(per_query: object, about: str = "per_query") -> Table:
         per_query = _of_each_system(per_query)
     frame = to_polars(about, per_query, column="score")
     schema = frame.collect_schema()
+    if "measure" in schema and is_long(schema):
+        frame = wide(about, frame)
+        schema = frame.schema
     roles = set(map(ROLE_OF.get, map(fold, schema)))
     if "doc_id" in roles or {"score", "relevance"} <= roles or "ideal_rank" in schema:
         raise advice.of_documents(about, schema.names())

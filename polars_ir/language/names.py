@@ -10,7 +10,7 @@ import contextlib
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
@@ -412,6 +412,25 @@ def measure_of(column: str) -> str:
     """
     measure, _, part = column.rpartition(" ")
     return measure if measure and part in PARTS else column
+
+
+def sql_part(measure: str, part: str) -> str | None:
+    """The name of a part's column of a measure whose name is one in SQL; None for another name.
+
+    >>> sql_part("ndcg_10", "low"), sql_part("nDCG@10", "low")
+    ('ndcg_10_low', None)
+    """
+    return f"{measure}_{part}" if sql.PLAIN.fullmatch(measure) and canonical_name(measure) != measure else None
+
+
+def part_of(column: str, columns: Collection[str]) -> tuple[str, str | None]:
+    """The measure whose part a column is, among others, and the part; the column itself for one that is none.
+
+    >>> part_of("ndcg_10_low", ["ndcg_10", "ndcg_10_low"]), part_of("AP low", ["AP low"])
+    (('ndcg_10', 'low'), ('AP low', None))
+    """
+    measure = next((column[: -len(part) - 1] for part in PARTS if re.search(f"[ _]{part}$", column)), "")
+    return (measure, column[len(measure) + 1 :]) if measure in columns else (column, None)
 
 
 def canonical(name: str) -> Column | None:

@@ -12,6 +12,7 @@ lazy(
         "polars_ir.per_query.drift": "drift",
         "polars_ir.per_query.gate": "gate",
         "polars_ir.per_query.level": "level",
+        "polars_ir.per_query.long": "long",
         "polars_ir.per_query.mean": "mean",
         "polars_ir.per_query.power": "power",
         "polars_ir.per_query.provenance": "provenance",

@@ -27,6 +27,7 @@ __all__ = [
     "geo_risk",
     "hardest",
     "level",
+    "long",
     "mean",
     "power",
     "provenance",
@@ -141,6 +142,12 @@ def level(
     resamples: int | None = None,
     seed: int = 0,
 ) -> Any: ...
+@overload
+def long(per_query: pl.LazyFrame, measures: Measures | None = None, *, run: str | None = None) -> pl.LazyFrame: ...
+@overload
+def long(per_query: pl.DataFrame, measures: Measures | None = None, *, run: str | None = None) -> pl.DataFrame: ...
+@overload
+def long(per_query: Any, measures: Measures | None = None, *, run: str | None = None) -> Any: ...
 @overload
 def mean(
     per_query: pl.LazyFrame, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"

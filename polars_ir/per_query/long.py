@@ -1,0 +1,87 @@
+"""The long form of per-query figures: a row for each query and measure."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import polars as pl
+
+from polars_ir.errors import OptionError
+from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.long_form import MEASURE, VALUE
+from polars_ir.frames.table import per_query_table
+from polars_ir.language.measure import PARTS
+from polars_ir.language.names import part_of
+from polars_ir.language.options import check, or_none, takes
+from polars_ir.language.options import column as name_of
+from polars_ir.per_query.shared.measures import Measures, measures_of
+
+#: The parts that every row has a column for, so that rows of any evaluation can be appended.
+ALWAYS = ("low", "high")
+
+
+@overload
+def long(per_query: pl.LazyFrame, measures: Measures = ..., *, run: str | None = ...) -> pl.LazyFrame: ...
+@overload
+def long(per_query: pl.DataFrame, measures: Measures = ..., *, run: str | None = ...) -> pl.DataFrame: ...
+@overload
+def long(per_query: Any, measures: Measures = ..., *, run: str | None = ...) -> Any: ...
+@takes()
+def long(per_query: Any, measures: Measures = None, *, run: str | None = None) -> SameKind:
+    """The figures with a row for each query and measure, which stores and dashboards keep.
+
+    A new measure is then new rows, and no new column. Every function of a per-query frame reads this form, too.
+
+    Parameters
+    ----------
+    per_query
+        What `evaluate` returned.
+    measures
+        Names of the measures, in any spelling; all by default.
+    run
+        The name of the system, for a frame of one that does not tell it.
+
+    Returns
+    -------
+    The kind of the input
+        The keys and the other columns that are no measures, `measure` (String), `value`, `low` and `high` (Float64, the
+        last two null for a measure without bounds; `se`, if a measure has one). The queries stand in their order, and
+        the measures of each in theirs.
+
+    Raises
+    ------
+    IRError
+        For a frame without a query column or without a measure, or `run` for one that has systems.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> per_query = ir.evaluate({"q1": ["d1", "d2"]}, {"q1": ["d2"]}, ["RR", "P@1"])
+    >>> per_query.ir.long(run="mine").select("run", "query_id", "measure", "value").rows()
+    [('mine', 'q1', 'RR', 0.5), ('mine', 'q1', 'P@1', 0.0)]
+    >>> per_query.ir.long().ir.mean().rows()
+    [(0.5, 0.0)]
+    """
+    check("run", run, or_none(name_of("systems")._replace(wanted="the name of the system")))
+    table = per_query_table(per_query)
+    if run is not None and "run" in table.dtypes:
+        raise OptionError(f"is for a frame of one system; this one has a column {table.names['run']!r}.", about="run")
+    names = measures_of(table, measures)
+    columns: dict[str, dict[str, str]] = {}
+    for name in names:
+        measure, part = part_of(name, names)
+        columns.setdefault(measure, {})[part or VALUE] = name
+    parts = [part for part in PARTS if part in ALWAYS or any(part in of for of in columns.values())]
+    null = pl.lit(None, pl.Float64)
+    rows = [
+        pl.struct(
+            pl.lit(measure).alias(MEASURE),
+            *((pl.col(of[part]).cast(pl.Float64) if part in of else null).alias(part) for part in (VALUE, *parts)),
+        )
+        for measure, of in columns.items()
+    ]
+    made = {*table.keys, *measures_of(table), MEASURE, VALUE, *parts}
+    kept = [*table.keys, *(name for name in table.columns if name not in made)]
+    named = [] if run is None else [pl.lit(run).alias("run")]
+    packed = table.all_columns().select(*named, *kept, pl.concat_list(rows).alias(MEASURE))
+    return table.give_back(packed.explode(MEASURE).unnest(MEASURE), per_query)

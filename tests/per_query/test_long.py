@@ -1,0 +1,93 @@
+"""The long form of per-query figures: the same figures, in rows, and read by every function."""
+
+import datetime as dt
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+
+PYDOCS = ir.datasets.load("pydocs")
+PER_QUERY = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "P(rel=2)@5", "GMAP", "NumRel"])
+LONG = PER_QUERY.ir.long()
+BOUNDED = {
+    names: ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "RBP"], bounds=True, names=names)
+    for names in ("canonical", "sql")
+}
+
+
+def test_a_row_is_of_a_query_and_a_measure():
+    assert LONG.columns == ["run", "query_id", "measure", "value", "low", "high"]
+    assert LONG.height == 4 * PER_QUERY.height
+    assert LONG["measure"].head(5).to_list() == ["nDCG@10", "P(rel=2)@5", "GMAP", "NumRel", "nDCG@10"]
+    assert LONG.filter(measure="nDCG@10")["value"].equals(PER_QUERY["nDCG@10"])
+    assert LONG["low"].null_count() == LONG.height
+
+
+@pytest.mark.parametrize("names", BOUNDED)
+def test_parts_of_a_measure_stand_beside_its_value(names):
+    wide = BOUNDED[names]
+    rows = wide.ir.long()
+    assert rows.height == 2 * wide.height
+    first = rows.row(0, named=True)
+    assert (first["value"], first["low"], first["high"]) == wide.row(0)[2:5]
+    assert rows.ir.mean().equals(wide.ir.mean())
+
+
+def test_it_is_made_of_chosen_measures_lazily_and_in_pandas():
+    assert PER_QUERY.ir.long(["ndcg_10"]).equals(LONG.filter(measure="nDCG@10"))
+    assert PER_QUERY.lazy().ir.long().collect().equals(LONG)
+    of_pandas = PER_QUERY.to_pandas().ir.long()
+    assert pl.from_pandas(of_pandas).equals(LONG)
+    assert pl.from_pandas(of_pandas.ir.mean()).equals(PER_QUERY.ir.mean())
+
+
+def test_every_function_reads_it():
+    both = LONG, PER_QUERY
+    for call in (
+        lambda frame: frame.ir.mean(),
+        lambda frame: frame.sort("query_id", descending=True, maintain_order=True).ir.summarize(),
+        lambda frame: frame.ir.compare(["nDCG@10"], baseline="bm25"),
+        lambda frame: frame.ir.ranks("nDCG@10"),
+        lambda frame: frame.ir.hardest("nDCG@10"),
+        lambda frame: ir.gate(frame.filter(run="tfidf"), frame.filter(run="bm25"), "ndcg_10", max_drop=0.1),
+        lambda frame: ir.mean({"a": frame.filter(run="tfidf").drop("run"), "b": frame.filter(run="bm25").drop("run")}),
+    ):
+        of_long, of_wide = map(call, both)
+        assert of_long.equals(of_wide)
+
+
+def test_rows_of_one_system_are_named_and_appended_to_those_of_others():
+    one = PER_QUERY.filter(run="bm25").drop("run").ir.long(run="bm25")
+    assert one.equals(LONG.filter(run="bm25"))
+    later = PER_QUERY.filter(run="tfidf").select("run", "query_id", "NumRel").ir.long()
+    assert pl.concat([one, later]).ir.mean().columns == ["run", *PER_QUERY.columns[2:]]
+    with pytest.raises(ir.IRError, match="run is for a frame of one system; this one has a column 'run'"):
+        PER_QUERY.ir.long(run="bm25")
+
+
+def test_other_columns_are_kept_and_no_measures():
+    kept = PER_QUERY.with_columns(day=dt.date(2026, 11, 20), kind=pl.lit("x"))
+    assert kept.ir.long().columns == ["run", "query_id", "day", "kind", "measure", "value", "low", "high"]
+    assert kept.ir.long().ir.mean(by="kind").equals(kept.ir.mean(by="kind"))
+
+
+def test_a_measure_that_a_query_lacks_is_undefined():
+    fewer = LONG.filter(~((pl.col("query_id") == "q01") & (pl.col("measure") == "nDCG@10")))
+    nulls = PER_QUERY.with_columns(pl.when(pl.col("query_id") != "q01").then("nDCG@10").alias("nDCG@10"))
+    assert fewer.ir.mean().select(nulls.ir.mean().columns).equals(nulls.ir.mean())
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pl.concat([LONG, LONG]), "rows that give a query's measure again"),
+        (LONG.lazy(), r"is in long form, whose measures nobody knows before it is read.*per_query\.collect\(\)"),
+        (LONG.with_columns(value=pl.lit("0.5")), "column 'value' must be numbers, as a frame in long form has"),
+        (LONG.with_columns(measure=pl.lit(None, pl.String)), "rows whose 'measure' is null"),
+        (LONG.select("measure", "value"), "is in long form, and has no column of queries"),
+    ],
+)
+def test_a_message_says_what_is_wrong_with_rows(frame, message):
+    with pytest.raises(ir.IRError, match=message):
+        ir.mean(frame)
