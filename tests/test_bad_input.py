@@ -154,8 +154,7 @@ WHOLE_MESSAGES = {
         evaluating(pl.concat([RUN, RUN[:1]])),
         with_rows(
             "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep the best score of each document, "
-            "which is MaxP where rows are passages, as run.ir.deduplicate() does: "
-            "run.group_by('query_id', 'doc_id').agg(pl.col('score').max()). The first:",
+            "which is MaxP where rows are passages: ir.deduplicate(run). The first:",
             "| row | query_id | doc_id | score |",
             "| 0   | q1       | d1     | 0.9   |",
             "| 3   | q1       | d1     | 0.9   |",
@@ -165,8 +164,7 @@ WHOLE_MESSAGES = {
         evaluating(pl.concat([RUN, RUN[:1].with_columns(score=0.1)]).rename({"query_id": "qid"})),
         with_rows(
             "run has 2 rows that repeat the ids of another (qid, doc_id). Keep the best score of each document, "
-            "which is MaxP where rows are passages, as run.ir.deduplicate() does: "
-            "run.group_by('qid', 'doc_id').agg(pl.col('score').max()). The first:",
+            "which is MaxP where rows are passages: ir.deduplicate(run). The first:",
             "| row | qid | doc_id | score |",
             "| 0   | q1  | d1     | 0.9   |",
             "| 3   | q1  | d1     | 0.1   |",
@@ -187,8 +185,7 @@ WHOLE_MESSAGES = {
         evaluating(pl.concat([RUN[:1], RUN[:1]]).with_columns(model=pl.lit("a"))),
         with_rows(
             "run has 2 rows that repeat the ids of another (query_id, doc_id). Keep the best score of each document, "
-            "which is MaxP where rows are passages, as run.ir.deduplicate() does: "
-            "run.group_by('query_id', 'doc_id').agg(pl.col('score').max()). The first:",
+            "which is MaxP where rows are passages: ir.deduplicate(run). The first:",
             "| row | query_id | doc_id | score |",
             "| 0   | q1       | d1     | 0.9   |",
             "| 1   | q1       | d1     | 0.9   |",
@@ -315,13 +312,6 @@ WHOLE_MESSAGES = {
         (
             "ndcg(): got an unexpected keyword argument 'cutoffs'. Did you mean 'k'? It takes k, rel, dcg, "
             "discount, gains, denominator."
-        ),
-    ),
-    "an option of a measure under another name": (
-        lambda: RUN.ir.mrr(QRELS, p=1),
-        (
-            "mrr(): got an unexpected keyword argument 'p'. It takes qrels, k, rel, by, missing, "
-            "undefined, judged_only, ties, judges, bounds, names, provenance."
         ),
     ),
     "tables in a call of a word that measures are written in": (

@@ -110,6 +110,11 @@ def test_a_measure_is_a_method_by_its_other_names(name):
     assert getattr(RUN.ir, name.upper())(QRELS, k=2).columns == ["query_id", SHORT_NAMES[name]]
 
 
+def test_a_measure_has_the_name_that_was_typed_in_its_errors():
+    with pytest.raises(ir.IRError, match=r"^mrr\(\): got an unexpected keyword argument 'p'"):
+        RUN.ir.mrr(QRELS, p=1)
+
+
 def test_a_measure_is_a_function_by_its_other_names_unless_these_mean_something_else():
     for name, function in namespace.SHORT.items():
         if name not in ("hits", "map"):

@@ -73,6 +73,8 @@ class Parser(argparse.ArgumentParser):
         command = self.prog.removeprefix("polars-ir").strip()
         choice = re.search(r"invalid choice: '(.+?)' \(choose from (.+)\)", message)
         near = nearest(choice[1], re.findall(r"[\w-]+", choice[2])) if choice else ""
+        if "--measure" in message:
+            near = " It is written as in -m nDCG@10 -m AP."
         raise OptionError(f"{command}{': ' if command else ''}{message}.{near} {self.prog} --help tells more.")
 
 

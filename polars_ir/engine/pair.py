@@ -12,6 +12,7 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
 from polars_ir.frames.kinds import PreparedJudgments
+from polars_ir.frames.roles import find
 from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
@@ -106,11 +107,11 @@ def search_duplicates(table: Table) -> None:
 
 def _of_several(columns: Sequence[str]) -> str:
     """The hint for several judgments of a document, by the column that may distinguish them."""
+    of_subtopics = "If they are judgments of subtopics, use measures of these (alpha_nDCG)"
+    if find("qrels", "subtopic", columns):
+        return f"{of_subtopics}."
     judge = closest(["judge", "annotator", "assessor", "user"], columns)
-    return (
-        "If they are judgments of subtopics, use measures of these (alpha_nDCG); if several judges', name their "
-        f"column: {option('judges', judge)}."
-    )
+    return f"{of_subtopics}; if several judges', name their column: {option('judges', judge)}."
 
 
 def is_searched(run: Table) -> bool:

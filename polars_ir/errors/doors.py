@@ -129,7 +129,8 @@ def the(table: str) -> str:
 def reading(role: Literal["run", "qrels"]) -> str:
     """The advice for a file that was passed in the role of the other table."""
     if door().kind == "shell":
-        return {"run": "give it as a run", "qrels": "give it as judgments"}[role]
+        as_run = "give it as a run; judgments come first, or by --qrels"
+        return {"run": as_run, "qrels": "give it as judgments"}[role]
     return f"use read_{role}"
 
 

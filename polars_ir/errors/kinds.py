@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors.doors import Code, Fix, casting, door, dropping, renaming
+from polars_ir.errors.doors import Code, Fix, casting, door, dropping, option, renaming
 from polars_ir.errors.names import LONGEST_PATH, closest, nearest, quoted, shown
 
 #: The version in which deprecated spellings go.
@@ -84,7 +84,14 @@ class InputTypeError(IRError):
     @classmethod
     def not_a_table(cls, role: str, value: object) -> InputTypeError:
         got = f"{type(value).__name__}: {value!r:.80}"
-        return cls(f"must be a table (Polars, pandas, Arrow) or nested dicts; got {got}.", about=role)
+        fix = None
+        if isinstance(value, str):
+            fix = Fix(f"Write ids in a list, [{value!r:.40}]; read a file first", Code(f"ir.read_run({value!r:.80})"))
+        elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, int)):
+            fix = Fix("Name the query", Code(f"{{'q1': {role}}}"))
+        elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
+            fix = Fix("If it has a list for each query, number them", Code(f"dict(enumerate({role}))"))
+        return cls(f"must be a table (Polars, pandas, Arrow) or nested dicts; got {got}.", about=role, fix=fix)
 
     @classmethod
     def no_text(cls, table: str, error: UnicodeEncodeError) -> InputTypeError:
@@ -119,7 +126,12 @@ class ColumnError(IRError):
     def no_per(cls, per: str, accepted: Sequence[str], columns: Sequence[str]) -> ColumnError:
         known = f" (recognised names: {', '.join(accepted)})" if accepted else ""
         says = f"have no {per!r} column{known}, which would distinguish the judgments of one document; they have"
-        return cls(f"{says} {quoted(columns)}.", about="qrels", near=nearest(per, columns))
+        fix = None
+        if per == "subtopic":
+            read = Code("ir.read_qrels('qrels.txt', format='subtopics')")
+            without = f"If the file has it, read it so: {option('qrels_format', 'subtopics')}"
+            fix = Fix("If a file has it, read it so", read, without_code=without)
+        return cls(f"{says} {quoted(columns)}.", about="qrels", near=nearest(per, columns), fix=fix)
 
     @classmethod
     def not_per(cls, per: object, taken: Iterable[str]) -> ColumnError:

@@ -86,8 +86,13 @@ def closest(accepted: Iterable[str], names: Iterable[str]) -> str | None:
     return max(names, key=likeness, default=None)
 
 
-def quoted(names: Iterable[object]) -> str:
-    """Names in a row, for a message; of very many the first."""
+def quoted(names: Iterable[object], most: int = LISTED) -> str:
+    """Names in a row, for a message; of very many the first.
+
+    >>> quoted("ab"), quoted("abc", 2)
+    ("'a', 'b'", "'a', 'b' and 1 other")
+    """
     listed = list(names)
-    others = f" and {len(listed) - LISTED:,} others" if len(listed) > LISTED else ""
-    return ", ".join(map(repr, listed[:LISTED])) + others or "no columns"
+    left_out = len(listed) - most
+    others = f" and {left_out:,} other{'s' * (left_out > 1)}" if left_out > 0 else ""
+    return ", ".join(map(repr, listed[:most])) + others or "no columns"

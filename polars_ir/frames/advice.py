@@ -58,16 +58,17 @@ def lacking(
 def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError | None:
     """The error for a table without ids of documents that is of another kind; None if it is of none."""
     query = names.get("query_id")
-    if role != "doc_id" or query is None:
-        return None
     lists = [
         name
         for name, dtype in schema.items()
         # Of a CSV the lists are texts.
         if isinstance(dtype, (pl.List, pl.Array)) or (dtype == pl.String and fold(name) in (*RETRIEVED, *RELEVANT))
     ]
-    if lists:
-        return _in_lists(table, query, lists, schema)
+    if lists and "doc_id" not in names and role in ("query_id", "doc_id"):
+        query = query or closest(ROLES["query_id"].names, [name for name in schema if name not in lists])
+        return _in_lists(table, query, lists, schema) if query else None
+    if role != "doc_id" or query is None:
+        return None
     others = {name: dtype for name, dtype in schema.items() if name not in names.values()}
     measures = [name for name, dtype in others.items() if dtype.is_numeric()]
     # Documents may stand in a column of another name, unless all names are those of measures.

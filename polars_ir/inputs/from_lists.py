@@ -43,6 +43,9 @@ NOTHING = r"^\s*(?:None|null|nan|NaN|NA)?\s*$"
 #: What may part ids in a text, each with its pattern for pandas.
 SEPARATORS = {"|": r"\|", ";": ";", "\n": r"\n", "\t": r"\t", ",": ",", " ": " "}
 
+#: Names of fields of ids in structs, folded, beside those of documents.
+IDS = ("id", "chunkid", "nodeid")
+
 #: Names of columns of distances, of which the lowest is the best.
 DISTANCES = ("distance", "distances")
 
@@ -149,7 +152,7 @@ def from_lists(
         score = pl.col(values.column)
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
     run = rows.select(query_id=query, doc_id=retrieved, score=score).explode("doc_id", "score", keep_nulls=False)
-    qrels = rows.select(query_id=query, doc_id=relevant, relevance=1 if grades is None else grades)
+    qrels = rows.select(query_id=query, doc_id=relevant, relevance=pl.lit(1, pl.Int64) if grades is None else grades)
     qrels = qrels.explode("doc_id", *(["relevance"] if grades else []), keep_nulls=False)
     nothing = rows.filter(pl.col(relevant).list.len() == 0).select(query_id=query, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
@@ -210,13 +213,13 @@ def _unpacked(table: Frame, roles: dict[str, str]) -> tuple[Frame, dict[str, str
         if not (isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)):
             continue
         fields = [field.name for field in dtype.inner.fields]
-        document = find(name, "doc_id", fields) or next((field for field in fields if fold(field) == "id"), None)
+        document = find(name, "doc_id", fields) or next((field for field in fields if fold(field) in IDS), None)
         if document is None:
             ids = Code(
                 f"frame.with_columns(pl.col({name!r}).list.eval(pl.element().struct.field({fields[0]!r})))",
                 f"frame.assign(**{{{name!r}: [[row[{fields[0]!r}] for row in rows] for rows in frame[{name!r}]]}})",
             )
-            says = f"column {name!r} holds structs without a field doc_id or id; they have {quoted(fields)}."
+            says = f"column {name!r} holds structs without a field doc_id, id or chunk_id; they have {quoted(fields)}."
             raise ColumnError(says, about="frame", fix=Fix("Take the field of ids, as in", ids))
         of_field = {name: document}
         if (value := find(name, role, fields)) is not None:
@@ -341,8 +344,8 @@ def _parting(name: str, texts: pl.Series) -> Fix:
 def _one_each(name: str) -> Fix:
     """Advice on how to make a list of each value of a column."""
     code = Code(
-        f"frame.with_columns(pl.concat_list({name!r}))",
-        f"frame.assign(**{{{name!r}: frame[{name!r}].map(lambda value: [value])}})",
+        f"frame.with_columns(pl.when(pl.col({name!r}).is_not_null()).then(pl.concat_list({name!r})).alias({name!r}))",
+        f"frame.assign(**{{{name!r}: frame[{name!r}].map(lambda value: [value], na_action='ignore')}})",
     )
     return Fix("Make a list of each value, if it is one id", code)
 

@@ -124,7 +124,7 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
         example = _from_grade(calls[0][1], 0.5 if lowest < 1 and highest <= 1 else highest - stars)
         words = "Name the lowest relevant grade, as in"
         fix = Fix(words, Code(repr(example)), without_code=f"{words} {example}")
-        warn(f"to {_some([name for name, _ in calls])} {problem}.", fix=fix)
+        warn(f"to {quoted([name for name, _ in calls], NAMED)} {problem}.", fix=fix)
 
 
 def _extremes(judgments: Table) -> tuple[Any, Any]:
@@ -178,8 +178,8 @@ def _named(pair: Pair, systems: Sequence[System]) -> str:
     """The first of some systems, by the values of their keys, and how many others there are."""
     keys = pair.run.keys[:-1]
     if keys == ["run"]:
-        return _some([name for (name,) in systems])
-    return _some(_texts(keys, systems))
+        return quoted([name for (name,) in systems], NAMED)
+    return quoted(_texts(keys, systems), NAMED)
 
 
 def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[System] | None) -> None:
@@ -207,7 +207,7 @@ def _warn_of_no_judgments(run: Table, qrels: Table) -> None:
     without = run.select(*by).unique().join(qrels.select(*by).unique(), on=by, how="anti").sort(by)
     if parts := without.collect(engine=run.engine).rows():
         fix = Fix(f"If they are of all, leave {quoted(by)} out of them", dropping("qrels", by))
-        warn(f"{the('qrels')} have no rows of {_some(_texts(by, parts))}, which the result lacks.", fix=fix)
+        warn(f"{the('qrels')} have no rows of {quoted(_texts(by, parts), NAMED)}, which the result lacks.", fix=fix)
 
 
 def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:
@@ -258,9 +258,3 @@ def _examples(table: Table, role: str) -> str:
     rows = table.select(role) if table.eager else table.select(role).head(FIRST)
     first = rows.collect(engine=table.engine)[role].drop_nulls().unique(maintain_order=True).head(3)
     return ", ".join(map(repr, first)) or "none at all"
-
-
-def _some(names: Sequence[Any]) -> str:
-    """The first of some names, and how many others there are."""
-    others = f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
-    return quoted(names[:NAMED]) + others

@@ -119,7 +119,7 @@ def test_a_table_without_rows_is_empty(folder, capsys):
 @pytest.mark.usefixtures("folder")
 def test_swapped_files_are_told(capsys):
     words = failing(["evaluate", "first.run", "qrels.txt", "-m", "RR"], capsys)
-    assert "first.run, line 1: 6 fields; this looks like a run; give it as a run." in words
+    assert "first.run, line 1: 6 fields; this looks like a run; give it as a run; judgments come first" in words
 
 
 def test_an_unknown_format_names_the_option(folder, capsys):

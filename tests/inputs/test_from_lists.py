@@ -120,7 +120,9 @@ def test_scores_in_structs_must_fall_and_distances_rise():
 
 def test_structs_without_an_id_are_an_error_whose_advice_runs():
     frame = pl.DataFrame({"query_id": ["q"], "retrieved": [[{"key": "d1"}]], "relevant": [["d1"]]})
-    with pytest.raises(ir.IRError, match="column 'retrieved' holds structs without a field doc_id or id") as error:
+    with pytest.raises(
+        ir.IRError, match="column 'retrieved' holds structs without a field doc_id, id or chunk_id"
+    ) as error:
         ir.from_lists(frame)
     code = str(error.value).partition("as in: ")[2].removesuffix(".")
     run, qrels = ir.from_lists(eval(code))  # noqa: S307  # what the message tells its reader to type
@@ -252,6 +254,16 @@ def test_scores_and_grades_that_are_texts_are_read():
     assert qrels.rows() == [("q", "b", 2.0)]
 
 
+def test_chunks_are_known_by_their_ids():
+    chunks = [{"chunk_id": "a#1", "text": "x", "score": 0.9}, {"chunk_id": "b#2", "text": "y", "score": 0.7}]
+    log = pl.DataFrame({"id": [1], "chunks": [chunks], "gold": [["b#2"]]})
+    run, qrels = ir.from_lists(log, query="id", retrieved="chunks", relevant="gold")
+    assert run.rows() == [(1, "a#1", 2), (1, "b#2", 1)]
+    assert qrels.schema == {"query_id": pl.Int64, "doc_id": pl.String, "relevance": pl.Int64}
+    with pytest.raises(ir.IRError, match=r"from_lists\(run, query='id', retrieved='chunks', relevant='gold'\)"):
+        log.ir.evaluate("RR")
+
+
 @pytest.mark.parametrize("cell", ["", " ", "None", "nan", "null"])
 def test_a_cell_without_a_list_is_a_missing_one(cell):
     log = pl.DataFrame({"query_id": ["q", "r"], "retrieved": ["['d1']", cell], "relevant": ["['d1']", cell]})
@@ -280,7 +292,7 @@ NOT_PRINTED = {
     "bars": ("d1|d2", "str.split('|')"),
     "semicolons": ("d1; d2", "str.split(';')"),
     "blanks": ("d1 d2", "str.split(' ')"),
-    "one id": ("d1", "pl.concat_list('retrieved')"),
+    "one id": ("d1", "then(pl.concat_list('retrieved'))"),
 }
 
 
