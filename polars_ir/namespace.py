@@ -250,9 +250,11 @@ def _measures() -> list[str]:
 
 def _meant(name: str) -> str:
     """A hint at the method that is meant: that of the measure which some tool calls so, or else the nearest ones."""
-    from polars_ir.language.dialects import measure_names
+    from polars_ir.language.dialects import elsewhere, measure_names
     from polars_ir.language.names import column_of
 
+    if says := elsewhere(name):
+        return f" {name!r} {says}."
     close = [name] if column_of(name) else alike(name, [*OF_RUN, *OF_PER_QUERY, *measure_names()])
     known = {each: None if each in OF_RUN | OF_PER_QUERY else column_of(each) for each in close}
     return did_you_mean(column.spec.function.__name__ if column else each for each, column in known.items())

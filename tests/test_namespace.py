@@ -110,6 +110,11 @@ def test_a_measure_is_a_method_by_its_other_names(name):
     assert getattr(RUN.ir, name.upper())(QRELS, k=2).columns == ["query_id", SHORT_NAMES[name]]
 
 
+def test_a_measure_of_a_catalogue_says_why_it_is_no_method():
+    with pytest.raises(AttributeError, match="'coverage' is a measure of a catalogue: it needs the items there are"):
+        RUN.ir.coverage(k=10)
+
+
 def test_a_measure_has_the_name_that_was_typed_in_its_errors():
     with pytest.raises(ir.IRError, match=r"^mrr\(\): got an unexpected keyword argument 'p'"):
         RUN.ir.mrr(QRELS, p=1)

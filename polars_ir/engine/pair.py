@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import polars as pl
 from polars_ir.engine import tuning
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
 from polars_ir.frames.kinds import PreparedJudgments
-from polars_ir.frames.roles import find
+from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
@@ -101,16 +101,19 @@ def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> Ta
 def search_duplicates(table: Table) -> None:
     """Search a table in memory for several rows of a document."""
     others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if table.about == "qrels" else []
-    hint = _of_several(others) if others and not table.per else ""
+    hint = _of_several(table.dtypes, others) if others and not table.per else ""
     table.check_once(*table.keys, "doc_id", *table.per, hint=hint)
 
 
-def _of_several(columns: Sequence[str]) -> str:
+def _of_several(dtypes: Mapping[str, pl.DataType], columns: Sequence[str]) -> str:
     """The hint for several judgments of a document, by the column that may distinguish them."""
     of_subtopics = "If they are judgments of subtopics, use measures of these (alpha_nDCG)"
     if find("qrels", "subtopic", columns):
         return f"{of_subtopics}."
-    judge = closest(["judge", "annotator", "assessor", "user"], columns)
+    named = [column for column in columns if could_be("judge", dtypes[column])]
+    if not named:
+        return ""
+    judge = closest(["judge", "annotator", "assessor", "user"], named)
     return f"{of_subtopics}; if several judges', name their column: {option('judges', judge)}."
 
 

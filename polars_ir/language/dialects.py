@@ -248,15 +248,23 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
     return TakenApart(spec, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
 
 
+def elsewhere(name: str) -> str:
+    """What is to be known of a name that is of no measure here, but of some elsewhere; nothing of others.
+
+    >>> elsewhere("Novelty")[:28], elsewhere("ndcg")
+    ('is a measure of a catalogue:', '')
+    """
+    return next((says for known, says in ELSEWHERE.items() if fold(known) == fold(name)), "")
+
+
 def _unknown(text: str, name: str, tool: str) -> MeasureError:
     """The error for a name of no measure."""
     if tool:
         names = _names_in(tool, catalogued())
         says = f"{tool} has no measure {name!r} that is known here.{nearest(name, names)}"
         return MeasureError(f"{says} Known are {quoted(names)}.")
-    for known, says in ELSEWHERE.items():
-        if fold(name) == fold(known):
-            return MeasureError(f"{text!r} {says}.")
+    if says := elsewhere(name):
+        return MeasureError(f"{text!r} {says}.")
     near = did_you_mean(_alike(text, name))
     return MeasureError(f"no measure is called {text!r}.{near} {option('`ir.catalog()`')} lists them all.")
 
