@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, keeping, option, renaming
-from polars_ir.frames.roles import could_be
+from polars_ir.frames.roles import could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -199,21 +199,23 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
 
     Rows of passages are the common case: the score of a document is then that of its best passage (MaxP).
     """
-    best = {name: "max" for role, name in names.items() if role in VALUES}
+    best = {name: "min" if fold(name) == "rank" else "max" for role, name in names.items() if role in VALUES}
     if not best or table not in ("run", "qrels"):
         several = "If they are of several systems, name these in a column 'run'; else keep one of each"
         words = "Keep one of each" if table != "per_query" or "run" in names else several
         return Fix(words, Code(f"{table}.unique({keys!r}, keep='first')", f"{table}.drop_duplicates({keys!r})"))
-    if table == "run":
-        words = "Keep the best score of each document, which is MaxP where rows are passages"
-        return Fix(words, Code("ir.deduplicate(run)"), without_code=words)
     listed = ", ".join(map(repr, keys))
     code = Code(
         f"{table}.group_by({listed}).agg({', '.join(f'pl.col({name!r}).{how}()' for name, how in best.items())})",
         f"{table}.groupby({keys!r}, as_index=False).agg({best!r})",
     )
-    keep = f"{hint} Else keep" if hint else "Keep"
-    return Fix(f"{keep} the highest grade of each document", code)
+    if table == "qrels":
+        keep = f"{hint} Else keep" if hint else "Keep"
+        return Fix(f"{keep} the highest grade of each document", code)
+    # Columns of the user's own that tell rankings apart are unknown to `deduplicate`.
+    code = code if set(keys) - set(names.values()) else Code("ir.deduplicate(run)")
+    words = "Keep the best score of each document, which is MaxP where rows are passages"
+    return Fix(words, code, without_code=words)
 
 
 def wrong_run_row(keys: Sequence[str] = ()) -> pl.Expr:
