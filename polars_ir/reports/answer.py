@@ -50,6 +50,8 @@ def answer(
     pairs = {row["run"]: against(tested["pairs"], measure, first, row["run"]) for row in ranking[1:]}
     sentences = [_first(ranking, pairs, measure, name)]
     compared = pairs[second]
+    if compared is None and baseline is None:
+        sentences.append("Differences from it are tested by the first measure only, as there are so many pairs.")
     if baseline is None and compared is not None:
         what = "second" if ranking[1]["rank"] == 2 else "other"
         queries = f"is better than the {what}, {name(second)}, in {_queries(compared)}"
@@ -87,6 +89,8 @@ def _first(
     untested = [run for run in others if (row := pairs[run]) and row["p"] is None and row["difference"]]
     tied = [run for run in others if run not in (*beaten, *untested, *level)]
     how = f"({TEST.format(family='all pairs') if len(others) > 1 else 'paired t-test, level 0.05'})"
+    if not any(pairs.values()):
+        return f"{head}."
     if len(beaten) == len(others):
         each = f"better than {'each of the ' if len(others) > 1 else ''}"
         what = f"{len(others)} others" if len(others) > 1 else name(others[0])

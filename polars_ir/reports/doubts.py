@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from polars_ir.reports.report import Reporting
 
 
+#: The rows of runs, beyond which bounds take longer than all the rest.
+MOST_ROWS = 1_000_000
+
+
 def doubts_of(
     rows: pl.DataFrame | None, qrels: Any, systems: list[str], measure: Measures, options: Reporting
 ) -> dict[str, Any]:
@@ -31,7 +35,9 @@ def doubts_of(
             name, meaning = finding.pop("finding"), finding.pop("meaning")
             entry = findings.setdefault(name, {"finding": name, "meaning": meaning, "systems": []})
             entry["systems"].append({"run": system, **finding})
-    return {"findings": list(findings.values()), "bounds": _bounds(rows, qrels, measure, options), "checked": True}
+    bounds = _bounds(rows, qrels, measure, options) if rows.height <= MOST_ROWS else None
+    told = rows.height > MOST_ROWS
+    return {"findings": list(findings.values()), "bounds": bounds, "without_bounds": told, "checked": True}
 
 
 def _bounds(rows: pl.DataFrame, qrels: Any, measure: Measures, options: Reporting) -> dict[str, Any] | None:

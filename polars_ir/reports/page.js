@@ -49,7 +49,7 @@ const measureName = () => content.measures[state.measure].name;
 /** The comparison of two systems, whichever of them the library took for the baseline. */
 function comparison(a, b) {
   const { baseline, against, pairs } = content;
-  const rows = rowsOf(b === baseline && against ? against : pairs).filter((row) => row.measure === measureName());
+  const rows = (b === baseline && against ? against : pairs ?? []).filter((row) => row.measure === measureName());
   const found = rows.find((row) => row.run === a && row.baseline === b);
   if (found) return found;
   const turned = rows.find((row) => row.run === b && row.baseline === a);
@@ -64,16 +64,16 @@ function comparison(a, b) {
 /** The system that others are shown as differences from: the baseline, or the first by the measure. */
 function reference() {
   if (content.baseline != null) return content.baseline;
-  const ranked = rowsOf(content.ranks).filter((row) => row.measure === measureName());
+  const ranked = (content.ranks ?? []).filter((row) => row.measure === measureName());
   return ranked.length ? ranked[0].run : systems[0];
 }
 
 /** A row per system. */
 function systemRows() {
-  const of = (columns) => Object.fromEntries(rowsOf(columns).filter((row) => row.measure === measureName()).map((row) => [row.run, row]));
+  const of = (rows) => Object.fromEntries((rows ?? []).filter((row) => row.measure === measureName()).map((row) => [row.run, row]));
   const summary = of(content.summary), ranks = of(content.ranks), against = reference();
   return systems.map((run, system) => {
-    const means = Object.fromEntries(rowsOf(content.summary).filter((row) => row.run === run).map((row) => [row.measure, row.mean]));
+    const means = Object.fromEntries(content.summary.filter((row) => row.run === run).map((row) => [row.measure, row.mean]));
     const unanswered = content.counts.length ? content.queries.ids.filter((_, query) => !(count("NumRet", system, query) > 0)).length : null;
     return { run, system, means, unanswered, summary: summary[run] ?? {}, rank: ranks[run] ?? {}, compared: run === against ? {} : comparison(run, against) ?? {} };
   });
@@ -109,7 +109,7 @@ function systemColumns() {
 
 function showSystems() {
   const onsort = (sort) => { state.sort.systems = sort; showSystems(); focusHeading("systems-table", sort.key); };
-  const ranked = new Map(rowsOf(content.ranks).filter((row) => row.measure === measureName()).map((row, i) => [row.run, i]));
+  const ranked = new Map((content.ranks ?? []).filter((row) => row.measure === measureName()).map((row, i) => [row.run, i]));
   const rows = sortedBy(systemRows(), (row) => ranked.get(row.run) ?? row.system, false);
   const columns = systemColumns();
   const row = ({ system }) => ({ class: system === state.a ? "chosen" : null });
@@ -155,6 +155,7 @@ function showDoubts() {
     ];
     items.push(h("details", {}, h("summary", {}, h("span", { class: "strong" }, `What unjudged documents could make of ${content.measures[0].name}`)), h("div", { class: "wide" }, table(columns, rows, {}))));
   }
+  if (content.doubts.without_bounds) items.push(h("p", { class: "note" }, "What unjudged documents could make of the means was not computed for so many rows; evaluate with bounds tells."));
   const nothing = checked ? "Nothing odd was found." : "The runs and their judgments were not looked at: this report is of figures, or of runs that have grades themselves.";
   fill("findings", items.length ? items : h("p", {}, nothing));
 }
@@ -230,7 +231,7 @@ function show() {
   const filter = document.getElementById("filter");
   filter.replaceChildren(...Object.entries(FILTERS).filter(isUseful).map(([name, { label }]) => h("option", { value: name }, label())));
   filter.value = state.filter;
-  for (const part of [showAnswer, showSystems, showSlices, showPair, showQueries]) part();
+  for (const part of [showAnswer, showSystems, showCharts, showSlices, showPair, showQueries]) part();
 }
 
 /** Filters that can find something in this report. */
@@ -266,6 +267,7 @@ async function start() {
   content = JSON.parse(new TextDecoder().decode(await inflated("content")));
   figures = new Float64Array(await inflated("figures"));
   systems = content.systems;
+  for (const part of ["summary", "ranks", "pairs", "against"]) content[part] &&= rowsOf(content[part]);
   kept = keptRankings();
   if (content.baseline != null && systems.length > 1) {
     state.b = systems.indexOf(content.baseline);
@@ -276,8 +278,14 @@ async function start() {
   prepareControls();
   showDoubts();
   showMade();
-  show();
   for (const element of [document.getElementById("controls"), document.querySelector("main")]) element.hidden = false;
+  show();
+  const charts = document.getElementById("charts");
+  let width = charts.clientWidth;
+  new ResizeObserver(() => {
+    if (charts.clientWidth !== width) showCharts();
+    width = charts.clientWidth;
+  }).observe(charts);
 }
 
 start();

@@ -29,7 +29,7 @@ HEIGHT = 900
 
 def page(report: Report) -> str:
     """The page of a report."""
-    style, *scripts = map(_file, ("page.css", "tables.js", "queries.js", "page.js"))
+    style, *scripts = map(_file, ("page.css", "tables.js", "charts.js", "queries.js", "page.js"))
     script = "\n".join(scripts)
     return Template(_file("page.html")).substitute(
         policy=POLICY.format(scripts=_hash(script), style=_hash(style)),

@@ -21,8 +21,8 @@ const pairOf = () => (systems.length > 1 ? [state.a, state.b] : [state.a]);
 
 /** The difference of two values by which `compare` counts: what floats alone tell apart is none. */
 function differenceOf(a, b) {
-  const values = [a, b].flatMap((system) => content.queries.ids.map((_, query) => Math.abs(value(state.measure, system, query))));
-  const largest = values.reduce((most, each) => (each > most ? each : most), 0);
+  let largest = 0;
+  for (const system of [a, b]) content.queries.ids.forEach((_, query) => { largest = Math.max(largest, Math.abs(value(state.measure, system, query)) || 0); });
   const unit = 10 ** (Math.ceil(Math.log10(largest || 1)) - 13);
   return (query) => {
     const difference = value(state.measure, a, query) - value(state.measure, b, query);
@@ -30,8 +30,16 @@ function differenceOf(a, b) {
   };
 }
 
-/** A row per query: the values of the pair, and what there is to say. */
+/** A row per query: the values of the pair, and what there is to say; made once for what is chosen. */
 function queryRows() {
+  const chosen = [state.measure, ...pairOf()].join();
+  if (made.chosen !== chosen) made = { chosen, rows: rowsOfPair() };
+  return made.rows;
+}
+
+let made = {};
+
+function rowsOfPair() {
   const [a, b] = pairOf();
   const difference = b == null ? () => null : differenceOf(a, b);
   const sign = content.measures[state.measure].cost ? -1 : 1;
@@ -91,7 +99,7 @@ function showQueries({ focus = false } = {}) {
   const rows = found.slice(state.page * PAGE, (state.page + 1) * PAGE);
   state.row = Math.min(state.row, Math.max(0, rows.length - 1));
   const onsort = (sort) => { state.sort.queries = sort; state.page = state.row = 0; showQueries(); focusHeading("queries-table", sort.key); };
-  const made = table(queryColumns(rows), rows, {
+  const grid = table(queryColumns(rows), rows, {
     role: "grid", "aria-labelledby": "queries-heading", "aria-rowcount": found.length + 1, onkeydown: moveRow, onsort,
     sort: state.sort.queries,
     row: (row, i) => ({
@@ -99,7 +107,7 @@ function showQueries({ focus = false } = {}) {
       "aria-selected": String(row.query === state.query), onclick: () => { state.row = i; openQuery(row.query); },
     }),
   });
-  fill("queries-table", rows.length ? made : h("p", { class: "note" }, "No query is so."));
+  fill("queries-table", rows.length ? grid : h("p", { class: "note" }, "No query is so."));
   const from = state.page * PAGE;
   const shown = found.length > PAGE ? `, ${(from + 1).toLocaleString("en")} to ${(from + rows.length).toLocaleString("en")} shown` : "";
   fill("found", `${found.length.toLocaleString("en")} of ${counted(content.queries.ids.length, "query", "queries")}${shown}.`);
@@ -144,6 +152,7 @@ function moveRow(event) {
 /** A query with its figures and, where they are kept, its rankings. */
 function openQuery(query) {
   state.query = query;
+  showDifferences();
   const dialog = document.getElementById("query");
   const found = foundRows().map((row) => row.query);
   const place = found.indexOf(query);

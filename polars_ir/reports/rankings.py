@@ -48,7 +48,7 @@ def kept(per_query: pl.DataFrame, measure: str, n: int) -> list[str]:
 
 def rankings_of(experiment: Experiment, documents: Any, n_queries: int, options: Reporting) -> dict[str, Any] | None:
     """The rankings of some queries, down to a depth; None where only figures are known, or nothing can be explained."""
-    per_query, measures, systems, rows, qrels, _ = experiment
+    per_query, measures, systems, rows, qrels, *_ = experiment
     if rows is None or not n_queries:
         return None
     ids = kept(per_query, measures[0], n_queries)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, IRError, IRWarning, OptionError, nearest, quoted
+from polars_ir.errors import ColumnError, IRError, IRWarning, MeasureError, OptionError, nearest, quoted
 from polars_ir.extras import require
 from polars_ir.files.writers import check_path
 from polars_ir.files.writing.replacing import replaced
@@ -26,6 +26,7 @@ from polars_ir.frames.table import labelled_table, run_table
 from polars_ir.language.names import Measures, is_cost, resolve
 from polars_ir.language.options import check, options_of, takes, whole
 from polars_ir.per_query.compare import compare
+from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
@@ -44,8 +45,14 @@ MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
 #: The most systems that are compared with each other; of more the best are, and the report tells which are left out.
 MOST_SYSTEMS = 30
 
+#: The most systems that are compared with each other by all measures; more, by the first.
+MOST_PAIRED = 10
+
 #: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
 COUNTS = ["NumRet", "unj@10"]
+
+#: The cutoffs at which the first measure is drawn.
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 
 #: The columns of comparisons that are shown.
 COMPARED = [
@@ -98,7 +105,8 @@ class Report:
 class Experiment(NamedTuple):
     """What a report is made of: figures and, unless only these are known, the runs and the judgments behind them.
 
-    `counts` are the numbers of retrieved documents, and of unjudged ones in the top 10, in columns of `per_query`.
+    `counts` are the columns of `per_query` with the number of retrieved documents and the share of unjudged ones in the
+    top 10, `cutoffs` those of the first measure at several cutoffs.
     """
 
     per_query: pl.DataFrame
@@ -107,6 +115,7 @@ class Experiment(NamedTuple):
     rows: pl.DataFrame | None = None
     qrels: Any = None
     counts: Sequence[str] = ()
+    cutoffs: Mapping[str, int] = {}
 
 
 @takes(Reporting)
@@ -134,7 +143,8 @@ def report(
     ----------
     runs
         The runs of one system or several, in any form that `evaluate` takes. Of more than 30 systems the best by the
-        first measure are compared, and the baseline.
+        first measure are compared, and the baseline; from 11 on they are compared with each other by the first measure
+        only.
     qrels
         The judgments; None where the runs have grades themselves.
     measures
@@ -201,19 +211,22 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     """The experiment of runs and their judgments."""
     measured = {each.name: each.expression for each in resolve(measures)}
     counted = {each.name: each.expression for each in resolve(COUNTS)}
+    cutoffs = at_cutoffs(next(iter(measured)))
+    besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
     frames = in_memory(frames_of(runs))
     try:
-        per_query = evaluate_collected(frames, qrels, list((measured | counted).values()), **options)
+        per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
     except IRError:
         # Judgments of some kinds have no such counts.
-        counted = {}
+        counted, cutoffs, besides = {}, {}, {}
         per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
-    numbers = pl.col(*measured, *counted).cast(pl.Float64)
+    numbers = pl.col(*(measured | besides)).cast(pl.Float64)
     named = with_run(per_query.rename({table.names["query_id"]: "query_id"}))
     named = named.with_columns(pl.col("run", "query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
-    return Experiment(named, list(measured), systems, with_run(table.all_columns().collect()), qrels, list(counted))
+    rows = with_run(table.all_columns().collect())
+    return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
 
 
 def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
@@ -258,6 +271,7 @@ def reported(
             **tested,
             "answers": [answer(tested, name, baseline) for name in measures],
             "slices": _slices(experiment, baseline, attributes, options),
+            "cutoffs": _cutoffs(experiment),
             "doubts": doubts_of(experiment.rows, experiment.qrels, systems, measures[0], options),
             "rankings": rankings_of(experiment, texts["documents"], n_queries, options),
             "made": made_of(measures, baseline, attributes, n_queries, options),
@@ -286,11 +300,30 @@ def _tested(experiment: Experiment, baseline: str | None, options: Reporting) ->
     if len(systems) > 1 and per_query["query_id"].n_unique() > 1:
         missing = options["missing"]
         found["ranks"] = columns_of(ranks(per_query, measures, missing=missing))
-        found["pairs"] = columns_of(compare(per_query, measures, missing=missing).select(COMPARED))
+        of_pairs = measures if len(systems) <= MOST_PAIRED else measures[:1]
+        found["pairs"] = columns_of(compare(per_query, of_pairs, missing=missing).select(COMPARED))
         if baseline is not None:
             compared = compare(per_query, measures, baseline=baseline, missing=missing)
             found["against"] = columns_of(compared.select(COMPARED))
     return found
+
+
+def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
+    """The means of the first measure at several cutoffs; None where it has none."""
+    if not experiment.cutoffs:
+        return None
+    means = mean(experiment.per_query.select("run", "query_id", *experiment.cutoffs))
+    rows = means.unpivot(index="run", variable_name="k", value_name="mean")
+    rows = rows.with_columns(pl.col("k").replace_strict(experiment.cutoffs, return_dtype=pl.Int64))
+    return {"measure": experiment.measures[0].partition("@")[0], "rows": columns_of(rows)}
+
+
+def at_cutoffs(measure: str) -> dict[str, int]:
+    """A measure at several cutoffs, each with its cutoff; none for one that takes no cutoff."""
+    try:
+        return {each.name: k for k in CUTOFFS for each in resolve(f"{measure.partition('@')[0]}@{k}")}
+    except MeasureError:
+        return {}
 
 
 def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> dict[str, Any]:
@@ -328,7 +361,7 @@ def _slices(
 
 def _figures(experiment: Experiment, ids: pl.Series) -> bytes:
     """The values of each measure and count, system and query, in this order; NaN where there is none."""
-    per_query, measures, systems, *_, counts = experiment
+    per_query, measures, systems, *_, counts, _ = experiment
     order = pl.DataFrame({"run": systems}).join(ids.to_frame("query_id"), how="cross", maintain_order="left_right")
     grid = order.join(per_query, on=["run", "query_id"], how="left", maintain_order="left")
     values = grid.select(pl.col(*measures, *counts).fill_null(float("nan")))

@@ -70,6 +70,15 @@ def test_every_figure_of_the_page_is_that_of_the_function_it_comes_from():
         assert content[part] == frame.select(*content[part]).to_dict(as_series=False), part
 
 
+def test_the_first_measure_is_drawn_at_its_cutoffs():
+    drawn = pl.DataFrame(REPORT.content["cutoffs"]["rows"])
+    wanted = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@3", "nDCG@100"]).ir.mean()
+    for k in (3, 100):
+        assert drawn.filter(k=k).select("run", "mean").sort("run").rows() == wanted.select("run", f"nDCG@{k}").rows()
+    assert ir.report(*small(), ["AP"]).content["cutoffs"]["measure"] == "AP"
+    assert ir.report(*small(), ["bpref"]).content["cutoffs"] is None
+
+
 def test_rankings_of_the_page_are_those_of_explain():
     rankings = REPORT.content["rankings"]
     assert (rankings["measure"], rankings["depth"], len(rankings["queries"])) == ("nDCG@10", 10, 6)
@@ -172,7 +181,10 @@ def test_the_page_asks_for_nothing_and_runs_what_is_its_own():
         assert f"'sha256-{b64encode(sha256(of_it.encode()).digest()).decode()}'" in policy
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
-    assert not re.search(r"\b(?:https?:|src=|href=[^\"]*[^#\"]|import\b|fetch\()", text.replace('href="#queries"', ""))
+    assert not re.search(
+        r"\b(?:https?:|src=|href=[^\"]*[^#\"]|import\b|fetch\()",
+        text.replace('href="#queries"', "").replace("http://www.w3.org/2000/svg", ""),
+    )
     assert len(text.replace(re.search(r'id="content">(.*?)<', text)[1], "")) < 1_500_000
 
 

@@ -1,0 +1,150 @@
+// The charts: differences query by query, the measure at several cutoffs, and how its values are spread. They are drawn
+// from the figures of the page, in its own colours. The pair that is chosen is told apart by dashes and names, too.
+
+const HEIGHT = 260, MARGIN = { top: 14, right: 120, bottom: 40, left: 52 };
+
+/** An element of SVG. */
+function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child != null));
+  return element;
+}
+
+/** Round numbers from one to another, some five of them. */
+function ticks(low, high, n = 5) {
+  const rough = (high - low) / n || 1, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((each) => each * power >= rough) ?? 10);
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/** The ends of values, of which 0 is one or between; apart even where all are the same. */
+function ends(values) {
+  const found = values.filter(isNumber);
+  const low = found.reduce((least, each) => Math.min(least, each), 0), high = found.reduce((most, each) => Math.max(most, each), 0);
+  return low === high ? [low, low + 1] : [low, high];
+}
+
+/** A place for charts: as wide as its figure, with the scales of both axes. */
+function plane(figure, { x, y, margin = MARGIN }) {
+  const width = Math.max(260, figure.clientWidth || 600), [left, right, top, bottom] = [margin.left, width - margin.right, margin.top, HEIGHT - margin.bottom];
+  const scale = ([low, high], from, to) => (value) => from + ((value - low) / (high - low)) * (to - from);
+  return { width, left, right, top, bottom, x: scale(x, left, right), y: scale(y, bottom, top) };
+}
+
+/** The axes: lines across at the ticks of y, ticks of x below, and what each is. */
+function axes({ left, right, bottom, top, x, y }, { xTicks, yTicks, xTitle, yTitle, signed }) {
+  const places = Math.max(...yTicks.map((tick) => (String(tick).split(".")[1] ?? "").length));
+  return [
+    yTicks.map((tick) => [
+      svg("line", { class: tick === 0 ? "zero" : "grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }),
+      svg("text", { class: "tick", x: left - 8, y: y(tick), dy: ".32em", "text-anchor": "end" }, number(tick, places, signed)),
+    ]),
+    xTicks.map(([tick, label]) => svg("text", { class: "tick", x: x(tick), y: bottom + 18, "text-anchor": "middle" }, label)),
+    svg("text", { class: "tick", x: (left + right) / 2, y: bottom + 35, "text-anchor": "middle" }, xTitle),
+    svg("text", { class: "tick", x: left, y: top - 4 }, yTitle),
+  ];
+}
+
+/** A figure: what it shows, a word on it, and the chart. */
+function chart(id, title, note, draw) {
+  const place = document.getElementById(id);
+  const drawn = () => {
+    const { width, marks } = draw(place);
+    return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": [title, note].flat().map((part) => part.textContent ?? part).join(". ") }, marks);
+  };
+  place.hidden = false;
+  place.replaceChildren(h("figcaption", {}, h("h3", {}, title), h("p", { class: "note" }, note)), drawn());
+}
+
+/** How a system is drawn: the chosen one, the one it is compared with, or one of the others. */
+const kindOf = (system) => (system === state.a ? "line chosen" : system === state.b ? "line compared" : "line");
+
+/** Lines with a name at their ends, those of the pair last, above the others. A click chooses a system. */
+function lines({ right, top, bottom }, drawn) {
+  const above = [...drawn].sort((one, other) => kindOf(one.system).length - kindOf(other.system).length);
+  const named = above.filter(({ system }) => kindOf(system) !== "line" || drawn.length <= MOST_COLUMNS).sort((one, other) => one.end - other.end);
+  const places = named.map(({ end }) => end);
+  // One name below the other, and all of them beside the chart.
+  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + 15);
+  for (let i = places.length - 1; i >= 0; i--) places[i] = Math.min(places[i], i === places.length - 1 ? bottom : places[i + 1] - 15);
+  return [
+    above.map(({ system, path }) => svg("g", { class: "system", onclick: () => choose("a", system) }, svg("title", {}, systems[system]), svg("path", { class: "touch", d: path }), svg("path", { class: kindOf(system), d: path }))),
+    named.map(({ system }, i) => svg("text", { class: `${kindOf(system)} name`, x: right + 8, y: Math.max(top, places[i]), dy: ".32em", onclick: () => choose("a", system) }, shortened(systems[system]))),
+  ];
+}
+
+const shortened = (name) => ([...name].length > 15 ? `${[...name].slice(0, 7).join("")}\u2026${[...name].slice(-7).join("")}` : name);
+
+/** The differences of the pair, the largest first: a bar per query, which opens it. */
+function showDifferences() {
+  const [a, b] = pairOf();
+  if (b == null) return;
+  const rows = sortedBy(queryRows().filter((row) => isNumber(row.difference)), (row) => row.difference, true);
+  const title = ["Differences by ", measureName(), ", ", isolated(systems[a]), " less ", isolated(systems[b])];
+  const note = `A bar per query, the largest difference first. ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
+  chart("differences", title, note, (place) => {
+    const margin = { ...MARGIN, right: 12 };
+    const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: ends(rows.map((row) => row.difference)), margin });
+    const bar = (row, i) => `M${made.x(i).toFixed(2)},${made.y(0).toFixed(1)}V${made.y(row.difference).toFixed(1)}H${made.x(i + 0.9).toFixed(2)}V${made.y(0).toFixed(1)}Z`;
+    const of = (kind, is) => svg("path", { class: kind, d: rows.map((row, i) => (is(row) ? bar(row, i) : "")).join("") });
+    const at = rows.findIndex((row) => row.query === state.query);
+    const label = svg("text", { class: "tick", x: made.right, y: made.top + 8, "text-anchor": "end" });
+    const rowAt = (event) => {
+      const box = event.currentTarget.getBoundingClientRect();
+      return rows[Math.min(rows.length - 1, Math.floor(((event.clientX - box.left) / box.width) * rows.length))];
+    };
+    const told = (event) => { const row = rowAt(event); label.textContent = row ? `${shortened(row.id)}  ${number(row.difference, 4, true)}` : ""; };
+    const touched = svg("rect", { class: "touched", x: made.left, y: made.top, width: made.right - made.left, height: made.bottom - made.top, onpointermove: told, onclick: (event) => { const row = rowAt(event); if (row) openQuery(row.query); } });
+    const [low, high] = ends(rows.map((row) => row.difference));
+    const across = axes(made, { xTicks: ticks(0, rows.length).filter((tick) => tick > 0).map((tick) => [tick, tick.toLocaleString("en")]), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName(), signed: true });
+    return { width: made.width, marks: [across, of("gain", (row) => row.gain > 0), of("loss", (row) => row.gain < 0), at < 0 ? null : svg("line", { class: "here", x1: made.x(at + 0.45), x2: made.x(at + 0.45), y1: made.top, y2: made.bottom }), label, touched] };
+  });
+}
+
+/** The first measure at several cutoffs. */
+function showCutoffs() {
+  const { cutoffs } = content;
+  if (!cutoffs) return;
+  const rows = rowsOf(cutoffs.rows), ks = [...new Set(rows.map((row) => row.k))];
+  chart("cutoffs", `${cutoffs.measure} by its cutoff k`, "Means over the queries. A click on a line chooses its system.", (place) => {
+    const made = plane(place, { x: [Math.log(ks[0]), Math.log(ks.at(-1))], y: ends(rows.map((row) => row.mean)) });
+    const [low, high] = ends(rows.map((row) => row.mean));
+    const drawn = systems.map((name, system) => {
+      const points = rows.filter((row) => row.run === name && isNumber(row.mean)).map((row) => [made.x(Math.log(row.k)), made.y(row.mean)]);
+      return { system, end: points.at(-1)?.[1] ?? made.bottom, path: pathOf(points) };
+    });
+    return { width: made.width, marks: [axes(made, { xTicks: ks.map((k) => [Math.log(k), String(k)]), yTicks: ticks(low, high), xTitle: "k", yTitle: cutoffs.measure }), lines(made, drawn)] };
+  });
+}
+
+const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");
+
+/** The most points of a line, of more queries some are left out. */
+const POINTS = 400;
+
+/** The values of each system, the largest first. */
+function showSpread() {
+  const values = systems.map((_, system) => Float64Array.from(content.queries.ids, (_, query) => value(state.measure, system, query)).filter(isNumber).sort().reverse());
+  const n = Math.max(...values.map((of) => of.length), 2);
+  const left = n > POINTS ? ` Of ${n.toLocaleString("en")} queries some ${POINTS} are drawn.` : "";
+  chart("spread", `${measureName()} over the queries`, `The values of each system, its largest first. A click on a line chooses its system.${left}`, (place) => {
+    const [low, high] = ends(values.flatMap((of) => [of[0], of.at(-1)]));
+    const made = plane(place, { x: [1, n], y: [low, high] });
+    const drawn = values.map((of, system) => {
+      const step = Math.max(1, (of.length - 1) / POINTS);
+      const points = Array.from({ length: Math.min(of.length, POINTS + 1) }, (_, i) => Math.min(of.length - 1, Math.round(i * step)));
+      return { system, end: made.y(of.at(-1) ?? 0), path: pathOf(points.map((i) => [made.x(i + 1), made.y(of[i])])) };
+    });
+    const xTicks = [...new Set([1, ...ticks(1, n).filter((tick) => tick > 0)])].map((tick) => [tick, tick.toLocaleString("en")]);
+    return { width: made.width, marks: [axes(made, { xTicks, yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName() }), lines(made, drawn)] };
+  });
+}
+
+function showCharts() {
+  for (const part of [showDifferences, showCutoffs, showSpread]) part();
+}
