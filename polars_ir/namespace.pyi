@@ -919,6 +919,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         correction: str | None = "holm",
         resamples: int = 10000,
         seed: int = 0,
+        cluster: Any = None,
     ) -> _FrameT_co:
         """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure."""
     def table(

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import ColumnError
+from polars_ir.errors import ColumnError, option
 
 
 class Role(NamedTuple):
@@ -47,6 +47,9 @@ SPLITTING = tuple(role.name for role in ROLES.values() if role.splits)
 
 #: Names of the query that are an attribute of it, such as what several queries are variants of, beside any other name.
 TOPICS = ("topic", "topicid")
+
+#: The part of an id that distinguishes variants of a query: `a` of `q1-a`.
+VARIANT = r"[-_.:/#]([^-_.:/#]+)$"
 
 #: The query of a recommender: the user, where no column is one of queries and the documents are items.
 USER = "user_id"
@@ -100,6 +103,23 @@ def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[
         if columns:
             names[role] = columns[0]
     return names
+
+
+def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> str | None:
+    """The note on queries that seem to be no sample of their own, by another column or, if they are given, by ids."""
+    for name in others:
+        if name.casefold().startswith("topic") and fold(name) in TOPICS:
+            return f"queries of one {name!r} are taken for independent; {option('cluster', name)} counts them once"
+    if queries is None or queries.collect_schema()["query_id"].is_integer():
+        return None
+    query = pl.col("query_id").cast(pl.String).unique()
+    ids = queries.select(stem=query.str.replace(VARIANT, ""), variant=query.str.extract(VARIANT)).collect()
+    n_stems, n_variants = ids["stem"].n_unique(), ids["variant"].n_unique()
+    # Several stems, each with several variants, which recur.
+    if ids["variant"].null_count() or n_stems < 2 or 2 * max(n_stems, n_variants) > ids.height:
+        return None
+    likeness = f"ids look like variants of {n_stems} queries"
+    return f"{likeness}, taken for independent; {option('cluster')} says what counts once"
 
 
 def _is_number_in_index(name: str, schema: Iterable[str]) -> bool:

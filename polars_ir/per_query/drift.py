@@ -198,13 +198,16 @@ def _warn_of_texts(buckets: pl.Series, name: str) -> None:
         warn(says, about="by", fix=Fix("Make it dates or numbers, so that earlier buckets are first"))
 
 
-def _to_date(name: str) -> Fix:
-    """The advice for times that are texts."""
+def _to_date(name: str, dtype: pl.DataType) -> Fix:
+    """The advice for times that are texts, or numbers of seconds."""
+    is_number = dtype.is_numeric()
+    converted = f"pl.from_epoch({name!r}, time_unit='s')" if is_number else f"pl.col({name!r}).str.to_date()"
+    unit = ", unit='s'" if is_number else ""
     return Fix(
-        "Convert it",
+        "Convert seconds, or leave every out where numbers are buckets already" if is_number else "Convert it",
         Code(
-            f"per_query.with_columns(pl.col({name!r}).str.to_date())",
-            f"per_query.assign(**{{{name!r}: pd.to_datetime(per_query[{name!r}])}})",
+            f"per_query.with_columns({converted})",
+            f"per_query.assign(**{{{name!r}: pd.to_datetime(per_query[{name!r}]{unit})}})",
         ),
     )
 
@@ -215,7 +218,7 @@ def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
     if every is None:
         return time
     if dtype not in (pl.Date, pl.Datetime):
-        raise DtypeError.of_column("by", name, f"dates or times for {option('every')}=", dtype, _to_date(name))
+        raise DtypeError.of_column("by", name, f"dates or times for {option('every')}=", dtype, _to_date(name, dtype))
     try:
         pl.Series([date(2000, 1, 1)]).cast(dtype).dt.truncate(every)
     except (pl.exceptions.PolarsError, TypeError, AttributeError):

@@ -59,6 +59,7 @@ def risk(
     correction: str | None = "holm",
     resamples: int = 10_000,
     seed: int = 0,
+    cluster: Any = None,
 ) -> Eager:
     """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure.
 
@@ -82,6 +83,9 @@ def risk(
         How p allows for the number of systems, as in `compare`; None leaves it as it is.
     resamples, seed
         How many exchanges are drawn, and the seed of their random numbers.
+    cluster
+        What several queries have in common that are no sample of their own, as in `compare`: each cluster counts once,
+        with the mean difference of its queries, and is exchanged as a whole.
 
     Returns
     -------
@@ -89,8 +93,8 @@ def risk(
         `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the losses, each
         1 + alpha times, are more than the wins); `p`, and `p_corrected` for all systems of a measure (Float64); `wins`,
         `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
-        `note` (String): why something is null, and how many pairs were left out since the measure is undefined for only
-        one of the two.
+        `note` (String): why something is null, how many pairs were left out since the measure is undefined for only one
+        of the two, and of clusters as in `compare`.
 
     Raises
     ------
@@ -118,8 +122,10 @@ def risk(
     alpha = check(ALPHA, alpha, not_negative())
     check_correction(correction)
     draws = randomisation.Draws(check("resamples", resamples, whole(1, MOST_RESAMPLES)), check("seed", seed, whole(0)))
-    scores = scores_of(per_query, measures, {"missing": check("missing", missing, MISSING)}, what="ir.risk")
+    missing = check("missing", missing, MISSING)
+    scores = scores_of(per_query, measures, {"missing": missing}, cluster=cluster, what="ir.risk")
     pairs = scores.pairs(baseline, "ir.risk")
+    scores = scores.of_clusters()
     rows = []
     for measure, values in scores.values.items():
         # By how much better than the baseline the system was on each query.
@@ -131,7 +137,7 @@ def risk(
         ]
         columns = zip(pairs, p, significance.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
         rows += [
-            {**_risk(d, alpha, scores.undefined(measure, pair)), "p": of_pair, "p_corrected": among_all}
+            {**_risk(d, alpha, _notes(scores, measure, pair)), "p": of_pair, "p_corrected": among_all}
             | _names(scores, measure, pair)
             for pair, of_pair, among_all, d in columns
         ]
@@ -142,6 +148,11 @@ def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any
     """The names of a row, and the number of queries that one of the two lacks."""
     run, baseline = (scores.systems[system] for system in pair)
     return {"run": run, "baseline": baseline, "measure": measure, "n_missing": scores.n_missing(pair)}
+
+
+def _notes(scores: Scores, measure: str, pair: tuple[int, int]) -> list[str]:
+    """What there is to say of the queries of a row."""
+    return [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]
 
 
 def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:

@@ -108,7 +108,8 @@ def summarize(
         apart is no chance then, and the interval is of the spread within them: the standard error is
         sqrt(sum(n / (n - 1) * sum((z - mean(z))^2))) over groups of n queries, z being (x - mean) * w / sum(w), and
         Student's t has as many degrees of freedom as there are queries, less the number of groups. With `weights`, a
-        group counts as those of its queries together; without, as it has queries. For interval `"auto"`.
+        group counts as those of its queries together; without, as it has queries. For interval `"auto"`. `compare` and
+        `gate` take none: in the difference of two systems on a query, the level of its group is gone.
 
     Returns
     -------
@@ -117,9 +118,9 @@ def summarize(
         `mean`, `std` (of the sample), `low`, `high` (Float64), `n_queries` (UInt32), which counts the queries
         with a value, and a weight above 0, `n_effective` (Float64), Kish's number of as many with equal
         weights, sum(w)^2 / sum(w^2), and `note` (String), why there is no interval: a single query has no spread,
-        weights are too unequal, a sum is not estimated, and of values that are all the same there is neither a BCa
-        interval nor, without bounds, Student's; that `n_queries` counts clusters, or that ids or a column `topic` look
-        as if there were some; else null.
+        weights are too unequal, a sum is not estimated, and values that are all the same have one by the bounds of
+        their measure only, `"auto"` or `"bounded"`; that `n_queries` counts clusters, or that ids or a column `topic`
+        look as if there were some; else null.
 
     Raises
     ------
@@ -175,7 +176,16 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
     else:
         raise InputTypeError.lazy(f"interval={interval!r}")
-    return pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
+    found = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
+    # What shows no spread does not show either that there is none.
+    note = pl.coalesce("note", pl.when(pl.col("low") == pl.col("high")).then(pl.lit(SAME)))
+    holds = pl.col("low") < pl.col("high")
+    if queries.weight is not None and queries.stratum is None:
+        unequal = pl.col("n_effective") < LEAST_EFFECTIVE * pl.col("n_queries")
+        holds &= ~unequal
+        note = pl.coalesce("note", pl.when(unequal).then(pl.lit(UNEQUAL)), note)
+    low, high = (pl.when(holds).then(end) for end in ("low", "high"))
+    return found.with_columns(low=low, high=high, note=note)
 
 
 def _kinds(measures: Iterable[str]) -> Iterator[tuple[Averaging, list[str]]]:
@@ -188,7 +198,7 @@ def _kinds(measures: Iterable[str]) -> Iterator[tuple[Averaging, list[str]]]:
 
 def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
     """A row per slice, system and measure, with other aggregations."""
-    summary = sample.groups().agg(
+    return sample.groups().agg(
         mean=mean_of(averaging, sample.weight),
         std=std_of(averaging, sample.weight),
         **others,
@@ -196,20 +206,6 @@ def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.Laz
         n_effective=n_effective_of(averaging, sample.weight),
         note=note_of(averaging, sample.weight),
     )
-    if not _is_by_weights(sample):
-        return summary
-    unequal = pl.when(_is_unequal()).then(pl.lit(UNEQUAL))
-    return summary.with_columns(note=pl.coalesce("note", unequal))
-
-
-def _is_by_weights(sample: Aligned) -> bool:
-    """True where weights, and no strata, tell how much each query counts."""
-    return sample.weight is not None and sample.stratum is None
-
-
-def _is_unequal() -> pl.Expr:
-    """True where the queries are worth too few with equal weights for an interval to hold."""
-    return pl.col("n_effective") < LEAST_EFFECTIVE * pl.col("n_queries")
 
 
 def _normal(sample: Aligned, averaging: Averaging, z: float) -> pl.LazyFrame:
@@ -234,9 +230,6 @@ def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFram
     summary = summary.with_columns(**bounded_interval_of(averaging, alpha))
     without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
     summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
-    if _is_by_weights(sample):
-        low, high = (pl.when(~_is_unequal()).then(end) for end in ("low", "high"))
-        summary = summary.with_columns(low=low, high=high)
     return summary.drop(MOMENTS)
 
 

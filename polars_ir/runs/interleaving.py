@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
-from polars_ir.frames.roles import find, required
+from polars_ir.frames.roles import find, note_of_structure, required
 from polars_ir.frames.rules import Rule, checked
 from polars_ir.frames.table import same_types
 from polars_ir.language.options import LARGEST, Value, check, or_none, takes, whole
@@ -112,7 +112,8 @@ def interleaving(
         One row: `wins_a`, `wins_b`, `ties` (impressions, UInt32; without a click it is a tie), `clicks_a`, `clicks_b`
         (Float64), `preference_b` (Float64, the share of wins of `b`, ties counting half: above 0.5 it is preferred),
         `queries_a`, `queries_b` (UInt32, queries or clusters won), `low`, `high` (Float64, the exact 95 % interval of
-        b's share of the queries that either won; null without one) and `p` (Float64; 1 without a query won).
+        b's share of the queries that either won; null without one), `p` (Float64; 1 without a query won) and `note`
+        (String): that clusters are counted, or that ids or a column `topic` look as if there were some; else null.
 
     Raises
     ------
@@ -170,7 +171,11 @@ def interleaving(
     share = (wins_b + n_ties / 2) / max(wins_a + wins_b + n_ties, 1)
     p, (low, high) = binomial(queries_b, queries_a + queries_b)
     ends = (pl.lit(value, pl.Float64).alias(name) for name, value in (("low", low), ("high", high), ("p", p)))
-    return give_back(found.with_columns(pl.lit(share).alias("preference_b"), *queries_won, *ends), log)
+    note = f"queries are clusters of {cluster!r}"
+    if cluster is None:
+        note = note_of_structure(set(columns) - {query}, rows.select(pl.col(query).alias("query_id")))
+    said = pl.lit(note, pl.String).alias("note")
+    return give_back(found.with_columns(pl.lit(share).alias("preference_b"), *queries_won, *ends, said), log)
 
 
 def _lists(rows: pl.LazyFrame, team: str, k: int) -> pl.LazyFrame:

@@ -307,9 +307,21 @@ def test_why_there_is_no_normal_interval_is_told(lazy):
 def test_neither_tiny_nor_huge_weights_lose_the_interval(interval, unit):
     if interval not in ("auto", "normal"):
         pytest.importorskip("scipy")
-    weights = [PER_QUERY.select("query_id", w=pl.Series([1.0, 2.0, 3.0, 4.0]) * u) for u in (1.0, unit)]
+    weights = [PER_QUERY.select("query_id", w=pl.Series([2.0, 3.0, 3.0, 4.0]) * u) for u in (1.0, unit)]
     found = [ir.summarize(PER_QUERY, weights=w, interval=interval).select("low", "high").to_numpy() for w in weights]
     assert found[1] == pytest.approx(found[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("interval", ["normal", "t", "percentile", "bootstrap-t"])
+def test_no_kind_of_interval_stands_beside_a_note_that_none_holds(interval):
+    pytest.importorskip("scipy")
+    frame = pl.DataFrame({"query_id": range(4), "RR": [0.0, 0.5, 1.0, 0.5], "w": [9, 1, 1, 1], "AP": [0.5] * 4})
+    found = ir.summarize(frame.drop("AP"), weights="w", interval=interval)
+    assert found.select("low", "high").row(0) == (None, None)
+    assert found["note"].item().startswith(("weights so unequal", "no bootstrap-t interval"))
+    same = ir.summarize(frame.select("query_id", "AP"), interval=interval)
+    assert same.select("low", "high").row(0) == (None, None)
+    assert same["note"].item().startswith("all values are the same")
 
 
 @pytest.mark.parametrize("function", [ir.mean, ir.summarize, ir.worst_slices, ir.drift])

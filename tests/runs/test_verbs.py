@@ -248,6 +248,10 @@ def test_the_impressions_of_interleave_are_read_without_their_name():
     assert found.select("wins_a", "wins_b", "queries_a", "queries_b").row(0) == (1, 2, 0, 1)
     assert found.equals(ir.interleaving(log, impression="impression"))
     assert ir.interleaving(log, impression="query_id").select("wins_a", "wins_b").row(0) == (1, 0)
+    assert found["note"].item() is None
+    of_topics = log.with_columns(topic="impression")
+    assert ir.interleaving(of_topics)["note"].item().startswith("queries of one 'topic' are taken for independent")
+    assert ir.interleaving(of_topics, cluster="topic")["note"].item() == "queries are clusters of 'topic'"
     with pytest.raises(ir.IRError, match="log has 2 rows of impressions in several clusters"):
         ir.interleaving(log, cluster="user")
     with pytest.raises(ir.IRError, match="cluster must have two values or more; 'topic' is 1 for all queries"):

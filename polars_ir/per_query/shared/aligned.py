@@ -32,7 +32,7 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.provenance import PROVENANCE
-from polars_ir.frames.roles import TOPICS, fold
+from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import Rule, keys_perhaps, once
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import LARGEST
@@ -55,9 +55,6 @@ ALL = "polars_ir: all"
 #: The columns of weights, of the values of all measures below each other, of answered queries, of clusters and strata.
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
 CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
-
-#: The part of an id that distinguishes variants of a query: `a` of `q1-a`.
-VARIANT = r"[-_.:/#]([^-_.:/#]+)$"
 
 #: The queries of systems, by their names; one without a name is alone.
 Systems = list[tuple[str | None, pl.DataFrame]]
@@ -119,23 +116,11 @@ class Aligned:
         return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort(*self.keys, "query_id"))
 
     def note(self) -> str | None:
-        """The clusters that count in the place of queries, or that queries in memory seem to have."""
+        """The clusters that count in the place of queries, or that queries seem to have."""
         if self.cluster is not None:
             return f"queries are clusters of {self.cluster!r}"
-        for name in self.table.columns:
-            if name not in self.table.keys and fold(name) in TOPICS:
-                return f"queries of one {name!r} are taken for independent; {option('cluster', name)} counts them once"
-        if not self.table.eager or self.table.dtypes["query_id"].is_integer():
-            return None
-        query = pl.col("query_id").cast(pl.String).unique()
-        parts = {"stem": query.str.replace(VARIANT, ""), "variant": query.str.extract(VARIANT)}
-        ids = self.rows.select(**parts).collect()
-        n_stems, n_variants = ids["stem"].n_unique(), ids["variant"].n_unique()
-        # Several stems, each with several variants, which recur.
-        if ids["variant"].null_count() or n_stems < 2 or 2 * max(n_stems, n_variants) > ids.height:
-            return None
-        likeness = f"ids look like variants of {n_stems} queries"
-        return f"{likeness}, taken for independent; {option('cluster')} says what counts once"
+        others = sorted({*self.table.columns} - {*self.table.keys})
+        return note_of_structure(others, self.rows if self.table.eager else None)
 
     def each_system(self, per_query: Any) -> Systems:
         """The queries of each system, in the order of their ids."""
@@ -168,7 +153,8 @@ def aligned(
     named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=named)
-    if keys := [name for name in named if name in table.columns and name not in table.keys]:
+    others = {*table.columns} - {*table.keys}
+    if keys := list(filter(others.__contains__, named)):
         table = with_keys(table, keys)
     if what and not table.eager:
         raise InputTypeError.lazy(what)

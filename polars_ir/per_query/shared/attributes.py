@@ -7,6 +7,7 @@ its first wrong rows; what is lazy is checked by the plan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,9 @@ from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates
 from polars_ir.frames.table import Table
+
+#: Values of a dict by query.
+SCALARS = (str, int, float, date, type(None))
 
 #: The advice on queries without a value of an attribute.
 VALUELESS = "Give each query one, or leave those rows of per_query out"
@@ -29,8 +33,9 @@ def column_for(name: str) -> str:
 def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
     """The rows of a per-query frame with attributes of its queries, and their names.
 
-    `attributes` names columns of the frame itself, is a Series of them, or is a frame with a query column, `run` if its
-    values are of one system each, and the columns to bring. `option` is its name to the user.
+    `attributes` names columns of the frame itself, is a Series of them, values by query in a dict, or a frame with a
+    query column, `run` if its values are of one system each, and the columns to bring. `option` is its name to the
+    user.
     """
     if isinstance(attributes, str) or (
         isinstance(attributes, Sequence) and all(isinstance(name, str) for name in attributes)
@@ -44,6 +49,11 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
     if isinstance(attributes, pl.Series):
         source, keys, names = _of_rows(table, attributes, option), table.keys, [attributes.name]
     else:
+        if isinstance(attributes, Mapping) and isinstance(next(iter(attributes.values()), None), SCALARS):
+            ids, values = ([*part] for part in (attributes, attributes.values()))
+            attributes = pl.DataFrame(
+                [pl.Series("query_id", ids, strict=False), pl.Series(option, values, strict=False)]
+            )
         source, keys, names = _of_frame(table, to_polars(option, attributes, column="value"), option)
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}
@@ -95,7 +105,7 @@ def _check_names(table: Table, names: Sequence[str], option: str) -> None:
         if name not in table.columns or name in table.keys:
             others = [column for column in table.columns if column not in table.keys]
             raise ColumnError(
-                f"must name a column of per_query, or be a frame with a query column; got {name!r}."
+                f"must name a column of per_query, or be values by query, in a dict or in a frame; got {name!r}."
                 f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",
                 about=option,
             )

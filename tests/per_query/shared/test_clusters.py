@@ -32,12 +32,13 @@ def of(frame, run):
         lambda frame, **options: ir.compare(frame, test="max-t", resamples=999, **options),
         lambda frame, **options: ir.compare(frame, test="tukey", resamples=999, **options),
         ir.ranks,
+        lambda frame, **options: ir.risk(frame, "b", **options),
         lambda frame, **options: ir.power(frame, difference=0.05, **options),
         lambda frame, **options: ir.gate(of(frame, "a"), of(frame, "b"), "AP", max_drop=0.2, **options),
         ir.summarize,
         lambda frame, **options: ir.summarize(frame.lazy(), **options).collect(),
     ],
-    ids=["compare", "max-t", "tukey", "ranks", "power", "gate", "summarize", "lazy"],
+    ids=["compare", "max-t", "tukey", "ranks", "risk", "power", "gate", "summarize", "lazy"],
 )
 def test_a_cluster_counts_once_as_the_mean_of_its_queries(verb):
     found, wanted = verb(SYSTEMS, cluster=BY), verb(MEANS)
@@ -45,6 +46,22 @@ def test_a_cluster_counts_once_as_the_mean_of_its_queries(verb):
     assert_frame_equal(found.drop("note"), wanted.drop("note"), abs_tol=1e-12)
     named = SYSTEMS.join(BY, on="query_id", maintain_order="left").rename({"kind": "topic"})
     assert verb(named, cluster="topic").drop("note").equals(found.drop("note"))
+
+
+def test_values_by_query_may_stand_in_a_dict():
+    by_query = dict(BY.rows())
+    wanted = ir.compare(SYSTEMS, cluster=BY.rename({"kind": "cluster"}))
+    assert ir.compare(SYSTEMS, cluster=by_query).equals(wanted)
+    one = of(SYSTEMS, "a")
+    weights = BY.select("query_id", weights=1.0 + pl.int_range(pl.len()) % 2)
+    assert ir.summarize(one, weights=dict(weights.rows())).equals(ir.summarize(one, weights=weights))
+    for wrong in ({}, by_query | {IDS[0]: None}):
+        with pytest.raises(ir.IRError, match=r"per_query has .* without a value of cluster"):
+            ir.compare(SYSTEMS, cluster=wrong)
+    with pytest.raises(
+        ir.IRError, match="cluster must name a column of per_query, or be values by query, in a dict or"
+    ):
+        ir.compare(SYSTEMS, cluster=TOPICS)
 
 
 def test_a_cluster_counts_once_in_each_slice_and_bucket():
