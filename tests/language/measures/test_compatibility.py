@@ -3,6 +3,7 @@
 import pytest
 from generated import as_dicts, collection, collections, qrels_frame, run_frame
 from hypothesis import given
+from referred import by_reference
 from suite import examples
 
 import polars_ir as ir
@@ -18,27 +19,6 @@ PARAMETERS = [{}, {"p": 0.5}, {"p": 0.99}, {"p": 0.01}, {"normalize": False}, {"
 def value(run: object, qrels: object, **parameters: object) -> float:
     """The compatibility of a single query."""
     return ir.evaluate(run, qrels, ir.compatibility(**parameters)).item(0, 1)
-
-
-def rank_biased_overlap(ranking: list[str], ideal: list[str], p: float) -> float:
-    """The sum over depths of p^(d-1) * overlap(d) / d, depth by depth."""
-    depths = range(1, max(len(ranking), len(ideal)) + 1)
-    return sum(p ** (d - 1) * len({*ranking[:d]} & {*ideal[:d]}) / d for d in depths)
-
-
-def by_formula(run: dict[str, float], judged: dict[str, float], p: float = 0.95, normalize: bool = True) -> float:
-    """The value by the definition; the order of the run is scores falling, then ids falling."""
-    ranking = sorted(run, key=lambda document: (run[document], document), reverse=True)
-    place = {document: place for place, document in enumerate(ranking)}
-    graded = [document for document in judged if judged[document] > 0]
-    ideal = sorted(graded, key=lambda document: (-judged[document], place.get(document, len(place))))
-    if not ideal:
-        return 0.0
-    # The ideal ranking goes down as far as the other one.
-    depth = max(len(ranking), len(ideal))
-    padded = [*ideal, *(object() for _ in range(depth - len(ideal)))]
-    most = sum(p ** (d - 1) * min(d, len(ideal)) / d for d in range(1, depth + 1)) if normalize else 0
-    return rank_biased_overlap(ranking, padded, p) / (most or (1 - p**depth) / (1 - p))
 
 
 def test_worked_by_hand():
@@ -63,18 +43,19 @@ def test_the_table_of_weights_is_long_enough():
     run = {"q": [*(f"d{i:05}" for i in range(5000)), "hit"]}
     for p in (0.01, 0.95, 0.9999):
         scores = {document: -float(i) for i, document in enumerate(run["q"])}
-        assert value(run, {"q": ["hit"]}, p=p) == pytest.approx(by_formula(scores, {"hit": 1}, p), rel=1e-9, abs=1e-17)
+        wanted = by_reference({"q": scores}, {"q": {"hit": 1}}, [f"Compat(p={p})"])["q"][f"Compat(p={p})"]
+        assert value(run, {"q": ["hit"]}, p=p) == pytest.approx(wanted, rel=1e-9, abs=1e-17)
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
 @examples(40)
 @given(collections(grades=(-0.5, 0.0, 0.5, 1.0, 2.0, 3.0)))
 @pytest.mark.whole("half a second a case", quick=2)
-def test_the_definition_gives_the_same(parameters, run_and_qrels):
+def test_the_reference_gives_the_same(parameters, run_and_qrels):
     run, qrels = run_and_qrels
     found = ir.evaluate(run_frame(run), qrels_frame(qrels), ir.compatibility(**parameters))
-    wanted = [by_formula(run.get(query, {}), qrels[query], **parameters) for query in found["query_id"]]
-    assert found.to_series(1).to_list() == pytest.approx(wanted, abs=TOLERANCE, rel=0)
+    wanted = by_reference(run, qrels, [name := found.columns[1]])
+    assert found[name].to_list() == pytest.approx([wanted[q][name] for q in found["query_id"]], abs=TOLERANCE, rel=0)
 
 
 def by_ir_measures(run, qrels) -> dict[str, list[float]]:

@@ -3,15 +3,13 @@
 Where an oracle is known to differ, a test shows the difference and its docstring says why.
 """
 
-import math
 import shutil
-from itertools import accumulate
-from operator import mul
 
 import polars as pl
 import pytest
 from generated import Qrels, Run, as_dicts, collection, collections, qrels_frame, run_frame
 from hypothesis import given
+from referred import by_reference
 from suite import examples
 
 import polars_ir as ir
@@ -187,59 +185,19 @@ def test_cwl_has_the_same_rank_biased_precision():
         assert wanted[row.pop("query_id")] == pytest.approx(row, abs=TOLERANCE, rel=0)
 
 
-# The formulas of measures, parameters and grades that no tool has, over a plain list of grades.
+# The slow reference, for measures, parameters and grades that no tool has.
 
-
-def discounted(gains: list[float]) -> float:
-    """The sum of the gains of a list, discounted."""
-    return math.fsum(gain / math.log2(place + 2) for place, gain in enumerate(gains))
-
-
-def ratio(numerator: float, denominator: float) -> float:
-    """0 where a measure is undefined."""
-    return numerator / denominator if denominator else 0.0
-
-
-#: A map of gains that puts lower grades above higher ones, and as it stands in a name.
-MAP = {0.5: 0.5, 1: 5, 1.5: 1.5, 2: 1, 3: 3, 4.25: 4}
-WRITTEN_MAP = str(MAP).replace(" ", "")
-
-
-def by_formula(ranked: list[float | None], judged: list[float], k: int) -> dict[str, float]:
-    """The values of the formulas for the grades of a ranking (None: unjudged) and those of all judged documents."""
-    grades = [max(grade or 0, 0) for grade in ranked[:k]]
-    ideal = sorted((max(grade, 0) for grade in judged), reverse=True)
-    hits, n_relevant = sum(grade >= 1 for grade in grades), sum(grade >= 1 for grade in judged)
-    places = [place for place, grade in enumerate(grades) if grade >= 1]
-    satisfied = [(2 ** min(grade, 3) - 1) / 8 for grade in grades]
-    reading = [1.0, *accumulate((1 - s for s in satisfied), mul)]
-    burges, ideal_burges = ([2**grade - 1 for grade in of] for of in (grades, ideal))
-    mapped, ideal_mapped = ([MAP.get(grade, 0) for grade in of] for of in (grades, ideal))
-    ideal_mapped.sort(reverse=True)
-    return {
-        f"DCG@{k}": discounted(grades),
-        f"DCG(dcg='exp-log2')@{k}": discounted(burges),
-        f"nDCG@{k}": ratio(discounted(grades), discounted(ideal[:k])),
-        f"nDCG(dcg='exp-log2')@{k}": ratio(discounted(burges), discounted(ideal_burges[:k])),
-        f"nDCG(gains={WRITTEN_MAP})@{k}": ratio(discounted(mapped), discounted(ideal_mapped[:k])),
-        f"ERR(max_rel=3)@{k}": sum(s * r / (i + 1) for i, (s, r) in enumerate(zip(satisfied, reading, strict=False))),
-        f"RBP@{k}": 0.2 * sum(0.8**place for place in places),
-        f"RBP(p=0.5)@{k}": 0.5 * sum(0.5**place for place in places),
-        f"F@{k}": ratio(2 * hits, n_relevant + k) if n_relevant else 0.0,
-        f"F(beta=2)@{k}": ratio(5 * hits, 4 * n_relevant + k) if n_relevant else 0.0,
-        f"R_cap@{k}": ratio(hits, min(k, n_relevant)),
-        f"unj@{k}": sum(grade is None or grade < 0 for grade in ranked[:k]) / k,
-    }
+#: A map of gains that puts lower grades above higher ones.
+GAINS = "{0.5:0.5,1:5,1.5:1.5,2:1,3:3,4.25:4}"
+OF_GRADES = (
+    *("DCG", "DCG(dcg='exp-log2')", "nDCG", "nDCG(dcg='exp-log2')", f"nDCG(gains={GAINS})", "ERR(max_rel=3)", "RBP"),
+    *("RBP(p=0.5)", "F", "F(beta=2)", "R_cap", "unj"),
+)
 
 
 @pytest.mark.parametrize("k", [1, 4, 20])
 @examples(100)
 @given(collections(grades=(-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.25)))
-def test_fractional_grades_give_what_the_formulas_give(k, run_and_qrels):
-    run, qrels = run_and_qrels
-    wanted = {}
-    for query, judged in qrels.items():
-        ranking = sorted(run.get(query, {}).items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
-        wanted[query] = by_formula([judged.get(document) for document, _ in ranking], list(judged.values()), k)
-    measures = [ir.parse(name) for name in by_formula([], [1], k)]
-    assert_agree(run, qrels, measures, wanted)
+def test_fractional_grades_give_what_the_reference_gives(k, run_and_qrels):
+    names = [f"{name}@{k}" for name in OF_GRADES]
+    assert_agree(*run_and_qrels, list(map(ir.parse, names)), by_reference(*run_and_qrels, names))

@@ -3,11 +3,11 @@
 import math
 import subprocess
 import sys
-from itertools import accumulate
 from pathlib import Path
 
 import polars as pl
 import pytest
+from referred import expected_gain
 
 import polars_ir as ir
 from polars_ir.language.measures.positions import EXACT, over_places
@@ -52,14 +52,6 @@ OF_READERS = {
 RELEVANT = [2, 3, 700, 15_000]
 
 
-def by_formula(gains: list[float], chance, depth: int) -> float:
-    """The expected gain of readers who go on by a chance of position, gain and gains so far, position by position."""
-    gains = (gains + depth * [0.0])[:depth]
-    places = zip(range(1, depth + 1), gains, accumulate(gains), strict=True)
-    reached = [*accumulate((chance(*at) for at in places), lambda so_far, c: so_far * c, initial=1.0)][:depth]
-    return math.fsum(w * g for w, g in zip(reached, gains, strict=True)) / math.fsum(reached)
-
-
 @pytest.mark.parametrize("max_rel", [1, 3])
 @pytest.mark.parametrize("name", OF_READERS)
 def test_a_long_list_has_the_figure_of_its_formula(name, max_rel):
@@ -70,7 +62,7 @@ def test_a_long_list_has_the_figure_of_its_formula(name, max_rel):
     for i in RELEVANT:
         gains[i - 1] = 1 / max_rel
     found = ir.evaluate(run, qrels, f"{measure}@{LONG}").item(0, 1)
-    assert found == pytest.approx(by_formula(gains, OF_READERS[name], LONG), rel=1e-12, abs=0)
+    assert found == pytest.approx(expected_gain(gains, OF_READERS[name], LONG), rel=1e-12, abs=0)
 
 
 OF_ONES_OWN = {
@@ -91,7 +83,7 @@ def test_a_model_of_ones_own_has_the_figure_of_its_formula(name):
         continuation = continuation.alias(name)
     measure = ir.user_model(continuation=continuation, k=LONG, max_rel=2)
     found = ir.evaluate({"q": list("abcd")}, {"q": ["b", "d"]}, measure).item(0, 1)
-    assert found == pytest.approx(by_formula([0.0, 0.5, 0.0, 0.5], chance, LONG), rel=1e-12, abs=0)
+    assert found == pytest.approx(expected_gain([0.0, 0.5, 0.0, 0.5], chance, LONG), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("continuation", [ir.place / (ir.place + 1), ir.place / (ir.place + 1 + ir.cumulated)])

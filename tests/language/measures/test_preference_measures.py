@@ -8,7 +8,8 @@ from generated import as_dicts, preference_collection
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from preferences_by_hand import ContradictionError, Levels, judgments_frame, levels_of, measures
+from preferences_by_hand import ContradictionError, Levels, judgments_frame, levels_of, preferred, relevant
+from referred import of_preferences
 from suite import examples
 
 import polars_ir as ir
@@ -295,7 +296,7 @@ def assert_by_hand(values: pl.DataFrame, run: pl.DataFrame, judgments: pl.DataFr
     for row in values.iter_rows(named=True):
         ranked = scores.get(row["query_id"], {})
         ranking = sorted(ranked, key=lambda document: (ranked[document], document), reverse=True)
-        for name, wanted in measures(ranking, levels[row["query_id"]]).items():
+        for name, wanted in of_preferences(ranking, levels[row["query_id"]], NAMES).items():
             expected = None if wanted is None else pytest.approx(float(wanted), abs=1e-14)
             assert row[name] == expected, (row["query_id"], name)
 
@@ -345,13 +346,10 @@ LEVELS = st.dictionaries(
 @given(LEVELS, st.lists(st.sampled_from("abcdefg"), unique=True))
 def test_values_of_small_judgments_are_those_of_plain_python(levels, ranking):
     try:
-        wanted = measures(ranking, levels)
+        _ = [(preferred(groups), relevant(groups)) for groups in levels.values()]
     except ContradictionError:
         assume(False)
-    found = of_one(ranking, levels)
-    assert found == {
-        name: None if value is None else pytest.approx(float(value), abs=1e-14) for name, value in wanted.items()
-    }
+    assert of_one(ranking, levels) == pytest.approx(of_preferences(ranking, levels, NAMES), abs=1e-14)
 
 
 # Invariants of every measure.

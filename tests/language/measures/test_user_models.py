@@ -1,12 +1,12 @@
 """Readers who go on by chance: C/W/L."""
 
 import math
-from itertools import accumulate
 
 import polars as pl
 import pytest
 from generated import as_dicts, collection, collections, qrels_frame, run_frame
 from hypothesis import given
+from referred import expected_gain
 from suite import examples
 
 import polars_ir as ir
@@ -49,14 +49,6 @@ CONTINUATIONS = {
 def value(run: object, qrels: object, measure: str | pl.Expr, **options: object) -> float | None:
     """The figure of a single query."""
     return ir.evaluate(run, qrels, measure, **options).item(0, 1)
-
-
-def by_formula(gains: list[float], chance, depth: int) -> float:
-    """The expected gain, position by position."""
-    gains = (gains + depth * [0.0])[:depth]
-    places = zip(range(1, depth + 1), gains, accumulate(gains), strict=True)
-    reached = [*accumulate((chance(*at) for at in places), lambda so_far, c: so_far * c, initial=1.0)][:depth]
-    return math.fsum(w * g for w, g in zip(reached, gains, strict=True)) / math.fsum(reached)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +103,7 @@ def test_a_model_of_ones_own_is_its_formula(name, depth, run_and_qrels):
     for query, figure in ir.evaluate(run_frame(run), qrels_frame(qrels), measure).iter_rows():
         ranking = sorted(run.get(query, {}).items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
         gains = [min(max(qrels[query].get(document, 0), 0), 3) / 3 for document, _ in ranking]
-        assert figure == pytest.approx(by_formula(gains, chance, depth), abs=TOLERANCE, rel=0)
+        assert figure == pytest.approx(expected_gain(gains, chance, depth), abs=TOLERANCE, rel=0)
 
 
 def by_cwl_eval(run, qrels, names: list[str]) -> dict[str, dict[str, float]]:
