@@ -18,6 +18,7 @@ from polars_ir.per_query.shared.options import (
     Grouping,
     Marking,
     Ranking,
+    Risking,
     Slicing,
     Summarizing,
     Testing,
@@ -910,16 +911,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
     def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> _FrameT_co:
         """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first."""
     def risk(
-        self,
-        baseline: str,
-        measures: Measures | None = None,
-        *,
-        alpha: float = 1.0,
-        missing: str = "zero",
-        correction: str | None = "holm",
-        resamples: int = 10000,
-        seed: int = 0,
-        cluster: Any = None,
+        self, baseline: str, measures: Measures | None = None, *, alpha: float = 1.0, **options: Unpack[Risking]
     ) -> _FrameT_co:
         """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure."""
     def table(

@@ -12,6 +12,7 @@ from polars_ir.per_query.shared.options import (
     Gating,
     Grouping,
     Ranking,
+    Risking,
     Slicing,
     Summarizing,
 )
@@ -231,22 +232,11 @@ def risk(
     measures: Measures | None = None,
     *,
     alpha: float = 1.0,
-    missing: str = "zero",
-    correction: str | None = "holm",
-    resamples: int = 10000,
-    seed: int = 0,
+    **options: Unpack[Risking],
 ) -> pl.DataFrame: ...
 @overload
 def risk(
-    per_query: Any,
-    baseline: str,
-    measures: Measures | None = None,
-    *,
-    alpha: float = 1.0,
-    missing: str = "zero",
-    correction: str | None = "holm",
-    resamples: int = 10000,
-    seed: int = 0,
+    per_query: Any, baseline: str, measures: Measures | None = None, *, alpha: float = 1.0, **options: Unpack[Risking]
 ) -> Any: ...
 @overload
 def robustness(per_query: pl.LazyFrame, by: str | Any) -> pl.LazyFrame: ...

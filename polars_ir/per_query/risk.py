@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import check, not_negative, takes, whole
+from polars_ir.language.options import check, not_negative, takes
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import MISSING, MOST_RESAMPLES
+from polars_ir.per_query.shared.options import MISSING, Risking
 from polars_ir.per_query.shared.tests import check_correction
 
 if TYPE_CHECKING:
@@ -48,18 +48,9 @@ GEO_RISK = {
 }
 
 
-@takes()
+@takes(Risking)
 def risk(
-    per_query: Any,
-    baseline: str,
-    measures: Measures = None,
-    *,
-    alpha: float = 1.0,
-    missing: str = "zero",
-    correction: str | None = "holm",
-    resamples: int = 10_000,
-    seed: int = 0,
-    cluster: Any = None,
+    per_query: Any, baseline: str, measures: Measures = None, *, alpha: float = 1.0, **options: Unpack[Risking]
 ) -> Eager:
     """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure.
 
@@ -77,15 +68,6 @@ def risk(
     ----------
     alpha
         How much more a loss weighs than a win; 0 or more.
-    missing
-        `"zero"` counts 0 for a system that lacks a query which the other has; `"skip"` leaves the query out.
-    correction
-        How p allows for the number of systems, as in `compare`; None leaves it as it is.
-    resamples, seed
-        How many exchanges are drawn, and the seed of their random numbers.
-    cluster
-        What several queries have in common that are no sample of their own, as in `compare`: each cluster counts once,
-        with the mean difference of its queries, and is exchanged as a whole.
 
     Returns
     -------
@@ -120,10 +102,9 @@ def risk(
     from polars_ir.statistics import randomisation, significance
 
     alpha = check(ALPHA, alpha, not_negative())
-    check_correction(correction)
-    draws = randomisation.Draws(check("resamples", resamples, whole(1, MOST_RESAMPLES)), check("seed", seed, whole(0)))
-    missing = check("missing", missing, MISSING)
-    scores = scores_of(per_query, measures, {"missing": missing}, cluster=cluster, what="ir.risk")
+    check_correction(correction := options["correction"])
+    draws = randomisation.Draws(options["resamples"], options["seed"])
+    scores = scores_of(per_query, measures, options, cluster=options["cluster"], what="ir.risk")
     pairs = scores.pairs(baseline, "ir.risk")
     scores = scores.of_clusters()
     rows = []

@@ -69,6 +69,7 @@ CLUSTER = Option(
     "sessions, a conversation. It is a column of the figures (in `gate`, of both frames), or a frame with a query "
     "column and one other. Each cluster counts once, as the mean of its queries, and `n_queries` counts clusters.",
 )
+RESAMPLES = Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")
 SEED = "The seed of the random numbers. The same call gives the same figures."
 
 
@@ -210,6 +211,16 @@ class Tying(TypedDict, total=False):
 
     tolerance: Annotated[float, TESTING["tolerance"]]
     missing: Annotated[Literal["zero", "skip"], TESTING["missing"]]
+
+
+class Risking(TypedDict, total=False):
+    """The options of `risk`."""
+
+    correction: Annotated[str | None, TESTING["correction"]]
+    missing: Annotated[Literal["zero", "skip"], TESTING["missing"]]
+    resamples: Annotated[int, RESAMPLES]
+    seed: Annotated[int, TESTING["seed"]]
+    cluster: Annotated[Any, CLUSTER]
 
 
 class Grouping(TypedDict, total=False):
@@ -358,5 +369,5 @@ class Discriminating(TypedDict, total=False):
     test: Annotated[Test, Option("bootstrap", TEST, f"The test: {', '.join(map(repr, TESTS))}.")]
     alpha: Annotated[float, Option(0.05, chance(), "The level at which two systems are told apart.")]
     missing: MissingOfPair
-    resamples: Annotated[int, Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")]
+    resamples: Annotated[int, RESAMPLES]
     seed: Annotated[int, Option(0, whole(0), SEED)]
