@@ -493,7 +493,10 @@ LAZILY_WRONG = {
     "an unjudged document twice": (pl.concat([RUN, RUN[:1].with_columns(score=0.1)]), DUPLICATES),
     "systems in a column of another name": (
         pl.concat([RUN.with_columns(model=pl.lit("a")), RUN.with_columns(model=pl.lit("b"))]),
-        f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; else keep",
+        (
+            f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; if 'model' tell "
+            "rankings apart, give by=['model']; else keep"
+        ),
     ),
 }
 

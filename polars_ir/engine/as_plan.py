@@ -82,7 +82,7 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(pair.run):
-        relation = guard(relation, _met_twice(pair, qrels), duplicates_of_a_plan(run.dtypes, run.names))
+        relation = guard(relation, _met_twice(pair, qrels), duplicates_of_a_plan(run.dtypes, [*run.names, *run.by]))
     if "n_retrieved" not in needs.columns:
         return relation
     counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
@@ -204,7 +204,7 @@ def _searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
     """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
     if run.eager:
         return rows
-    message = duplicates_of_a_plan(run.dtypes, run.names)
+    message = duplicates_of_a_plan(run.dtypes, [*run.names, *run.by])
     return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), message).drop(TWICE)
 
 

@@ -38,7 +38,9 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over(*run.by, "doc_id")).then(True),
     )
     if not run.eager:
-        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, duplicates_of_a_plan(run.dtypes, run.names))
+        relation = guard(
+            relation, pl.len().over(*run.keys, "doc_id") > 1, duplicates_of_a_plan(run.dtypes, [*run.names, *run.by])
+        )
     whole = needs.unjudged or "judged_elsewhere" in needs.columns
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":

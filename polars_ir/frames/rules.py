@@ -133,7 +133,8 @@ def check_duplicates(
     shown = shown.rename({key: names[key] for key in keys if key in names})
     _, problem, fix = once(table, keys, names, hint=hint)
     if apart:
-        fix = _keyed(table, apart, names, fix)
+        given = [key for key in keys if key not in names and not frame.schema[key].is_float()]
+        fix = _keyed(table, apart, names, fix, given)
     raise DataError.rows(table, problem, fix, repeated.height, shown)
 
 
@@ -145,9 +146,10 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
     return []
 
 
-def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], fix: Fix) -> Fix:
-    """The advice for rows of one id that some columns tell apart: to name them."""
-    listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 else list(apart)
+def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], fix: Fix, given: Sequence[str]) -> Fix:
+    """The advice for rows of one id that some columns tell apart: to name them, beside those that were given."""
+    listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 and not given else [*given, *apart]
+    tell = "tells" if len(apart) == 1 else "tell"
     if table == "per_query":
         return Fix(f"They are of several {listed}: keep one, or name what tells them apart", Setting("by", key))
     if "run" not in names and len(apart) == 1:
@@ -158,10 +160,10 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], fix: Fix)
             without_code=f"If {listed} names the systems, rename it to 'run'; else {_words(fix)}",
         )
     return Fix(
-        f"If {listed} tells rankings apart, such as days, name it (if passages, run.ir.deduplicate() keeps the best of "
-        "each document)",
+        f"If {listed} {tell} rankings apart, such as days, name that (if passages, run.ir.deduplicate() keeps the best "
+        "of each document)",
         Setting("by", key),
-        without_code=f"If {listed} tells rankings apart, evaluate each part; else {_words(fix)}",
+        without_code=f"If {listed} {tell} rankings apart, evaluate each part; else {_words(fix)}",
     )
 
 
@@ -174,17 +176,13 @@ def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> lis
     return [*texts, *days, *(name for name in ids if dtypes[name].is_integer())]
 
 
-def systems_perhaps(dtypes: Mapping[str, pl.DataType], names: Mapping[str, str]) -> list[str]:
-    """The columns of a run that may name its systems, where none has a name that is known for it: texts first."""
-    spare = [name for name, dtype in dtypes.items() if name not in names and could_be("run", dtype)]
-    return [] if "run" in names else sorted(spare, key=lambda name: dtypes[name].is_integer())
-
-
-def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], names: Mapping[str, str]) -> str:
-    """The message of a plan that meets a document of a run twice."""
-    spare = systems_perhaps(dtypes, names)[:SHOWN]
-    rename = f"if {' or '.join(map(repr, spare))} names the systems, rename it to 'run'; else " if spare else ""
-    return f"the run gives a document of a query more than once; {rename}keep the best score of each"
+def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> str:
+    """The message of a plan that meets a document of a run twice, whose columns that are `known` have a meaning."""
+    spare = keys_perhaps(dtypes, known)[:SHOWN]
+    systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
+    rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
+    rankings = f"if {' and '.join(map(repr, spare))} tell rankings apart, give by={spare}; else " if spare else ""
+    return f"the run gives a document of a query more than once; {rename}{rankings}keep the best score of each"
 
 
 def once(table: str, keys: Sequence[str], names: Mapping[str, str], *, hint: str = "") -> Rule:

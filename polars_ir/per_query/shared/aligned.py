@@ -153,6 +153,7 @@ def aligned(
     named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=named)
+    as_given = table
     others = {*table.columns} - {*table.keys}
     if keys := list(filter(others.__contains__, named)):
         table = with_keys(table, keys)
@@ -163,7 +164,7 @@ def aligned(
     if what and not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
     rows = table.checked(*_rules(table, names, keys))
-    table.check_once(*table.keys)
+    as_given.check_once(*keys, *as_given.keys)
     weight: str | None = None
     slices: list[str] = []
     stratum: str | None = None
