@@ -133,6 +133,7 @@ from polars_ir.per_query import (
     risk as risk,
     robustness as robustness,
     summarize as summarize,
+    to_metrics as to_metrics,
     unanswered as unanswered,
     worst_slices as worst_slices,
 )
@@ -314,6 +315,7 @@ __all__ = [
     "success",
     "summarize",
     "table",
+    "to_metrics",
     "top",
     "top_k",
     "tune_fusion",

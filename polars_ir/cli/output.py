@@ -20,8 +20,9 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import printable
-from polars_ir.files.writers import write_table
+from polars_ir.files.writers import write_lines, write_table
 from polars_ir.per_query.gate import as_json, as_markdown, as_text
+from polars_ir.per_query.to_metrics import flat
 from polars_ir.tables.cells import p_text
 
 #: The name of standard output where a file is wanted.
@@ -45,13 +46,27 @@ P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     """Print a result, or write it to a file."""
-    if options.output is not None:
+    if options.render == "flat" or (options.output is not None and options.output.suffix == ".json"):
+        _show_json(frame, options)
+    elif options.output is not None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
     elif options.command == "gate" and options.render in VERDICTS:
         say(VERDICTS[options.render](frame))
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
         say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
+
+
+def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
+    """Print a result as JSON, or write it to a file."""
+    if options.render == "flat":
+        text = json.dumps(flat(frame, options.by), indent=2, allow_nan=False, ensure_ascii=False)
+    else:
+        text = as_json(frame) if options.command == "gate" else _as_json(frame).rstrip("\n")
+    if options.output is None:
+        say(text)
+    else:
+        write_lines([text], options.output)
 
 
 def say(text: str, end: str = "\n") -> None:

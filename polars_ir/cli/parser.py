@@ -45,6 +45,9 @@ RENDERS = {
     "markdown": "a Markdown table",
 }
 
+#: The endings of files that a result is written to; one of JSON has what is printed as such.
+ENDINGS = (*TABLES, ".json")
+
 #: The names of tables that come from no file of their own, and the list of measures.
 ELSEWHERE = {"per_query": "the table of figures", "`ir.catalog()`": "`polars-ir measures`"}
 
@@ -215,7 +218,7 @@ def by_measure(option: str, values: Sequence[Any]) -> Any:
 def add_output(command: argparse.ArgumentParser) -> None:
     """The form of the result: a table in a terminal, tab-separated values in a pipe, or another by option."""
     rendering = command.add_mutually_exclusive_group()
-    to_a_file = f"write to a file ({', '.join(TABLES)})"
+    to_a_file = f"write to a file ({', '.join(ENDINGS)})"
     rendering.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
     formulas = "put ' before texts of FILE that a spreadsheet would compute (=, +, - or @ first)"
     command.add_argument("--no-formulas", action="store_true", help=formulas)
@@ -228,8 +231,8 @@ def add_output(command: argparse.ArgumentParser) -> None:
 def _table(name: str) -> Path:
     """The path of a table; its ending is looked at now, not after the evaluation."""
     path = Path(name)
-    if path.suffix not in TABLES:
-        raise argparse.ArgumentTypeError(f"{name}: unknown ending; a result can be written as {', '.join(TABLES)}")
+    if path.suffix not in ENDINGS:
+        raise argparse.ArgumentTypeError(f"{name}: unknown ending; a result can be written as {', '.join(ENDINGS)}")
     return path
 
 

@@ -23,6 +23,7 @@ from polars_ir.errors.doors import (
     the as the,
     without_nulls as without_nulls,
 )
+from polars_ir.errors.forks import Fork as Fork
 from polars_ir.errors.kinds import (
     SHOWN as SHOWN,
     ColumnError as ColumnError,

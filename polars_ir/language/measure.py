@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, get_args
 import polars as pl
 
 from polars_ir.errors import MeasureError, OptionError
+from polars_ir.language.expression import MeasureExpression
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.options import (
     MOST_DOCUMENTS,
@@ -374,7 +375,7 @@ def measure(
                     raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
             made: pl.Expr | Outputs = function(*bound.args, **bound.kwargs)
             call, column = Call(name, bound.arguments, monotone), spec.column(bound.arguments)
-            return marked(made, call).alias(column) if isinstance(made, pl.Expr) else _in_columns(made, call, column)
+            return _in_columns(made, call, column)
 
         existing = CATALOG.get(name)
         if function.__name__ in RESERVED or (existing and existing.ours and not is_ours(function)):
@@ -523,13 +524,18 @@ def together(measures: Iterable[pl.Expr]) -> pl.Expr:
     names = [expression.meta.output_name(raise_if_undetermined=False) for expression in expressions]
     if repeated := [name for place, name in enumerate(names) if name and name in names[:place]]:
         raise MeasureError.twice(repeated[0])
-    return pl.struct(expressions).alias(SEVERAL).struct.field("*")
+    expression = pl.struct(expressions).alias(SEVERAL).struct.field("*")
+    expression.__class__ = MeasureExpression
+    return expression
 
 
-def _in_columns(outputs: Outputs, call: Call, column: str) -> pl.Expr:
-    """The value of a measure in its column, and each of its parts in one of its own."""
+def _in_columns(outputs: pl.Expr | Outputs, call: Call, column: str) -> pl.Expr:
+    """The value of a measure in its column, and each of its parts, if there are any, in one of its own."""
+    value = marked(outputs if isinstance(outputs, pl.Expr) else outputs.value, call).alias(column)
+    value.__class__ = MeasureExpression
+    if isinstance(outputs, pl.Expr):
+        return value
     parts = [(part, output) for part, output in zip(PARTS, outputs[1:], strict=True) if output is not None]
-    value = marked(outputs.value, call).alias(column)
     return together([value, *(output.alias(of_part(column, part)) for part, output in parts)])
 
 

@@ -245,6 +245,24 @@ def sql_names(columns: Iterable[str], measured: Iterable[Measured]) -> dict[str,
     return names
 
 
+def spelt_in_sql(column: str) -> str:
+    """The name in SQL of the measure, or of its part, that a column is named for; its own if it has none.
+
+    >>> spelt_in_sql("RBP low"), spelt_in_sql("mine")
+    ('rbp_p_0_8_low', 'mine')
+    """
+    named = column_of(column)
+    if named is None:
+        return column
+    call = call_of(named.spec.function(**named.arguments))
+    try:
+        text = in_sql(call) if call else column
+    except MeasureError:
+        return column
+    part = measure_part(column)
+    return f"{text}_{part}" if part else text
+
+
 def canonical_name(column: str) -> str:
     """The canonical name of the measure, or of its part, that a column is named for; its own if it is of none.
 
@@ -255,8 +273,13 @@ def canonical_name(column: str) -> str:
     if named is None:
         return column
     measure = named.spec.column({**named.spec.parameters, **named.arguments})
-    part = next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
+    part = measure_part(column)
     return of_part(measure, part) if part else measure
+
+
+def measure_part(column: str) -> str | None:
+    """The part of a measure at the end of a column's name."""
+    return next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
 
 
 def call_of(expression: pl.Expr) -> Call | None:
@@ -429,8 +452,9 @@ def part_of(column: str, columns: Collection[str]) -> tuple[str, str | None]:
     >>> part_of("ndcg_10_low", ["ndcg_10", "ndcg_10_low"]), part_of("AP low", ["AP low"])
     (('ndcg_10', 'low'), ('AP low', None))
     """
-    measure = next((column[: -len(part) - 1] for part in PARTS if re.search(f"[ _]{part}$", column)), "")
-    return (measure, column[len(measure) + 1 :]) if measure in columns else (column, None)
+    part = measure_part(column)
+    measure = column[: -len(part) - 1] if part else ""
+    return (measure, part) if measure in columns else (column, None)
 
 
 def canonical(name: str) -> Column | None:

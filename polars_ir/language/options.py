@@ -19,10 +19,25 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeGuard, TypeVar, get_type_hints
 
-from polars_ir.errors import ExtraError, OptionError, deprecated, did_you_mean, entered_with, nearest
+from polars_ir.errors import (
+    Code,
+    ExtraError,
+    Fix,
+    Fork,
+    IRError,
+    OptionError,
+    deprecated,
+    did_you_mean,
+    entered_with,
+    nearest,
+)
 from polars_ir.extras import extra_of
 
 T = TypeVar("T")
+
+#: The message of a call that would never end.
+FORKED = "this process is a fork of one that had used Polars, whose threads do not go with it: a call would never end."
+SPAWN = Fix("Start processes anew", Code("multiprocessing.get_context('spawn')"))
 
 #: No number is larger, so that those of a calculation with its square are numbers too.
 LARGEST = 1e100
@@ -198,6 +213,9 @@ def takes(
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            if Fork.happened:
+                raise IRError(FORKED, fix=SPAWN)
+            Fork.used = True
             with entered_with(args) if "pandas" in sys.modules else nullcontext():
                 try:
                     signature.bind(*args, **kwargs)

@@ -21,6 +21,7 @@ lazy(
         "polars_ir.per_query.risk": "geo_risk, risk",
         "polars_ir.per_query.robustness": "robustness",
         "polars_ir.per_query.summarize": "summarize",
+        "polars_ir.per_query.to_metrics": "to_metrics",
         "polars_ir.per_query.worst_slices": "worst_slices",
     },
 )

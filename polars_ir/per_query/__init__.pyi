@@ -18,6 +18,7 @@ from polars_ir.per_query.shared.options import (
 )
 
 from polars_ir.per_query.provenance import provenance as provenance
+from polars_ir.per_query.to_metrics import to_metrics as to_metrics
 
 __all__ = [
     "abstention",
@@ -37,6 +38,7 @@ __all__ = [
     "risk",
     "robustness",
     "summarize",
+    "to_metrics",
     "unanswered",
     "worst_slices",
 ]

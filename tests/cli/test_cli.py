@@ -128,7 +128,9 @@ def test_a_large_parquet_file_with_wrong_rows_is_an_error_of_one_line(folder, ca
 
 def test_an_unknown_ending_of_the_output_is_an_error(evaluating, folder, capsys):
     line = failing([*evaluating, "-o", str(folder / "result.xlsx")], capsys)
-    assert "result.xlsx: unknown ending; a result can be written as .parquet, .arrow, .csv, .tsv, .ndjson." in line
+    assert (
+        "result.xlsx: unknown ending; a result can be written as .parquet, .arrow, .csv, .tsv, .ndjson, .json." in line
+    )
 
 
 def test_an_unknown_measure_is_an_error_of_one_line(evaluating, capsys):

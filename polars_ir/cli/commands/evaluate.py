@@ -38,10 +38,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_options(command, Evaluating, without=["by"])
     add_limits(command)
     add_output(command)
+    flat = "print one JSON object of numbers, by system and measure, as trackers of experiments take it"
+    command.add_argument("--json=flat", dest="render", action="store_const", const="flat", help=flat)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The means of runs, or their figures per query."""
+    if options.render == "flat" and options.per_query:
+        raise OptionError("--json=flat is of means; leave out --per-query.")
     # An error of the queries is raised before the evaluation.
     queries = _queries(options)
     # A file that knows its types says how it was made.
