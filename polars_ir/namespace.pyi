@@ -18,6 +18,7 @@ from polars_ir.per_query.shared.options import (
     Grouping,
     Marking,
     Ranking,
+    RankingBySlice,
     Risking,
     Slicing,
     Summarizing,
@@ -842,7 +843,12 @@ class IRNamespace(Generic[_FrameT_co]):
 
 class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one class, whose methods refuse LazyFrames
     def compare(
-        self, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Comparing]
+        self,
+        measures: Measures | None = None,
+        *,
+        baseline: object = None,
+        systems: str | None = None,
+        **options: Unpack[Comparing],
     ) -> _FrameT_co:
         """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure."""
     def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:
@@ -912,7 +918,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         alpha: float = 0.05,
     ) -> _FrameT_co:
         """The correlation of the orders in which two measures, or two sets of judgments or queries, put the same systems."""
-    def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> _FrameT_co:
+    def ranks(self, measures: Measures | None = None, **options: Unpack[RankingBySlice]) -> _FrameT_co:
         """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first."""
     def risk(
         self, baseline: str, measures: Measures | None = None, *, alpha: float = 1.0, **options: Unpack[Risking]

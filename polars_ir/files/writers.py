@@ -33,7 +33,7 @@ from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.trec import TREC
 from polars_ir.files.writing.checks import sink_fields
 from polars_ir.files.writing.replacing import replaced
-from polars_ir.frames.provenance import PROVENANCE
+from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.table import Table, qrels_table, run_table
 from polars_ir.language.options import Option, Value, one_of, or_none, takes
 

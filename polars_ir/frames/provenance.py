@@ -14,11 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table
 from polars_ir.version import __version__
-
-#: The columns: of the evaluation as JSON, and of the rows of each query.
-PROVENANCE, QUERY_HASH = "provenance", "query_hash"
 
 #: The place of the hash in the text of a plan, which comes to it when the plan is run.
 DIGEST = "{}"

@@ -42,6 +42,9 @@ ROLES = {
     )
 }
 
+#: The columns of how a frame was made: of the evaluation as JSON, and of the rows of each query.
+PROVENANCE, QUERY_HASH = "provenance", "query_hash"
+
 #: The roles that make rankings of their own.
 SPLITTING = tuple(role.name for role in ROLES.values() if role.splits)
 

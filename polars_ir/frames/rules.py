@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, keeping, option, renaming
-from polars_ir.frames.roles import could_be, fold
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -134,7 +134,7 @@ def check_duplicates(
     _, problem, fix = once(table, keys, names, hint=hint)
     if apart:
         given = [key for key in keys if key not in names and not frame.schema[key].is_float()]
-        fix = _keyed(table, apart, names, fix, given)
+        fix = _keyed(table, apart, names, _words(fix), given)
     raise DataError.rows(table, problem, fix, repeated.height, shown)
 
 
@@ -146,7 +146,7 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
     return []
 
 
-def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], fix: Fix, given: Sequence[str]) -> Fix:
+def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise: str, given: Sequence[str]) -> Fix:
     """The advice for rows of one id that some columns tell apart: to name them, beside those that were given."""
     listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 and not given else [*given, *apart]
     tell = "tells" if len(apart) == 1 else "tell"
@@ -157,19 +157,19 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], fix: Fix,
             f"If {listed} names the systems, rename it; if it tells rankings apart, such as days, give "
             f"{option('by', key)} (if passages, run.ir.deduplicate() keeps the best of each document)",
             renaming(table, {apart[0]: "run"}),
-            without_code=f"If {listed} names the systems, rename it to 'run'; else {_words(fix)}",
+            without_code=f"If {listed} names the systems, rename it to 'run'; else {otherwise}",
         )
     return Fix(
         f"If {listed} {tell} rankings apart, such as days, name that (if passages, run.ir.deduplicate() keeps the best "
         "of each document)",
         Setting("by", key),
-        without_code=f"If {listed} {tell} rankings apart, evaluate each part; else {_words(fix)}",
+        without_code=f"If {listed} {tell} rankings apart, evaluate each part; else {otherwise}",
     )
 
 
 def keys_perhaps(dtypes: Mapping[str, pl.DataType], known: Sequence[str]) -> list[str]:
     """The columns that may tell rankings apart, whose meaning is not known: texts first, then days, then numbers."""
-    spare = {name: dtype for name, dtype in dtypes.items() if name not in known}
+    spare = {name: dtype for name, dtype in dtypes.items() if name not in (*known, PROVENANCE, QUERY_HASH)}
     ids = [name for name, dtype in spare.items() if could_be("run", dtype)]
     days = [name for name, dtype in spare.items() if dtype.is_temporal()]
     texts = [name for name in ids if not dtypes[name].is_integer()]

@@ -11,7 +11,7 @@ from polars_ir.per_query.shared.options import (
     Discriminating,
     Gating,
     Grouping,
-    Ranking,
+    RankingBySlice,
     Risking,
     Slicing,
     Summarizing,
@@ -54,12 +54,18 @@ def compare(
     per_query: pl.DataFrame,
     measures: Measures | None = None,
     *,
-    baseline: str | None = None,
+    baseline: object = None,
+    systems: str | None = None,
     **options: Unpack[Comparing],
 ) -> pl.DataFrame: ...
 @overload
 def compare(
-    per_query: Any, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Comparing]
+    per_query: Any,
+    measures: Measures | None = None,
+    *,
+    baseline: object = None,
+    systems: str | None = None,
+    **options: Unpack[Comparing],
 ) -> Any: ...
 @overload
 def discriminative_power(
@@ -224,9 +230,11 @@ def rank_correlation(
     alpha: float = 0.05,
 ) -> Any: ...
 @overload
-def ranks(per_query: pl.DataFrame, measures: Measures | None = None, **options: Unpack[Ranking]) -> pl.DataFrame: ...
+def ranks(
+    per_query: pl.DataFrame, measures: Measures | None = None, **options: Unpack[RankingBySlice]
+) -> pl.DataFrame: ...
 @overload
-def ranks(per_query: Any, measures: Measures | None = None, **options: Unpack[Ranking]) -> Any: ...
+def ranks(per_query: Any, measures: Measures | None = None, **options: Unpack[RankingBySlice]) -> Any: ...
 @overload
 def risk(
     per_query: pl.DataFrame,

@@ -18,6 +18,7 @@ from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, positive, takes
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
+from polars_ir.per_query.shared.keys import with_systems
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, PairedTest, check_correction, tested
@@ -45,7 +46,12 @@ SCHEMA = {
 
 @takes(Comparing)
 def compare(
-    per_query: Any, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]
+    per_query: Any,
+    measures: Measures = None,
+    *,
+    baseline: object = None,
+    systems: str | None = None,
+    **options: Unpack[Comparing],
 ) -> Eager:
     """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure.
 
@@ -93,6 +99,9 @@ def compare(
     ----------
     baseline
         The system that the others are compared with; None compares each with each.
+    systems
+        The column whose values are compared, in place of systems: with `"date"` and one system, days, and the same
+        queries of them.
 
     Returns
     -------
@@ -160,7 +169,8 @@ def compare(
             about=option("test", test.name),
         )
     alpha = float(options["alpha"])
-    scores = scores_of(per_query, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
+    named = per_query if systems is None else with_systems(per_query, systems)
+    scores = scores_of(named, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
     check_names(scores.slices, SCHEMA)
     pairs = scores.pairs(baseline, "ir.compare")
     slices = list(scores.each_slice())

@@ -18,22 +18,26 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Opti
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
-from polars_ir.per_query.shared.aligned import Aligned, aligned
+from polars_ir.per_query.shared.aligned import CLUSTER, Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import Averaging
-from polars_ir.per_query.shared.groups import Group, against_groups, against_rest
+from polars_ir.per_query.shared.groups import LEAST_BUCKETS, Group, against_groups, against_own, against_rest
+from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import Grouping, compares_means
 from polars_ir.per_query.shared.tests import check_correction, tested
 from polars_ir.per_query.summarize import summaries
 
-#: From so many buckets of reference on, a bucket is compared with their means, and not its queries with theirs.
-LEAST_BUCKETS = 4
-
 #: The note on a comparison of queries.
 BY_QUERIES = (
     f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these differ by their queries only"
 )
+
+#: The note on queries that come again.
+PAIRED = "paired: differences of the same queries"
+
+#: The note on those of few buckets.
+OF_FEW = f"fewer than {LEAST_BUCKETS} buckets of reference: taken for granted that these do not differ by themselves"
 
 #: The numbers in a text.
 NUMBERS = re.compile(r"(\d+)", re.ASCII)
@@ -76,6 +80,12 @@ def drift(
     finds a drift the earlier the more of them are in the reference. With fewer than four, queries are the sample, by
     the test of `worst_slices`, as if buckets differed by their queries only: where days differ by .05 beside (a
     standard deviation), nearly every course of 12 days of 100 queries has a mark. The note says so.
+
+    Where the same queries come again, as in a nightly benchmark, each is compared with its own mean over the reference,
+    of which only queries with a value in all these buckets are part: their differences vary far less than the queries
+    do, and much smaller drifts show. Student's t is then of the mean difference over the root of the larger variance,
+    that of the means of k buckets, s^2 (1 + 1/k), or that of the differences, with k - 1 degrees of freedom; of fewer
+    than four buckets it is the paired t of the differences.
 
     It tells a bucket whose mean is higher or lower; not one
     in which only the spread changed, nor a slow trend before it has made a difference of its own, and not why: other
@@ -144,17 +154,22 @@ def drift(
         _check_shared(times, attribute, options["min_queries"])
     time = _truncated(times.dtype, attribute, every)
     queries = replace(queries, rows=queries.rows.with_columns(time))
+    # Where queries come again, their own values of before are what to compare with.
+    paired = QUERY in queries.table.columns
+    if paired and cluster is None:
+        queries = replace(queries, rows=queries.rows.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
     queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
-    samples, said = queries.each_system(per_query), queries.note()
+    samples, said = queries.each_system(per_query), PAIRED if paired else queries.note()
     of_queries = pl.concat([frame[column] for _, frame in samples])
     buckets = of_queries.unique().sort()
     _warn_of_texts(buckets, attribute)
+    course = _paired_course if paired else _course
     first, least = _places_of(reference, buckets, of_queries), options["min_queries"]
     rows = [
         {"run": system, "measure": measure, "bucket": bucket, **row}
         for measure in queries.measures
         for system, frame in samples
-        for bucket, row in zip(buckets, _course(frame, measure, column, buckets, first, least), strict=True)
+        for bucket, row in zip(buckets, course(frame, measure, column, buckets, first, least), strict=True)
     ]
     by_queries = [row for row in rows if "group" in row]
     found = against_rest([row.pop("group") for row in by_queries], alpha=options["alpha"], least=least)
@@ -271,6 +286,37 @@ def _course(
             yield {**row, "n_reference": sum(map(len, sample)), **against_groups(of_bucket, sample)}
         else:
             yield {**row, "group": Group(of_bucket, np.concatenate([*others, values[:0]]), range_of(measure))}
+
+
+def _paired_course(
+    frame: pl.DataFrame, measure: str, column: str, buckets: pl.Series, reference: list[int] | None, least: int
+) -> Iterator[dict[str, Any]]:
+    """The buckets of a system, each compared with the values of the same queries in those of the reference."""
+    import numpy as np
+
+    defined = frame.drop_nulls(measure)
+    places_of = pl.col(column).replace_strict(buckets, range(len(buckets)), return_dtype=pl.Int64)
+    at = defined.select(pl.col("query_id").rank("dense").cast(pl.Int64) - 1, places_of).to_numpy().T
+    grid = np.full((at[0].max(initial=-1) + 1, len(buckets)), np.nan)
+    grid[tuple(at)] = defined[measure].cast(pl.Float64).to_numpy()
+    is_there = ~np.isnan(grid)
+    for place in range(len(buckets)):
+        places = range(place) if reference is None else [] if place in reference else reference
+        others = [other for other in places if is_there[:, other].sum() >= least]
+        values, row = grid[is_there[:, place], place], dict.fromkeys(("rest_mean", "difference", "statistic", "p"))
+        row |= {"n_queries": len(values), "n_reference": 0, "mean": float(values.mean()) if len(values) else None}
+        if not places:
+            yield {**row, "note": "no earlier bucket" if reference is None else "part of the reference"}
+            continue
+        shared = is_there[:, [place, *others]].all(axis=1)
+        n = int(shared.sum())
+        if n < least or not others:
+            yield {**row, "note": f"{n} {'query' if n == 1 else 'queries'} of all these buckets; a test needs {least}"}
+            continue
+        figures = against_own(grid[shared, place], grid[shared][:, others])
+        if len(others) < LEAST_BUCKETS:
+            figures["note"] = figures["note"] or OF_FEW
+        yield {**row, "n_reference": n, **figures}
 
 
 def _intervals(queries: Aligned, column: str, alpha: float) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
 
 import polars as pl
@@ -25,10 +26,11 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.kinds import Eager, give_back
-from polars_ir.frames.provenance import PROVENANCE
-from polars_ir.frames.table import Table, per_query_table
+from polars_ir.frames.roles import PROVENANCE
+from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.options import check, not_negative, takes
 from polars_ir.per_query.shared.aligned import Scores, scores_of, systems_of
+from polars_ir.per_query.shared.keys import keys_found, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
 from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
@@ -126,21 +128,34 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
-    cluster = options["cluster"]
-    after, measures = _of_one_system("new", new, measures, cluster)
-    before, _ = _of_one_system("old", old, measures, cluster)
+    cluster, by = options["cluster"], [options["by"]] if isinstance(options["by"], str) else options["by"] or []
+    after, measures = _of_one_system("new", new, measures, cluster, by)
+    before, of_old = _of_one_system("old", old, measures, cluster, by)
     its_range = ranges_of(measures, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
-    scores = scores_of(
-        {"new": after, "old": before}, measures, {**options, "missing": "skip"}, cluster=cluster, what="ir.gate"
-    )
-    _check_common(scores)
+    keys: dict[str, None] = {}
+    for table in (after, before):
+        if may_repeat(table.select("query_id")):
+            keys |= dict.fromkeys(keys_found(table, without=measures))
+    others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
+    sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
+    parts = parts_of(sides, by) if by else [({}, sides)]
     options["alpha"] = _level(options)
-    rows = [_judged(scores, name, its_range[name], allowed[name], options) for name in measures]
-    return give_back(pl.DataFrame(rows, schema=SCHEMA), new)
+    rows = []
+    for names, part in parts:
+        apart = list(filterfalse(names.__contains__, keys))
+        scores = scores_of(part, measures, {**options, "missing": "skip"}, cluster=cluster, keys=apart, what="ir.gate")
+        _check_common(scores, apart)
+        n = len(measures) * len(parts)
+        rows += [{**names, **_judged(scores, name, its_range[name], allowed[name], options, n)} for name in measures]
+    return give_back(
+        pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA}), new
+    )
 
 
-def _of_one_system(role: str, per_query: Any, measures: Any, cluster: Any) -> tuple[Table, list[str]]:
+def _of_one_system(
+    role: str, per_query: Any, measures: Any, cluster: Any, by: Sequence[str]
+) -> tuple[Table, list[str]]:
     """The queries of a frame of a single system, with its measures of these names; the measures' columns."""
     table = per_query_table(per_query, role)
     if not table.eager:
@@ -151,12 +166,20 @@ def _of_one_system(role: str, per_query: Any, measures: Any, cluster: Any) -> tu
     if not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     names = measures_of(table, measures)
-    if isinstance(cluster, str) and cluster not in table.columns:
-        says = f"has no column {cluster!r}; it has {quoted(table.columns)}."
-        raise ColumnError(says, about=role, near=nearest(cluster, table.columns))
-    others = ("topic", "topic_id", PROVENANCE, cluster if isinstance(cluster, str) else None)
-    kept = ("query_id", *names, *filter(others.__contains__, table.columns))
-    return replace(table, dtypes={name: table.dtypes[name] for name in kept}), names
+    for named in (cluster, *by):
+        if isinstance(named, str) and named not in table.columns:
+            says = f"has no column {named!r}; it has {quoted(table.columns)}."
+            raise ColumnError(says, about=role, near=nearest(named, table.columns))
+    return table, names
+
+
+def _kept(role: str, table: Table, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]) -> Table:
+    """A side with the columns that are read, of which it must have the keys of either."""
+    if lacking := set(keys).difference(table.columns):
+        says = f"has no column {min(lacking)!r}, which tells the rows of a query in the other frame apart."
+        raise ColumnError(says, about=role, fix="Keep the rows of one value there, or give this one the column")
+    kept = dict.fromkeys(("query_id", *measures, *filter([*others, *keys].__contains__, table.columns)))
+    return replace(table, dtypes=dict(zip(kept, map(table.dtypes.__getitem__, kept), strict=True)))
 
 
 def _allowed(
@@ -210,10 +233,12 @@ def _level(options: Gating) -> float:
     return level_of_look(*options["looks"], alpha=options["alpha"])
 
 
-def _check_common(scores: Scores) -> None:
+def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     """Raise a `DataError` if no query is in both frames."""
     if scores.answered.all(axis=1).any():
         return
+    if keys:
+        raise DataError(f"new and old must be of the same queries and {quoted(keys)}; they share none.")
     raise DataError(
         f"new and old must be of the same queries; they share none: {scores.examples([0, 1])}. Write their ids alike."
     )
@@ -235,8 +260,10 @@ def _one_sided(scores: Scores, defined: Booleans, treated: str) -> list[str]:
     return notes
 
 
-def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, options: Gating) -> dict[str, Any]:
-    """The row of a measure."""
+def _judged(
+    scores: Scores, measure: str, value_range: Range, max_drop: float, options: Gating, n_rows: int
+) -> dict[str, Any]:
+    """The row of a measure, one of so many."""
     from polars_ir.statistics import significance
 
     values = scores.values[measure].copy()
@@ -258,7 +285,7 @@ def _judged(scores: Scores, measure: str, value_range: Range, max_drop: float, o
     if options["looks"] is not None:
         look, looks = options["looks"]
         notes.append(f"look {look} of {looks}: each bound is at a level of {options['alpha']:.2g}")
-    verdict, bounds, note = _decided(gains, value_range, max_drop, options, n_measures=len(scores.values))
+    verdict, bounds, note = _decided(gains, value_range, max_drop, options, n_measures=n_rows)
     ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
     return {
         "measure": measure,
@@ -344,7 +371,7 @@ def as_text(result: pl.DataFrame) -> str:
         bounds = "" if row["low"] is None else f", between {row['low']:+.4f} and {row['high']:+.4f}"
         difference = f"difference {_number(row['difference'], '+')}{bounds}; a drop of {row['max_drop']:g} is allowed"
         note = f" ({row['note']})" if row["note"] else ""
-        lines.append(f"{row['measure']}: {row['verdict']}: {compared}, {difference}{note}")
+        lines.append(f"{_named(row)}: {row['verdict']}: {compared}, {difference}{note}")
     return "\n".join([*lines, _conclusion(result)])
 
 
@@ -359,9 +386,14 @@ def as_markdown(result: pl.DataFrame) -> str:
     lines = [_cells(headings), _cells([":--", ":--", *["--:"] * (len(FIGURES) + 2), ":--"])]
     for row in result.iter_rows(named=True):
         figures = [_number(row[column], "+" if column == "difference" else "") for column in FIGURES.values()]
-        texts = [" ".join(row["measure"].replace("|", "\\|").splitlines()), row["verdict"], *figures]
+        texts = [" ".join(_named(row).replace("|", "\\|").splitlines()), row["verdict"], *figures]
         lines.append(_cells([*texts, f"{row['max_drop']:g}", str(row["n_queries"]), row["note"] or ""]))
     return "\n".join([f"**{_conclusion(result)}**", "", *lines])
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """The measure of a row, behind what the verdict is by."""
+    return " ".join(str(row[name]) for name in (*(name for name in row if name not in SCHEMA), "measure"))
 
 
 def _conclusion(result: pl.DataFrame) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, dropping, quoted
-from polars_ir.frames.provenance import PROVENANCE
+from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import takes

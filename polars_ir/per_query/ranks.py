@@ -15,9 +15,9 @@ import polars as pl
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
-from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Ranking, confidence_is_alpha, draws_nothing
+from polars_ir.per_query.shared.options import RankingBySlice, confidence_is_alpha, draws_nothing
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
@@ -37,8 +37,8 @@ SCHEMA = {
 
 @confidence_is_alpha
 @draws_nothing
-@takes(Ranking)
-def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Eager:
+@takes(RankingBySlice)
+def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBySlice]) -> Eager:
     """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first.
 
     Of two systems one is better beyond chance if the paired t-test says so, p being corrected by Holm for all pairs, as
@@ -91,14 +91,21 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     >>> ir.ranks(tasks, "score").select("run", "rank", "worst_rank").rows()  # three tasks prove nothing
     [('a', 1, 2), ('b', 2, 2)]
     """
-    scores = scores_of(per_query, measures, options, cluster=options["cluster"], what="ir.ranks")
+    by, cluster = options["by"], options["cluster"]
+    scores = scores_of(per_query, measures, options, by=by, cluster=cluster, what="ir.ranks")
+    check_names(scores.slices, SCHEMA)
     scores.pairs(None, "ir.ranks")
-    scores = scores.of_clusters()
-    rows = [row for measure in scores.values for row in _ranked(scores, measure, options)]
-    return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
+    rows = [
+        {**names, **row}
+        for names, part in scores.each_slice()
+        for measure in scores.values
+        for row in _ranked(part, measure, options)
+    ]
+    schema: dict[str, Any] = {**{name: scores.queries.collect_schema()[name] for name in scores.slices}, **SCHEMA}
+    return give_back(pl.DataFrame(rows, schema=schema), per_query)
 
 
-def _ranked(scores: Scores, measure: str, options: Ranking) -> Iterator[dict[str, Any]]:
+def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:
     """The rows of a measure."""
     import numpy as np
 

@@ -24,8 +24,8 @@ from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
-from polars_ir.frames.provenance import PROVENANCE, QUERY_HASH, digest_of, with_provenance
-from polars_ir.frames.roles import find
+from polars_ir.frames.provenance import digest_of, with_provenance
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.language.measure import CATALOG, of_part, spec_of
 from polars_ir.language.names import Measured, Measures, resolve, sql_names
 from polars_ir.language.options import takes

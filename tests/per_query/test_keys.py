@@ -7,6 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.per_query.gate import as_text as gate_text
 
 PYDOCS = ir.datasets.load("pydocs")
 NIGHTS = [dt.date(2026, 11, day) for day in range(1, 5)]
@@ -84,3 +85,101 @@ def test_two_keys_are_both_named():
 def test_a_row_that_is_there_twice_is_still_an_error():
     with pytest.raises(ir.IRError, match="repeat the ids"):
         pl.concat([PER_QUERY, PER_QUERY.head(1)]).ir.mean(by="date")
+
+
+def _side(name: str) -> pl.DataFrame:
+    return PER_QUERY.filter(run=name).drop("run")
+
+
+def test_a_gate_of_nights_has_the_queries_for_units():
+    verdict = ir.gate(_side("tfidf"), _side("bm25"), ["RR"], max_drop=0.1)
+    means = PER_QUERY.group_by("run", "query_id").agg(pl.col("RR").mean())
+    expected = ir.gate(*(means.filter(run=run).drop("run") for run in ("tfidf", "bm25")), ["RR"], max_drop=0.1)
+    assert verdict["n_queries"].to_list() == [96]
+    columns = ["difference", "low", "high", "mean", "old_mean"]
+    assert_frame_equal(verdict.select(columns), expected.select(columns))
+    assert verdict["note"].item().endswith("each query counts once, as the mean of its rows")
+
+
+def test_a_gate_by_nights_has_a_row_for_each_as_alone():
+    verdict = ir.gate(_side("tfidf"), _side("bm25"), ["RR", "nDCG@10"], max_drop=0.1, by="date")
+    alone = []
+    for day in NIGHTS:
+        new, old = (_side(run).filter(date=day).drop("date") for run in ("tfidf", "bm25"))
+        alone.append(ir.gate(new, old, ["RR", "nDCG@10"], max_drop=0.1).select(pl.lit(day).alias("date"), pl.all()))
+    assert_frame_equal(verdict, pl.concat(alone), check_exact=True)
+    assert gate_text(verdict).startswith("2026-11-01 RR: inconclusive")
+
+
+def test_a_gate_pairs_nights_of_both_and_tells_of_others():
+    new = _side("tfidf").filter(pl.col("date") != NIGHTS[0])
+    with pytest.warns(ir.IRWarning, match="1 of 'date' only one of both frames has.*: 2026-11-01"):
+        assert ir.gate(new, _side("bm25"), "RR", by="date").height == 3
+    tonight, before = _side("bm25").filter(date=NIGHTS[1]), _side("bm25").filter(date=NIGHTS[0])
+    assert ir.gate(tonight, before, "RR")["n_queries"].item() == 96
+    with pytest.raises(ir.IRError, match="new has no column 'date', which tells the rows of a query in the other"):
+        ir.gate(tonight.drop("date"), _side("bm25"), "RR")
+    with pytest.raises(ir.IRError, match="by must have one type in both frames; 'date' is Date in new and String"):
+        ir.gate(_side("bm25"), _side("bm25").cast({"date": pl.String}), "RR", by="date")
+    other = _side("bm25").with_columns(pl.col("date").dt.offset_by("1y"))
+    with pytest.raises(ir.IRError, match="share no value of 'date'"):
+        ir.gate(_side("bm25"), other, "RR", by="date")
+    with pytest.raises(ir.IRError, match="must be of the same queries and 'date'; they share none"):
+        ir.gate(_side("bm25"), other, "RR")
+
+
+def test_days_are_compared_as_systems():
+    of_one = PER_QUERY.filter(run="bm25")
+    as_systems = of_one.drop("run").rename({"date": "run"}).cast({"run": pl.String})
+    expected = as_systems.ir.compare("RR", baseline="2026-11-01")
+    for baseline in ("2026-11-01", NIGHTS[0]):
+        assert_frame_equal(of_one.ir.compare("RR", baseline=baseline, systems="date"), expected)
+    with pytest.raises(ir.IRError, match=r"several systems, too. Keep one: per_query.filter"):
+        PER_QUERY.ir.compare(systems="date")
+    with pytest.raises(ir.IRError, match="Did you mean 'date'"):
+        of_one.ir.compare(systems="dates")
+
+
+def test_ranks_of_nights_are_those_of_each_alone():
+    assert_frame_equal(PER_QUERY.ir.ranks(by="date"), each_night(ir.ranks), check_exact=True)
+
+
+def _nights(n_nights: int, shift: float) -> pl.DataFrame:
+    """Nights of a hundred queries that differ far more than their nights do; the last is shifted."""
+    query, night = pl.col("query_id"), pl.col("night")
+    noise = (pl.struct("query_id", "night").hash(seed=7) % 1000) / 1000 - 0.5
+    rows = pl.DataFrame({"query_id": range(100)}).join(pl.DataFrame({"night": range(n_nights)}), how="cross")
+    shifted = pl.when(night == n_nights - 1).then(shift).otherwise(0)
+    return rows.with_columns(AP=0.1 + 0.008 * query + 0.04 * noise + shifted)
+
+
+def test_drift_pairs_the_queries_of_nights():
+    rows = _nights(12, 0.02)
+    course = rows.ir.drift("night")
+    assert course["drifted"].to_list() == [None] * 4 + [False] * 7 + [True]
+    assert course["note"].str.contains("paired").all()
+    # As if other queries came each night, it does not show.
+    fresh = rows.with_columns(query_id=pl.col("query_id") + 1000 * pl.col("night")).ir.drift("night")
+    assert not fresh["drifted"].any()
+    last = course.row(-1, named=True)
+    wide = rows.pivot("night", index="query_id", values="AP").drop("query_id").to_numpy()
+    means = wide[:, :4].mean(axis=0)
+    differences = wide[:, 11] - wide[:, :4].mean(axis=1)
+    variance = max(means.var(ddof=1) * 1.25, differences.var(ddof=1) / 100)
+    assert last["difference"] == pytest.approx(differences.mean())
+    assert last["statistic"] == pytest.approx(differences.mean() / variance**0.5)
+
+
+def test_drift_of_few_nights_is_the_paired_t_of_the_queries():
+    rows = _nights(3, 0.01)
+    course = rows.ir.drift("night", reference=2)
+    days = rows.with_columns(run=pl.when(pl.col("night") < 2).then(pl.lit("before")).otherwise(pl.lit("after")))
+    means = days.group_by("run", "query_id").agg(pl.col("AP").mean())
+    expected = means.ir.compare(baseline="before")
+    assert course["p"][-1] == pytest.approx(expected["p"].item())
+    assert "fewer than 4 buckets of reference" in course["note"][-1]
+
+
+def test_drift_of_nights_that_share_few_queries_has_no_test():
+    rows = _nights(3, 0.0).filter((pl.col("night") < 2) | (pl.col("query_id") < 3))
+    assert rows.ir.drift("night", reference=2)["note"][-1].startswith("3 queries of all these buckets; a test needs 5")

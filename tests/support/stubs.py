@@ -60,7 +60,8 @@ NAMED = {
     "polars_ir.fusion": "Complementarity, Method, TunedFusion",
     "polars_ir.language.names": "Measures",
     "polars_ir.per_query.shared.options": (
-        "Comparing, Discriminating, Gating, Grouping, Marking, Ranking, Risking, Slicing, Summarizing, Testing, Tying"
+        "Comparing, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, Risking, Slicing, Summarizing, "
+        "Testing, Tying"
     ),
     "polars_ir.reports.report": "Report, Reporting",
     "polars_ir.runs.norms": "Norm",

@@ -31,14 +31,13 @@ from polars_ir.errors import (
     without_nulls,
 )
 from polars_ir.frames.kinds import aligned_series
-from polars_ir.frames.provenance import PROVENANCE
-from polars_ir.frames.roles import note_of_structure
+from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import Table, per_query_table
+from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
-from polars_ir.per_query.shared.keys import with_keys
+from polars_ir.per_query.shared.keys import QUERY, with_keys
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
 
 if TYPE_CHECKING:
@@ -117,6 +116,8 @@ class Aligned:
 
     def note(self) -> str | None:
         """The clusters that count in the place of queries, or that queries seem to have."""
+        if self.cluster == QUERY:
+            return "each query counts once, as the mean of its rows"
         if self.cluster is not None:
             return f"queries are clusters of {self.cluster!r}"
         others = sorted({*self.table.columns} - {*self.table.keys})
@@ -144,10 +145,12 @@ def aligned(
     needs: str | None = None,
     what: str | None = None,
     several: bool = False,
+    keys: Sequence[str] = (),
 ) -> Aligned:
     """The queries of a per-query frame, with weights, and sliced by attributes; `needs` names these where it has to be.
 
     `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
+    The `keys` tell rows of a query and system apart, as do the columns that are named where queries repeat.
     """
     plain = weights is None and by is None and cluster is None and strata is None
     named = () if plain else _named_in(weights, by, cluster, strata)
@@ -155,16 +158,17 @@ def aligned(
     names = measures_of(table, measures, without=named)
     as_given = table
     others = {*table.columns} - {*table.keys}
-    if keys := list(filter(others.__contains__, named)):
-        table = with_keys(table, keys)
+    named_keys = list(filter(others.__contains__, named))
+    if keys or (named_keys and table.eager and may_repeat(table.select(*table.keys))):
+        table = with_keys(table, keys or named_keys)
     if what and not table.eager:
         raise InputTypeError.lazy(what)
     if what and several and "run" not in table.dtypes:
         raise ColumnError.one_system(what, table.columns)
     if what and not table.rows:
         raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
-    rows = table.checked(*_rules(table, names, keys))
-    as_given.check_once(*keys, *as_given.keys)
+    rows = table.checked(*_rules(table, names, named_keys))
+    as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
     weight: str | None = None
     slices: list[str] = []
     stratum: str | None = None
@@ -378,7 +382,7 @@ class Scores:
                 notes.append(f"undefined for {self.systems[system]!r} only: {n}, left out")
         return notes
 
-    def pairs(self, baseline: str | None, what: str) -> list[tuple[int, int]]:
+    def pairs(self, baseline: object, what: str) -> list[tuple[int, int]]:
         """The columns of (system, baseline) to compare: every other one with the baseline, or each with each.
 
         A `DataError` if the systems of no pair, for a function named in the message, answered two of the same queries.
@@ -407,12 +411,23 @@ def _complete(values: Floats) -> Booleans:
 
 
 def scores_of(
-    per_query: Any, measures: Measures, options: Mapping[str, Any], *, by: Any = None, cluster: Any = None, what: str
+    per_query: Any,
+    measures: Measures,
+    options: Mapping[str, Any],
+    *,
+    by: Any = None,
+    cluster: Any = None,
+    keys: Sequence[str] = (),
+    what: str,
 ) -> Scores:
-    """The scores of the systems of a per-query frame, by the options of a function that is named in messages."""
+    """The scores of the systems of a per-query frame, by the options of a function that is named in messages.
+
+    Of several rows of a query, which `keys` tell apart, the query is the cluster.
+    """
     import numpy as np
 
-    of = aligned(per_query, measures, by=by, cluster=cluster, what=what, several=True)
+    cluster = QUERY if keys and cluster is None else cluster
+    of = aligned(per_query, measures, by=by, cluster=cluster, what=what, several=True, keys=keys)
     if measures is None:
         warn_of_attributes(of.table, of.measures)
     systems = systems_of(per_query, of.table.select("run").collect())

@@ -15,6 +15,9 @@ from polars_ir.per_query.shared.measures import Range
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
 
+#: From so many buckets of reference on, a bucket is compared with their means, and not its queries with theirs.
+LEAST_BUCKETS = 4
+
 #: The widest interval that is looked at, in standard deviations, and how often this width is halved to find one.
 WIDEST, HALVINGS = 37.0, 50
 
@@ -156,6 +159,26 @@ def against_groups(group: Floats, others: Sequence[Floats]) -> dict[str, Any]:
     t = (mean - reference) / math.sqrt(variance) if variance else 0.0
     p = 2 * float(stats.t.sf(abs(t), k - 1))
     return {"mean": mean, "rest_mean": reference, "difference": mean - reference, "statistic": t, "p": p}
+
+
+def against_own(values: Floats, others: Floats) -> dict[str, Any]:
+    """The mean difference of queries from their own means over other buckets, a column each, with Student's t.
+
+    Its variance is that of the buckets' means, s^2 (1 + 1/k), or that of the differences over their number, if larger;
+    with fewer than four buckets, the latter.
+    """
+    from scipy import stats
+
+    n, k = others.shape
+    differences = values - others.mean(axis=1)
+    figures = {"mean": float(values.mean()), "rest_mean": float(others.mean()), "difference": float(differences.mean())}
+    variance, degrees = float(differences.var(ddof=1)) / n, n - 1
+    if k >= LEAST_BUCKETS:
+        variance, degrees = max(variance, float(others.mean(axis=0).var(ddof=1)) * (1 + 1 / k)), k - 1
+    if not variance:
+        return {**figures, "statistic": None, "p": None, "note": "all differences are the same"}
+    t = figures["difference"] / math.sqrt(variance)
+    return {**figures, "statistic": t, "p": 2 * float(stats.t.sf(abs(t), degrees)), "note": None}
 
 
 def shrinkage(groups: Sequence[Floats]) -> Sequence[float | None]:

@@ -6,13 +6,26 @@ night are those of its rows alone, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from polars_ir.frames.roles import could_be
-from polars_ir.frames.rules import telling_apart
-from polars_ir.frames.table import Table, may_repeat
+from polars_ir.errors import (
+    SHOWN,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    InputTypeError,
+    nearest,
+    only,
+    option,
+    quoted,
+    warn,
+)
+from polars_ir.frames.rules import keys_perhaps, telling_apart
+from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.names import column_of
 
 #: The column of the query of a row, where rows have ids of their own.
@@ -23,21 +36,62 @@ def keys_found(table: Table, without: Collection[str] = ()) -> list[str]:
     """The columns that tell rows of the same query and system apart: one, or all that there are; none without such."""
     if not table.eager or not may_repeat(table.select(*table.keys)):
         return []
-    spare = [
-        name
-        for name, dtype in table.dtypes.items()
-        if name not in (*table.keys, *without) and (could_be("run", dtype) or dtype.is_temporal())
-    ]
-    spare = [name for name in spare if column_of(name) is None]
+    spare = [name for name in keys_perhaps(table.dtypes, [*table.keys, *without]) if column_of(name) is None]
     return telling_apart(table.select(*table.keys, *spare).collect(), table.keys, spare)
 
 
+def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[str, Any], dict[str, Table]]]:
+    """The values of some columns that tables share, and the tables' rows of each."""
+    values = [table.select(*by).unique().collect() for table in sides.values()]
+    for name in by:
+        dtypes = {role: table.dtypes[name] for role, table in sides.items()}
+        (first, dtype), (second, other) = dtypes.items()
+        if dtype != other:
+            says = f"must have one type in both frames; {name!r} is {dtype} in {first} and {other} in {second}."
+            raise DtypeError(says, about=option("by"), fix="Cast one")
+    shared = values[0].join(values[1], on=by, how="semi").sort(by)
+    parts = []
+    for part in shared.iter_rows(named=True):
+        of_part = {role: table.made_of(_rows_of(table, part)) for role, table in sides.items()}
+        parts.append((part, of_part))
+    lone = pl.concat(values).group_by(by).len().filter(len=1).sort(by)
+    if parts and lone.height:
+        some = "; ".join(", ".join(map(str, row)) for row in lone.select(by).head(SHOWN).rows())
+        warn(f"{lone.height} of {quoted(by)} only one of both frames has, and they have no row in the result: {some}.")
+    if not parts:
+        firsts = "; ".join(f"{role} has {each.head(3).rows()}" for role, each in zip(sides, values, strict=True))
+        raise DataError(f"new and old share no value of {quoted(by)}: {firsts}.")
+    return parts
+
+
+def _rows_of(table: Table, part: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows with some values."""
+    return table.all_columns().filter(pl.col(name) == value for name, value in part.items()).collect()
+
+
 def with_keys(table: Table, keys: Sequence[str]) -> Table:
-    """The frame with an id for each query and value of some keys, and its query in `QUERY`, where queries repeat."""
-    if not (keys and table.eager and may_repeat(table.select(*table.keys))):
-        return table
+    """The frame, in memory, with an id for each query and value of some keys, and its query in `QUERY`."""
     rows = table.all_columns().with_columns(pl.col("query_id").alias(QUERY))
     number = pl.struct(QUERY, *keys).rank("dense").cast(pl.Int64)
     # A row without a key is an error that shows its query.
     complete = pl.all_horizontal(pl.col(QUERY, *keys).is_not_null())
     return table.made_of(rows.with_columns(query_id=pl.when(complete).then(number)).collect())
+
+
+def with_systems(per_query: Any, name: str) -> pl.DataFrame:
+    """The frame with the values of a column in place of its one system."""
+    table = per_query_table(per_query)
+    if not table.eager:
+        raise InputTypeError.lazy("ir.compare")
+    if not isinstance(name, str) or name not in table.columns:
+        near = nearest(str(name), table.columns)
+        raise ColumnError(f"names {name!r}; per_query has {quoted(table.columns)}.", about=option("systems"), near=near)
+    rows = table.all_columns().collect()
+    if "run" in rows.columns and rows["run"].n_unique() > 1:
+        first = rows["run"].cast(pl.String).min()
+        says = f"names {name!r}, and per_query has several systems, too."
+        raise ColumnError(
+            says, about=option("systems"), fix=Fix("Keep one", only("per_query", table.names["run"], first))
+        )
+    rows = rows.drop("run", strict=False).with_columns(pl.col(name).cast(pl.String))
+    return rows.rename({name: "run", "query_id": table.names["query_id"]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from polars_ir.language.options import (
@@ -13,6 +13,7 @@ from polars_ir.language.options import (
     anything,
     chance,
     check,
+    columns,
     formerly,
     is_whole,
     not_negative,
@@ -289,6 +290,16 @@ class Summarizing(TypedDict, total=False):
 class Gating(TypedDict, total=False):
     """The options of `gate`."""
 
+    by: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            None,
+            or_none(columns("both frames")),
+            "Columns of both frames, such as 'date': a verdict for each of their values, on the pairs of it. Whatever "
+            "else tells rows of a query apart they are paired on, too, and each query counts once, as the mean of its "
+            "rows: on thirty nights it is not thirty queries.",
+        ),
+    ]
     max_drop: Annotated[
         float | Mapping[str, float],
         Option(
@@ -361,6 +372,19 @@ class Ranking(TypedDict, total=False):
         ),
     ]
     cluster: Annotated[Any, CLUSTER]
+
+
+class RankingBySlice(Ranking, total=False):
+    """The options of `ranks`."""
+
+    by: Annotated[
+        Any,
+        Option(
+            None,
+            anything(),
+            "Columns of `per_query`, or a frame with a query column and others: ranks of their own in each slice.",
+        ),
+    ]
 
 
 class Discriminating(TypedDict, total=False):
