@@ -16,7 +16,7 @@ from typing import Annotated, TypedDict, Unpack
 
 import polars as pl
 
-from polars_ir.errors import FileError, called
+from polars_ir.errors import Code, FileError, Fix, called
 from polars_ir.files.finding.copies import downloaded
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.sources import (
@@ -466,8 +466,9 @@ def _check_same(files: Sequence[File], columns: Sequence[list[str] | pl.Schema])
     for file, of_file in zip(files, columns, strict=True):
         if of_file != columns[0]:
             had, wanted = map(_listed, (of_file, columns[0]))
-            problem = f"its columns are {had}; those of {called(files[0])} are {wanted}. Read them apart."
-            raise FileError.of_file(file, problem)
+            problem = f"its columns are {had}; those of {called(files[0])} are {wanted}."
+            fix = Fix("Read each by itself, and put them together", Code("pl.concat([...], how='diagonal_relaxed')"))
+            raise FileError.of_file(file, problem, fix=fix)
 
 
 def _listed(columns: list[str] | pl.Schema) -> str:

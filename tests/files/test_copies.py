@@ -221,7 +221,8 @@ def test_messages_about_two_files_name_both_addresses(server: str) -> None:
         read_run([f"{server}/wide.csv", f"{server}/other.csv?token=abc1"])
     assert str(error.value) == (
         f"{server}/other.csv?token=***: its columns are query_id, doc_id, score, note; those of {server}/wide.csv are "
-        "query_id, doc_id, score. Read them apart."
+        "query_id, doc_id, score. Read each by itself, and put them together: "
+        "pl.concat([...], how='diagonal_relaxed')."
     )
     with pytest.raises(FileError, match=rf"this file is json, but {server}/wide\.csv is csv"):
         read_run([f"{server}/wide.csv", f"{server}/note.json"])
