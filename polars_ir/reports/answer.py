@@ -61,6 +61,20 @@ def answer(
     return sentences
 
 
+def verdict(rows: Rows | None, name: Callable[[str], str] = str) -> str | None:
+    """The sentence on a change, by the rows of `gate`; None where there are none."""
+    if rows is None:
+        return None
+    of = {kind: [name(row["measure"]) for row in rows_of(rows, verdict=kind)] for kind in ("worse", "inconclusive")}
+    if of["worse"]:
+        return f"The change is worse: {_listed(of['worse'])} drop{'s' * (len(of['worse']) == 1)} more than allowed."
+    if of["inconclusive"]:
+        return (
+            f"These queries can not tell whether the change may ship: {_listed(of['inconclusive'])} may drop too far."
+        )
+    return "The change may ship: no measure drops more than it may."
+
+
 def _alone(summary: Rows, measure: str, name: Callable[[str], str]) -> str:
     """The sentence on systems that can not be compared: one, or several with a single query."""
     parts = []

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
-from polars_ir.reports.answer import against, answer, rows_of
+from polars_ir.reports.answer import against, answer, rows_of, verdict
 
 if TYPE_CHECKING:
     from polars_ir.reports.report import Report
@@ -33,6 +33,8 @@ def markdown(report: Report) -> str:
     content = report.content
     measure = content["measures"][0]["name"]
     answered = answer(content, measure, content["baseline"], escaped)
+    if judged := verdict(content["verdicts"], escaped):
+        answered = [judged, *answered]
     parts = [" ".join([f"**{_sentence(answered[0])}**", *map(_sentence, answered[1:])])]
     parts += [_verdicts(content), _systems(content, measure)]
     parts += [_worst_slices(content, measure), _largest_drops(report, measure), _doubts(content), _made(content)]
@@ -87,7 +89,7 @@ def _folded(summary: str, *parts: str) -> str:
 
 def _verdicts(content: Mapping[str, Any]) -> str:
     """The verdicts of the gate, where the report is of a change."""
-    rows = list(rows_of(content.get("verdicts")))
+    rows = list(rows_of(content["verdicts"]))
     if not rows:
         return ""
     cells = [

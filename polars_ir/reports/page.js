@@ -113,7 +113,7 @@ function showSystems() {
   const rows = sortedBy(systemRows(), (row) => ranked.get(row.run) ?? row.system, false);
   const columns = systemColumns();
   const row = ({ system }) => ({ class: system === state.a ? "chosen" : null });
-  fill("systems-table", table(columns, inOrder(rows, columns, state.sort.systems), { "aria-labelledby": "systems-heading", sort: state.sort.systems, onsort, row }));
+  fill("systems-table", wide("The table of systems", table(columns, inOrder(rows, columns, state.sort.systems), { sort: state.sort.systems, onsort, row })));
   const family = content.baseline == null ? "all pairs" : "the comparisons with the baseline";
   const notes = [];
   if (content.pairs) notes.push(`p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.`);
@@ -130,7 +130,20 @@ function choose(which, system) {
 }
 
 function showAnswer() {
-  fill("sentences", content.answers[state.measure].map((sentence) => h("p", {}, sentence)));
+  const { verdict, verdicts, answers } = content;
+  fill("sentences", verdict ? h("p", { class: "strong" }, verdict) : null, answers[state.measure].map((sentence) => h("p", {}, sentence)));
+  if (!verdicts) return;
+  const rows = rowsOf(verdicts), signed = (end) => (row) => figure(row[end], number(row[end], 4, true));
+  const columns = [
+    { label: "Measure", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.measure)) },
+    { label: "Verdict", cell: (row) => h("td", { class: row.passed ? "strong" : "strong worse" }, row.verdict) },
+    { label: "Difference", figure: true, cell: signed("difference") },
+    { label: "Bounds", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.low, row.high, 4, true)) },
+    { label: "May drop", figure: true, cell: (row) => figure(row.max_drop, number(row.max_drop)) },
+    { label: "Queries", figure: true, cell: (row) => figure(row.n_queries, row.n_queries.toLocaleString("en")) },
+    { label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") },
+  ];
+  fill("verdicts", wide("The verdicts", table(columns, rows, {})));
 }
 
 function showDoubts() {
@@ -145,7 +158,7 @@ function showDoubts() {
       { label: "For example", cell: (row) => h("td", { class: "text" }, row.examples.map((example, i) => [i ? ", " : "", isolated(example)])) },
     ];
     return h("details", {}, h("summary", {}, h("span", { class: "strong" }, finding), ": ", names),
-      h("p", { class: "note" }, `${meaning[0].toUpperCase()}${meaning.slice(1)}.`), h("div", { class: "wide" }, table(columns, found, {})));
+      h("p", { class: "note" }, `${meaning[0].toUpperCase()}${meaning.slice(1)}.`), wide(`Systems: ${finding}`, table(columns, found, {})));
   });
   if (bounds?.run?.length) {
     const rows = rowsOf(bounds);
@@ -153,7 +166,7 @@ function showDoubts() {
       { label: "System", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.run)) },
       ...["low", "mean", "high"].map((end) => ({ label: { low: "Lowest", mean: "As it is", high: "Highest" }[end], figure: true, cell: (row) => figure(row[end], number(row[end], decimals(rows.map((each) => each[end])))) })),
     ];
-    items.push(h("details", {}, h("summary", {}, h("span", { class: "strong" }, `What unjudged documents could make of ${content.measures[0].name}`)), h("div", { class: "wide" }, table(columns, rows, {}))));
+    items.push(h("details", {}, h("summary", {}, h("span", { class: "strong" }, `What unjudged documents could make of ${content.measures[0].name}`)), wide("Bounds of the means", table(columns, rows, {}))));
   }
   if (content.doubts.without_bounds) items.push(h("p", { class: "note" }, "What unjudged documents could make of the means was not computed for so many rows; evaluate with bounds tells."));
   const nothing = checked ? "Nothing odd was found." : "The runs and their judgments were not looked at: this report is of figures, or of runs that have grades themselves.";
@@ -184,7 +197,7 @@ function showSlices() {
     if (lost.size) columns.push(
       { label: content.baseline == null ? "Against the other queries" : "Its difference against the other queries", figure: true, cell: cell(lost, "difference", (figure) => number(figure, 4, true)) },
       { label: "p, corrected", figure: true, cell: p(lost) });
-    return [h("h3", {}, "By ", isolated(attribute)), h("div", { class: "wide" }, table(columns, rows, {}))];
+    return [h("h3", {}, "By ", isolated(attribute)), wide(`Slices by ${attribute}`, table(columns, rows, {}))];
   }), h("p", { class: "note" }, "A click on a slice shows its queries. p is corrected for all slices of a column, and for all systems."));
 }
 
@@ -220,7 +233,7 @@ function showMade() {
     entry("Options", Object.entries(options).map(([name, option]) => `${name}: ${said(option)}`).join("; ")),
     entry("Test", test),
     content.rankings ? entry("Rankings", `kept for ${content.rankings.queries.length} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${content.rankings.depth}; places are looked up down to rank 100, and texts are cut at ${content.rankings.longest_text} characters`) : null),
-  files.length ? h("div", { class: "wide" }, table(columns, files, {})) : null,
+  files.length ? wide("Files", table(columns, files, {})) : null,
   command ? [h("h3", {}, "The command"), h("pre", { tabindex: 0 }, h("code", {}, command))] : null,
   h("h3", {}, "In Python"), h("pre", { tabindex: 0 }, h("code", {}, python)));
 }

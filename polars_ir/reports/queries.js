@@ -183,7 +183,7 @@ function figuresOf(query) {
   if (content.counts.length) columns.push({ label: "Documents", figure: true, cell: ({ system }) => h("td", { class: "figure" }, number(count("NumRet", system, query), 0)) });
   const rows = systems.map((_, system) => ({ system }));
   const chosen = new Set(pairOf());
-  return h("div", { class: "wide" }, table(columns, rows, { row: ({ system }) => ({ class: chosen.has(system) ? "chosen" : null }) }));
+  return wide("The values of the query", table(columns, rows, { row: ({ system }) => ({ class: chosen.has(system) ? "chosen" : null }) }));
 }
 
 /** The rankings of the pair, side by side. */

@@ -22,7 +22,7 @@ from polars_ir.files.writers import check_path
 from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
-from polars_ir.frames.table import labelled_table, run_table
+from polars_ir.frames.table import labelled_table, per_query_table, run_table
 from polars_ir.language.names import Measures, is_cost, resolve
 from polars_ir.language.options import check, options_of, takes, whole
 from polars_ir.per_query.compare import compare
@@ -30,7 +30,7 @@ from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
-from polars_ir.reports.answer import answer
+from polars_ir.reports.answer import answer, verdict
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.made import made_of
 from polars_ir.reports.rankings import rankings_of
@@ -242,6 +242,24 @@ def with_run(frame: pl.DataFrame) -> pl.DataFrame:
     return frame if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 
 
+def report_of_change(new: Any, old: Any, qrels: Any, verdicts: pl.DataFrame) -> Report:
+    """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without."""
+    measures, both = verdicts["measure"].to_list(), {"new": new, "old": old}
+    options: Any = {name: option.default for name, option in options_of(Reporting).items()}
+    if qrels is None:
+        tables = {name: per_query_table(frame) for name, frame in both.items()}
+        parts = [
+            table.all_columns().select(run=pl.lit(name), query_id=pl.col("query_id").cast(pl.String), **values)
+            for name, table in tables.items()
+            for values in [{measure: pl.col(measure).cast(pl.Float64) for measure in measures}]
+        ]
+        per_query = pl.concat(parts).collect()
+        experiment = Experiment(per_query, measures, order_of(per_query, measures[0]))
+    else:
+        experiment = evaluated(both, qrels, measures, options)
+    return reported(experiment, "old", {"documents": None, "queries": None}, None, 200, options, verdicts)
+
+
 def reported(
     experiment: Experiment,
     baseline: str | None,
@@ -249,14 +267,16 @@ def reported(
     attributes: pl.DataFrame | None,
     n_queries: int,
     options: Reporting,
+    verdicts: pl.DataFrame | None = None,
 ) -> Report:
-    """The report of an experiment."""
+    """The report of an experiment, or of a change with the verdicts on it."""
     if baseline is not None and baseline not in experiment.systems:
         raise OptionError.not_a_system("baseline", baseline, experiment.systems)
     experiment, left_out = _shown(experiment, baseline)
     per_query, measures, systems, *_ = experiment
     ids = per_query["query_id"].unique().sort()
     query = ids.to_frame("query_id")
+    judged = None if verdicts is None else columns_of(verdicts)
     with warnings.catch_warnings():
         # What is odd of these tables is told by the evaluation, and by the findings.
         warnings.simplefilter("ignore", IRWarning)
@@ -269,6 +289,8 @@ def reported(
             "baseline": baseline,
             "queries": _queries(query, texts["queries"], attributes),
             **tested,
+            "verdicts": judged,
+            "verdict": verdict(judged),
             "answers": [answer(tested, name, baseline) for name in measures],
             "slices": _slices(experiment, baseline, attributes, options),
             "cutoffs": _cutoffs(experiment),

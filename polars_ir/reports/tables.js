@@ -88,6 +88,9 @@ function sortedBy(rows, value, falls) {
   return keyed.map(([, row]) => row);
 }
 
+/** A table that is scrolled where it is wider than the page, also with the keyboard. */
+const wide = (label, ...table) => h("div", { class: "wide", role: "region", tabindex: 0, "aria-label": label }, ...table);
+
 /** Rows in the order that the headings of their table say. */
 function inOrder(rows, columns, sort) {
   const by = sort && columns.find((column) => column.key === sort.key);

@@ -307,3 +307,21 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("**<code>a</code> is first by RR")
     assert main(["report", *files]) == 2
     assert "give one or both" in capsys.readouterr().err
+
+
+def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
+    runs, qrels = small(12)
+    ir.write_qrels(qrels, tmp_path / "qrels.txt")
+    for name, run in (("old", runs["a"]), ("new", runs["b"])):
+        ir.write_run(run, tmp_path / f"{name}.run")
+        ir.evaluate(run, qrels, ["RR"]).write_parquet(tmp_path / f"{name}.parquet")
+    target, qrels_file = tmp_path / "change.html", str(tmp_path / "qrels.txt")
+    for ending, by in ((".run", ["--qrels", qrels_file]), (".parquet", [])):
+        files = [str(tmp_path / f"{name}{ending}") for name in ("new", "old")]
+        assert main(["gate", *files, *by, "-m", "RR", "--report", str(target)]) == 1
+        content = json.loads(read(target.read_text(), "content"))
+        assert content["verdict"] == "The change is worse: RR drops more than allowed."
+        assert (content["verdicts"]["verdict"], content["baseline"]) == (["worse"], "old")
+        assert (content["rankings"] is None) == (not by)
+        assert [file["name"] for file in content["made"]["files"]][:2] == [f"new{ending}", f"old{ending}"]
+    assert "does not ship" in capsys.readouterr().out

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import figures_of, limits_of, per_query_of, qrels_of, slices_of
+from polars_ir.cli.inputs import alike, figures_of, limits_of, per_query_of, qrels_of, run_of, slices_of
 from polars_ir.cli.parser import (
     Command,
     add_limits,
@@ -42,6 +42,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
     command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
     add_queries(command)
+    command.add_argument("--report", metavar="FILE", help="write the change as a page, one file of HTML, as well")
     add_limits(command)
     add_output(command)
 
@@ -77,7 +78,23 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         **gating,
         **{name: value for name in FORMER if (value := getattr(options, name)) is not None},
     )
+    if options.report is not None:
+        _write_report(verdict, new, old, options)
     return verdict
+
+
+def _write_report(verdict: pl.DataFrame, new: pl.DataFrame, old: pl.DataFrame, options: argparse.Namespace) -> None:
+    """Write the page of a change, whose two systems are called new and old."""
+    from polars_ir.cli.commands.report import told
+    from polars_ir.reports.report import report_of_change
+
+    files, qrels = [options.new, options.old], None
+    if options.qrels is not None:
+        qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
+        runs = [alike(run_of(file, options.format, **limits_of(options)), qrels) for file in files]
+        (new, qrels), (old, _) = runs
+    made = report_of_change(new, old, qrels, verdict)
+    told(made, options, [*files, options.qrels], options.report).write(options.report)
 
 
 GATE = Command("gate", "tell whether a change may ship: no measure drops more than it may", arguments, run, status)

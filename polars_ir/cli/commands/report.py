@@ -60,23 +60,26 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
     runs, qrels = alike(runs, qrels)
     made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
-    write(made, options, [options.qrels, *options.runs, options.queries, options.documents])
-    return pl.DataFrame()
-
-
-def write(made: Report, options: argparse.Namespace, names: Sequence[str | None]) -> None:
-    """Write a report of files, which it tells by their names and contents, and by no folder."""
-    read = [file for name in names if name not in (None, STDIN) for file in resolve(str(name), **limits_of(options))]
-    told = made.content["made"]
-    told["files"] = [_file(Path(file)) for file in read if Path(file).is_file()]
-    given = {name: Path(name).name for name in (*names, options.target) if name is not None}
-    told["command"] = shlex.join(["polars-ir", *(_without_folder(word, given) for word in options.argv)])
+    told(made, options, [options.qrels, *options.runs, options.queries, options.documents], options.target)
     if options.target is not None:
         made.write(options.target)
     if options.markdown:
         say(made.markdown(), end="")
     else:
         say("\n".join(made.content["answers"][0]))
+    return pl.DataFrame()
+
+
+def told(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:
+    """A report that tells its files, by their names and contents, and its command, without any folder."""
+    read = [file for name in names if name not in (None, STDIN) for file in resolve(str(name), **limits_of(options))]
+    given = {name: Path(name).name for name in (*names, target) if name is not None}
+    origin = {
+        "files": [_file(Path(file)) for file in read if Path(file).is_file()],
+        "command": shlex.join(["polars-ir", *(_without_folder(word, given) for word in options.argv)]),
+    }
+    made.content["made"].update(origin)
+    return made
 
 
 def _file(path: Path) -> dict[str, Any]:

@@ -1,0 +1,234 @@
+"""The page of a report in a browser: it asks for nothing, does what it says, and everybody can read it.
+
+`CHROMIUM` names a browser other than the one on the path, and `AXE` the file `axe.min.js` of axe-core.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import polars_ir as ir
+
+pytestmark = pytest.mark.whole("it starts a browser")
+
+BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+
+#: For machines without a display, and for browsers that would call home.
+ARGUMENTS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+
+PYDOCS = ir.datasets.load("pydocs")
+
+#: What a browser could take for something else.
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "javascript:alert(1)",
+    "\u202egnp.exe\u2066",
+    "nul\0 \x1b[31m",
+    "=cmd()|'\"`",
+    "<!-- ]]> ${alert(1)}",
+    "\U0001f468\u200d\U0001f469 e\u0301" + "long" * 200,
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    if BROWSER is None:
+        pytest.skip("no Chromium is installed; CHROMIUM names one")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def report() -> Any:
+    documents = {doc_id: f"What {doc_id} does. " * 40 for doc_id in PYDOCS.qrels["doc_id"].unique()}
+    texts: Any = {"documents": documents, "queries": PYDOCS.queries}
+    return ir.report(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "RR"], **texts, by="category")
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """A report in the browser; whatever the page asks for, complains of or shows in a dialog fails the test."""
+    noticed: list[str] = []
+
+    def open_page(report: Any, width: int = 1280, **options: Any) -> Any:
+        path = tmp_path / "report.html"
+        report.write(path)
+        page = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
+        page.on("console", lambda message: noticed.append(message.text))
+        page.on("pageerror", lambda error: noticed.append(str(error)))
+        page.on("dialog", lambda dialog: noticed.append(dialog.message))
+        page.on("request", lambda request: request.url == path.as_uri() or noticed.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("main:not([hidden])")
+        return page
+
+    yield open_page
+    assert noticed == []
+
+
+def column(page: Any, number: int, table: str = "queries") -> list[str]:
+    """The texts of a column."""
+    return page.locator(f"#{table}-table tbody tr > :nth-child({number})").all_inner_texts()
+
+
+def test_the_page_shows_the_answer_and_every_part(opened, report):
+    page = opened(report)
+    assert page.locator("#sentences p").all_inner_texts() == report.content["answers"][0]
+    assert page.locator("h2:visible").all_inner_texts() == [
+        *("The answer", "Systems", "What to doubt", "Charts", "Slices", "Queries", "How it was made")
+    ]
+    assert page.locator("figure svg").count() == 3
+    page.select_option("#measure", label="RR")
+    assert page.locator("#sentences p").all_inner_texts() == report.content["answers"][1]
+
+
+def test_systems_are_sorted_by_their_headings(opened, report):
+    page = opened(report)
+    assert column(page, 1, "systems") == ["bm25", "chargrams", "tfidf"]
+    mean = page.locator("#systems-table thead button", has_text="nDCG@10").first
+    mean.click()
+    mean = page.locator("#systems-table thead button", has_text="nDCG@10").first
+    mean.press("Enter")
+    assert column(page, 4, "systems") == ["0.2637", "0.2794", "0.3234"]
+    assert page.locator("#systems-table th[aria-sort=ascending]").inner_text().startswith("nDCG@10")
+    assert page.evaluate("document.activeElement.textContent") == "nDCG@10"
+
+
+def test_queries_are_searched_filtered_and_sorted(opened, report):
+    page = opened(report)
+    page.fill("#search", "WORD occurs")
+    assert column(page, 1) == ["q02"]
+    page.fill("#search", "")
+    counts = dict(zip(("won", "tied", "lost"), (51, 19, 26), strict=True))
+    for name, count in counts.items():
+        page.select_option("#filter", name)
+        assert page.locator("#found").inner_text().startswith(f"{count} of 96 queries")
+    page.select_option("#filter", "all")
+    page.locator("#queries-table thead button", has_text="Query").click()
+    assert column(page, 1)[:2] == ["q01", "q02"]
+    page.get_by_role("button", name="Next").click()
+    assert column(page, 1)[0] == "q51"
+    page.get_by_role("button", name="dates").click()
+    assert set(column(page, 3)) == {"dates"}
+
+
+def test_a_system_that_is_chosen_is_chosen_everywhere(opened, report):
+    page = opened(report)
+    page.locator("#systems-table").get_by_role("button", name="tfidf").click()
+    assert page.locator("#system").input_value() == "2"
+    assert page.locator("#differences h3").inner_text() == "Differences by nDCG@10, tfidf less chargrams"
+    assert page.locator("#queries-table thead th").nth(3).inner_text().startswith("tfidf")
+    page.locator("#spread text.name", has_text="bm25").click()
+    assert page.locator("#pair").inner_text().startswith("bm25 against chargrams by nDCG@10: +0.0440")
+    page.locator("#differences .touched").click(position={"x": 2, "y": 50})
+    assert page.locator("#query-heading").inner_text() == column(page, 1)[0]
+
+
+def test_the_keyboard_does_it_all(opened, report):
+    page = opened(report)
+    page.keyboard.press("/")
+    page.keyboard.type("list")
+    page.keyboard.press("Tab")
+    page.locator("#queries-table tbody tr").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "ArrowDown"):
+        page.keyboard.press(key)
+    second = column(page, 1)[1]
+    assert page.evaluate("document.activeElement.firstChild.textContent") == second
+    page.keyboard.press("Enter")
+    assert page.locator("#query-heading").inner_text() == second
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#query-heading").inner_text() == column(page, 1)[2]
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog").is_visible()
+    assert page.evaluate("document.activeElement.matches('#queries-table tr')")
+
+
+def test_rankings_stand_side_by_side(opened, report):
+    page = opened(report)
+    page.fill("#search", "q01")
+    page.locator("#queries-table tbody tr").click()
+    assert page.locator(".sides h3").all_inner_texts()[0] == "bm25"
+    explained = ir.explain(PYDOCS.runs, PYDOCS.qrels, "nDCG@10", "q01").filter(run="bm25")
+    shown = page.locator(".sides > div").first.locator("ol .strong").all_inner_texts()
+    assert shown == explained.filter(pl.col("rank") <= 10)["doc_id"].to_list()
+    first = page.locator(".sides li").first
+    assert first.get_attribute("class") == "relevant"
+    assert "grade 3, relevant, contributes 0.6577, at 1 in chargrams" in first.inner_text()
+
+
+def test_hostile_texts_change_nothing(opened):
+    queries = [f"{text}{number}" for number, text in enumerate(HOSTILE)]
+    runs = {text: {query: [f"{text}d{i}" for i in range(3)] for query in queries} for text in HOSTILE}
+    qrels = {query: {f"{text}d1": 1 for text in HOSTILE} for query in queries}
+    texts = {query: text * 3 for query, text in zip(queries, HOSTILE, strict=True)}
+    documents = {f"{text}d{i}": text + "x" * 10_000_000 * (i == 0) for text in HOSTILE for i in range(3)}
+    slices = pl.DataFrame({"query_id": queries, HOSTILE[1]: [HOSTILE[n % 2] for n in range(len(queries))]})
+    report = ir.report(runs, qrels, ["RR"], queries=texts, documents=documents, by=slices)
+    page = opened(report)
+    assert set(page.locator("#systems-table bdi").all_text_contents()) >= set(HOSTILE)
+    for query in range(len(queries)):
+        page.locator("#queries-table tbody tr").nth(query).click()
+        assert page.locator("#query-heading").text_content() in queries
+        page.keyboard.press("Escape")
+    assert page.locator("script").count() == 1
+    assert page.locator("img, a[href^=javascript]").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert len(page.content()) < 1_000_000
+
+
+@pytest.mark.parametrize("width", [390, 1280, 2560])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(opened, report, width, scheme):
+    if not (axe := os.environ.get("AXE")):
+        pytest.skip("AXE names no axe.min.js")
+    page = opened(report, width, color_scheme=scheme)
+    page.evaluate(f"{Path(axe).read_text()};0")
+    assert violations(page) == []
+    page.locator("#queries-table tbody tr").first.click()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def violations(page: Any) -> list[tuple[str, list[str]]]:
+    """What axe-core finds wrong, and where."""
+    found = page.evaluate("axe.run()")["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+
+
+def test_it_is_printed_dark_and_still(opened, report):
+    light = opened(report, color_scheme="light").evaluate("getComputedStyle(document.body).backgroundColor")
+    dark = opened(report, color_scheme="dark", reduced_motion="reduce")
+    assert dark.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    assert dark.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    dark.emulate_media(media="print")
+    assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == light
+    assert not dark.locator("#controls").is_visible()
+    assert dark.pdf().startswith(b"%PDF")
+
+
+def test_a_system_alone_has_a_page(opened):
+    page = opened(ir.report(PYDOCS.runs.filter(run="bm25"), PYDOCS.qrels, ["RR"], n_queries=0))
+    assert not page.locator("#system").is_visible()
+    assert page.locator("figure:visible").count() == 2
+    page.locator("#queries-table tbody tr").first.click()
+    assert "has figures, and no rankings" in page.locator("dialog").inner_text()
+
+
+def test_a_notebook_shows_it_in_a_frame(browser, report):
+    page = browser.new_page()
+    page.set_content(report._repr_html_())
+    frame = page.frame_locator("iframe")
+    frame.locator("main:not([hidden])").wait_for()
+    assert frame.locator("#sentences p").all_inner_texts() == report.content["answers"][0]
