@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -26,6 +27,13 @@ OF_PLANS = ("hit", "before")
 #: The roles that a run must have, and those that it may have: all but those of judgments.
 KEYS_OF_RUN = ("query_id", "doc_id")
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
+
+
+#: From so many rows on, texts are put in order by numbers.
+MANY = 10_000
+
+#: The column of what orders ids.
+NUMBER = "polars_ir: number"
 
 
 @dataclass(frozen=True)
@@ -136,6 +144,43 @@ def may_repeat(keys: pl.LazyFrame) -> bool:
     # Hashes tell in a third of the time that keys take.
     hashes = keys.collect(engine="in-memory").hash_rows()
     return hashes.n_unique() < len(hashes)
+
+
+def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
+    """The rows with `NUMBER`, which orders ids as they are ordered themselves, and tells them apart.
+
+    Of many texts it is a number of eight of their bytes, by which they are in order in a tenth of the time.
+    """
+    number = pl.col(ids)
+    if rows.height < MANY or rows[ids].dtype != pl.String:
+        return rows.with_columns(number.alias(NUMBER))
+    length = number.str.len_bytes()
+    shortest, longest, *ends = rows.select(a=length.min(), b=length.max(), c=number.min(), d=number.max()).row(0)
+    # All texts between the first and the last begin as both do.
+    shared = os.path.commonprefix(ends)  # noqa: RUF071  # texts, and no paths
+    start, same_length = len(shared.encode()), shortest == longest >= 8
+    if same_length:
+        start = min(start, longest - 8)
+    elif shortest < start + 8:
+        number = number.str.pad_end(len(shared) + 8, "\0")
+    number = number.cast(pl.Binary).bin.slice(start, 8).bin.reinterpret(dtype=pl.UInt64, endianness="big")
+    rows = rows.with_columns(number.alias(NUMBER))
+    return rows if same_length and longest <= start + 8 else _told_apart(rows, ids)
+
+
+def _told_apart(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
+    """The rows with other numbers where ids of one number differ, which only more of their bytes tell apart."""
+    texts = rows.select(NUMBER, ids).sort(NUMBER)
+    differ = (pl.col(NUMBER) == pl.col(NUMBER).shift()) & (pl.col(ids) != pl.col(ids).shift())
+    several = texts.filter(differ)[NUMBER].unique()
+    if several.is_empty():
+        return rows
+    numbers = rows.select(NUMBER, ids).unique().sort(NUMBER)
+    alike = pl.col(NUMBER).is_in(several.implode())
+    # Ids of one number stand together in both orders.
+    numbers = pl.concat([numbers.filter(~alike), numbers.filter(alike).sort(ids)]).sort(NUMBER, maintain_order=True)
+    numbers = numbers.select(ids, pl.int_range(pl.len(), dtype=pl.UInt64).alias(NUMBER))
+    return rows.drop(NUMBER).join(numbers, on=ids, maintain_order="left")
 
 
 def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> Table:

@@ -186,7 +186,7 @@ def compare(
         # The p of a row is Student's, and no correction makes it lower.
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
-    schema = {**{name: scores.queries.schema[name] for name in scores.slices}, **SCHEMA}
+    schema = {**{name: scores.queries.collect_schema()[name] for name in scores.slices}, **SCHEMA}
     comparison = tested(
         rows,
         schema,

@@ -89,4 +89,4 @@ def mean(
     means = []
     for measure, weight in weight_of.items():
         means.append(mean_of(Averaging.of(measure), weight).alias(measure))
-    return queries.table.give_back(queries.named(queries.groups().agg(means), weight_of), per_query)
+    return queries.table.give_back(queries.named(queries.means(means), weight_of), per_query)

@@ -114,7 +114,7 @@ def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[d
         lacking = lacking | ~scores.answered
     of_all = ~lacking.any(axis=1)
     values = scores.values[measure][of_all]
-    left_out = scores.queries.height - len(values)
+    left_out = len(scores.answered) - len(values)
     notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
     notes += [*scores.left_out(measure), *([scores.note] if scores.note else [])]
     if len(values) < 2:

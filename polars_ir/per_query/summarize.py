@@ -198,7 +198,7 @@ def _kinds(measures: Iterable[str]) -> Iterator[tuple[Averaging, list[str]]]:
 
 def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
     """A row per slice, system and measure, with other aggregations."""
-    return sample.groups().agg(
+    return sample.means(
         mean=mean_of(averaging, sample.weight),
         std=std_of(averaging, sample.weight),
         **others,

@@ -137,7 +137,7 @@ def worst_slices(
 
 def _each_difference(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Systems:
     """The differences of each system from the baseline, in the place of its values."""
-    attributes = scores.queries.select(pl.col(name).alias(column_for(name)) for name in scores.slices)
+    attributes = scores.queries.select(pl.col(name).alias(column_for(name)) for name in scores.slices).collect()
     return [
         (
             str(scores.systems[system]),

@@ -40,7 +40,7 @@ def ranked_pairs(
 ) -> pl.DataFrame:
     """A row per query for which both systems have a value (`of_all`: all systems), the greatest win of `run` first."""
     columns = {str(i): pl.Series(scores.values[measure][:, i], nan_to_null=True) for i in range(len(scores.systems))}
-    values = pl.DataFrame({"query": scores.queries.to_series().cast(pl.String), **columns})
+    values = pl.DataFrame({"query": scores.queries.collect().to_series().cast(pl.String), **columns})
     values_of_pair = (values.drop_nulls() if of_all else values).select(
         "query",
         run_value=pl.col(str(scores.index(run, "run"))),

@@ -281,8 +281,9 @@ def effects(samples: Sequence[Floats], *, tolerance: float, confidence: float) -
     found: list[dict[str, float | None]] = [{}] * len(samples)
     for places, rows in by_size(samples):
         ranked = without_ties(rows, tolerance)
-        d, r = cohen_d(rows), rank_biserial(ranked)
-        columns = [d, *cohen_d_interval(rows, confidence), r, *rank_biserial_interval(ranked, confidence)]
+        d, r, n = cohen_d(rows), rank_biserial(ranked), np.count_nonzero(ranked, axis=-1)
+        intervals = cohen_d_interval(d, rows.shape[1], confidence), rank_biserial_interval(r, n, confidence)
+        columns = [d, *intervals[0], r, *intervals[1]]
         floats = np.column_stack(columns)
         figures = floats.astype(object)
         figures[np.isnan(floats)] = None
@@ -306,13 +307,12 @@ def cohen_d(differences: Floats) -> Floats:
         return np.where(spread > 0, differences.sum(axis=-1) / differences.shape[-1] / spread, math.nan)
 
 
-def cohen_d_interval(differences: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """The interval of each row's d, by the noncentral t distribution.
+def cohen_d_interval(d: Floats, n: int, confidence: float) -> tuple[Floats, Floats]:
+    """The interval of each d of n differences, by the noncentral t distribution.
 
     It takes differences for normal (Cumming & Finch 2001, https://doi.org/10.1177/0013164401614002).
     """
-    n, tail = differences.shape[-1], (1 - confidence) / 2
-    t = cohen_d(differences) * math.sqrt(n)
+    tail, t = (1 - confidence) / 2, d * math.sqrt(n)
     with np.errstate(all="ignore"):
         low = special.nctdtrinc(n - 1, 1 - tail, t) / math.sqrt(n)
         high = special.nctdtrinc(n - 1, tail, t) / math.sqrt(n)
@@ -330,13 +330,12 @@ def rank_biserial(differences: Floats) -> Floats:
         return np.asarray(ranks.sum(axis=-1) / np.abs(ranks).sum(axis=-1))
 
 
-def rank_biserial_interval(differences: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Wilson's interval of each row's share of positive ranks, of as many queries as have its spread without an effect.
+def rank_biserial_interval(r: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Wilson's interval of each share of n positive ranks, of as many queries as have its spread without an effect.
 
     The sum of n signed ranks has the variance n (n + 1) (2n + 1) / 6 then.
     """
-    r, n = rank_biserial(differences), np.count_nonzero(differences, axis=-1)
-    effective = 1.5 * n * (n + 1) / (2 * n + 1)
+    effective = np.asarray(1.5 * n * (n + 1) / (2 * n + 1))
     z = float(stats.norm.ppf((1 + confidence) / 2))
     with np.errstate(all="ignore"):
         middle, half = r / (1 + z * z / effective), z / (1 + z * z / effective)

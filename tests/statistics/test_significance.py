@@ -285,18 +285,18 @@ def test_ties_are_within_the_tolerance():
 def test_at_the_ends_the_observed_t_is_at_the_tails(n, mean):
     d = np.random.default_rng(n).normal(mean, 0.1, n)
     t = cohen_d(d) * n**0.5
-    low, high = cohen_d_interval(d, 0.9)
+    low, high = cohen_d_interval(cohen_d(d), n, 0.9)
     assert stats.nct.cdf(t, n - 1, low * n**0.5) == pytest.approx(0.95, abs=1e-5)
     assert stats.nct.cdf(t, n - 1, high * n**0.5) == pytest.approx(0.05, abs=1e-5)
 
 
 def test_what_does_not_vary_has_no_size():
-    assert np.isnan(cohen_d_interval(np.full(5, 0.2), 0.95)).all()
-    assert np.isnan(rank_biserial_interval(np.zeros(5), 0.95)).all()
+    assert np.isnan(cohen_d_interval(cohen_d(np.full(5, 0.2)), 5, 0.95)).all()
+    assert np.isnan(rank_biserial_interval(rank_biserial(np.zeros(5)), 0, 0.95)).all()
 
 
 def test_the_interval_of_ranks_stays_in_the_range_and_does_not_close():
-    low, high = rank_biserial_interval(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), 0.95)
+    low, high = rank_biserial_interval(np.array(1.0), 5, 0.95)
     assert -1 < low < 0.5
     assert high == pytest.approx(1.0)
 
@@ -310,6 +310,7 @@ def test_intervals_of_ranks_cover_what_all_queries_have(n):
 
     truth, covered = rank_biserial(draw(50_000)), 0
     for _ in range(300):
-        low, high = rank_biserial_interval(draw(n), 0.95)
+        drawn = draw(n)
+        low, high = rank_biserial_interval(rank_biserial(drawn), np.count_nonzero(drawn), 0.95)
         covered += low <= truth <= high
     assert covered >= stats.binom.ppf(0.001, 300, 0.94)

@@ -33,7 +33,7 @@ from polars_ir.errors import (
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import Table, may_repeat, per_query_table
+from polars_ir.frames.table import NUMBER, Table, may_repeat, numbered, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
@@ -54,6 +54,9 @@ ALL = "polars_ir: all"
 #: The columns of weights, of the values of all measures below each other, of answered queries, of clusters and strata.
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
 CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
+
+#: So many ids tell whether they look like variants.
+LOOKED_AT = 100_000
 
 #: The queries of systems, by their names; one without a name is alone.
 Systems = list[tuple[str | None, pl.DataFrame]]
@@ -82,9 +85,9 @@ class Aligned:
         """The columns that the queries of a mean share."""
         return [*map(column_for, self.slices), *self.systems, ALL]
 
-    def groups(self) -> pl.lazyframe.group_by.LazyGroupBy:
-        """The queries of each mean."""
-        return self.rows.group_by(*map(column_for, self.slices), *self.systems, ALL, maintain_order=True)
+    def means(self, *figures: Iterable[pl.Expr], **named: pl.Expr) -> pl.LazyFrame:
+        """Figures of the queries of each mean, in the order of slices and systems."""
+        return self.rows.group_by(self.keys).agg(*figures, **named).sort(self.keys)
 
     def below_each_other(self, measures: Sequence[str]) -> Aligned:
         """The values of the measures in one column, and their names in another that distinguishes means."""
@@ -112,7 +115,7 @@ class Aligned:
         means = [mean(measure).alias(measure) for measure in self.measures]
         strata = [pl.col(self.stratum).first()] if self.stratum else []
         rows = self.rows.group_by(*self.keys, CLUSTER, maintain_order=True).agg(*means, *strata)
-        return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort(*self.keys, "query_id"))
+        return replace(self, rows=rows.rename({CLUSTER: "query_id"}).sort("query_id"))
 
     def note(self) -> str | None:
         """The clusters that count in the place of queries, or that queries seem to have."""
@@ -121,11 +124,16 @@ class Aligned:
         if self.cluster is not None:
             return f"queries are clusters of {self.cluster!r}"
         others = sorted({*self.table.columns} - {*self.table.keys})
+        if self.table.rows > LOOKED_AT:
+            # Variants of a query stand together, so that the first of many ids tell whether to look at all.
+            last = self.rows.select(NUMBER).collect().to_series()[LOOKED_AT]
+            if note_of_structure(others, self.rows.filter(pl.col(NUMBER) <= last)) is None:
+                return None
         return note_of_structure(others, self.rows if self.table.eager else None)
 
     def each_system(self, per_query: Any) -> Systems:
         """The queries of each system, in the order of their ids."""
-        frame = self.rows.sort("query_id").collect()
+        frame = self.rows.collect()
         if "run" not in frame.columns:
             return [(None, frame)]
         frame = frame.with_columns(pl.col("run").cast(pl.String))
@@ -161,14 +169,13 @@ def aligned(
     named_keys = list(filter(others.__contains__, named))
     if keys or (named_keys and table.eager and may_repeat(table.select(*table.keys))):
         table = with_keys(table, keys or named_keys)
-    if what and not table.eager:
-        raise InputTypeError.lazy(what)
-    if what and several and "run" not in table.dtypes:
-        raise ColumnError.one_system(what, table.columns)
-    if what and not table.rows:
-        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
+    if what:
+        _check_some(table, what, several=several)
     rows = table.checked(*_rules(table, names, named_keys))
-    as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
+    if table.eager:
+        rows = numbered(rows.collect(engine="in-memory"), "query_id").lazy()
+        if may_repeat(rows.select(NUMBER, *filter("query_id".__ne__, table.keys))):
+            as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
     weight: str | None = None
     slices: list[str] = []
     stratum: str | None = None
@@ -184,10 +191,21 @@ def aligned(
         # -0.0 is 0.0, and so in one slice with it.
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
-    ordered = rows.sort(*map(column_for, slices), *table.keys).with_columns(pl.lit(1, pl.UInt32).alias(ALL))
+    # The values of a system are added up in the order of their queries, wherever those of others stand.
+    ordered = rows.sort(NUMBER if table.eager else "query_id").with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     return Aligned(
         table, names, ordered, list(filter("query_id".__ne__, table.keys)), slices, weight, stratum, clustered_by
     )
+
+
+def _check_some(table: Table, what: str, *, several: bool) -> None:
+    """Raise an error for a plan, or for no rows, where a function needs some; it may need `several` systems."""
+    if not table.eager:
+        raise InputTypeError.lazy(what)
+    if several and "run" not in table.dtypes:
+        raise ColumnError.one_system(what, table.columns)
+    if not table.rows:
+        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
 
 
 def _named_in(*options: Any) -> list[str]:
@@ -299,7 +317,7 @@ class Scores:
     """
 
     systems: tuple[str, ...]
-    queries: pl.DataFrame
+    queries: pl.LazyFrame
     values: Mapping[str, Floats]
     answered: Booleans
     slices: tuple[str, ...] = ()
@@ -313,7 +331,7 @@ class Scores:
             return self
         values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
         answered = self.by_cluster(self.answered.astype(float)) > 0
-        queries = pl.DataFrame({"cluster": range(len(answered))})
+        queries = pl.LazyFrame({"cluster": range(len(answered))})
         return Scores(self.systems, queries, values, answered, note=self.note, each_query=self)
 
     def by_cluster(self, values: Floats) -> Floats:
@@ -334,13 +352,14 @@ class Scores:
         if not self.slices:
             yield {}, self if self.clusters is None else self.of_clusters()
             return
-        rows = self.queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
+        queries = self.queries.collect()
+        rows = queries.with_row_index("polars_ir: row").group_by(self.slices, maintain_order=True)
         slices = rows.agg("polars_ir: row").sort(self.slices, nulls_last=True)
         for *names, places in slices.iter_rows():
             values = {measure: array[places] for measure, array in self.values.items()}
             clusters = None if self.clusters is None else self.clusters[places]
             part = replace(
-                self, queries=self.queries[places], values=values, answered=self.answered[places], clusters=clusters
+                self, queries=queries[places].lazy(), values=values, answered=self.answered[places], clusters=clusters
             )
             yield dict(zip(self.slices, names, strict=True)), part.of_clusters()
 
@@ -352,7 +371,7 @@ class Scores:
 
     def examples(self, systems: Iterable[int]) -> str:
         """Some queries that each of these systems answered, for a message."""
-        ids = self.queries.to_series()
+        ids = self.queries.collect().to_series()
         first = [(self.systems[i], ids.filter(pl.Series(self.answered[:, i])).head(3)) for i in systems]
         return "; ".join(f"{system!r} has {', '.join(map(repr, queries))}" for system, queries in first)
 
@@ -433,45 +452,45 @@ def scores_of(
     systems = systems_of(per_query, of.table.select("run").collect())
     if len(systems) < 2:
         raise ColumnError.one_system(what, of.table.columns, systems)
-    rows = of.rows.with_columns(pl.col("run").cast(pl.String)).collect()
-    queries = _queries(rows, of.slices, of.table.names["query_id"])
     note = of.note()
-    if PROVENANCE in rows.columns:
-        note = "; ".join(filter(None, (note, check_made_alike(of.table, rows, of.measures)))) or None
-    clusters = None
-    if cluster is not None:
-        of_queries = rows.select("query_id", CLUSTER).unique("query_id").sort("query_id")
-        clusters = of_queries.select(pl.col(CLUSTER).rank("dense").cast(pl.Int64)).to_series().to_numpy()
-    grid = queries.select("query_id").join(pl.DataFrame({"run": systems}), how="cross")
-    answered = rows.select("run", "query_id", *of.measures, pl.lit(True).alias(ANSWERED))
-    grid = grid.join(answered, on=["run", "query_id"], how="left", maintain_order="left")
-    is_answered, undefined = pl.col(ANSWERED).fill_null(False), float("nan")
-    value = pl.col(of.measures).cast(pl.Float64).fill_null(undefined)
-    lacking = 0.0 if options["missing"] == "zero" else undefined
-    shape, values = (queries.height, len(systems)), {}
-    for column in grid.select(pl.when(is_answered).then(value).otherwise(lacking)):
-        values[column.name] = np.reshape(column.to_numpy(), shape)
-    return Scores(
-        tuple(systems),
-        queries.rename({"query_id": of.table.names["query_id"]}),
-        values,
-        np.reshape(grid.select(is_answered).to_series().to_numpy(), shape),
-        tuple(of.slices),
-        note,
-        clusters,
-    )
+    if PROVENANCE in of.table.columns:
+        made = of.rows.sort(of.table.keys).collect()
+        note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
+    slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
+    column = pl.col("run").cast(pl.Enum(systems)).to_physical()
+    rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()
+    # Rows are in the order of their queries.
+    query = rows[NUMBER].rle_id()
+    is_first = query != query.shift(fill_value=len(query))
+    if slices:
+        _check_slices(of, rows.select(slices), query, is_first)
+    names = {"query_id": of.table.names["query_id"], **dict(zip(slices, of.slices, strict=True))}
+    clusters = rows[CLUSTER].filter(is_first).rank("dense").cast(pl.Int64).to_numpy() if others else None
+    cells = (query.cast(pl.Int64) * len(systems) + rows[ANSWERED].cast(pl.Int64)).to_numpy()
+    lacking = 0.0 if options["missing"] == "zero" else np.nan
+    answered = np.zeros((int(is_first.sum()), len(systems)), bool)
+    np.put(answered, cells, True)
+    values = {}
+    for measure in of.measures:
+        values[measure] = np.full(answered.shape, lacking)
+        np.put(values[measure], cells, rows[measure].cast(pl.Float64).fill_null(np.nan).to_numpy())
+    queries = of.rows.filter(is_first).select(*names).rename(names)
+    return Scores(tuple(systems), queries, values, answered, tuple(of.slices), note, clusters)
 
 
-def _queries(rows: pl.DataFrame, slices: Sequence[str], name: str) -> pl.DataFrame:
-    """Every query with its slice; an error for one that is in several."""
-    columns = dict(zip(map(column_for, slices), slices, strict=True))
-    sliced = rows.select("query_id", *columns).rename(columns).unique()
-    several = sliced.filter(pl.col("query_id").is_duplicated()).sort("query_id")
-    if several.height:
+def _check_slices(of: Aligned, attributes: pl.DataFrame, query: pl.Series, is_first: pl.Series) -> None:
+    """Raise a `DataError` for a query that is in several slices, by the attributes of the rows."""
+    of_first = attributes.filter(is_first)[query]
+    is_other = pl.any_horizontal(attributes[name] != of_first[name] for name in attributes.columns)
+    several = attributes.select(is_other).to_series()
+    if several.any():
         remedy = "A query must be in the same slice for every system."
-        shown = several.rename({"query_id": name} if name not in slices else {})
-        raise DataError.rows("per_query", "of queries in several slices", remedy, several.height, shown)
-    return sliced.sort("query_id")
+        rows = of.rows.filter(query.is_in(query.filter(several).unique().implode()))
+        shown = rows.select("query_id", *attributes.columns).unique().sort("query_id", *attributes.columns).collect()
+        names = dict(zip(attributes.columns, of.slices, strict=True))
+        if (name := of.table.names["query_id"]) not in of.slices:
+            names["query_id"] = name
+        raise DataError.rows("per_query", "of queries in several slices", remedy, shown.height, shown.rename(names))
 
 
 def systems_of(per_query: Any, rows: pl.DataFrame) -> list[str]:

@@ -34,7 +34,7 @@ def scores(per_query=PER_QUERY, measures=None, **options):
 def test_systems_are_aligned_by_query_and_not_by_position():
     found = scores(missing="skip")
     assert found.systems == ("a", "b")
-    assert found.queries["query_id"].to_list() == ["q1", "q2", "q3", "q4"]
+    assert found.queries.collect()["query_id"].to_list() == ["q1", "q2", "q3", "q4"]
     nan = math.nan
     np.testing.assert_array_equal(found.values["AP"], [[0.1, 0.6], [0.2, nan], [nan, 0.5], [nan, 0.7]])
     np.testing.assert_array_equal(found.values["RR"], [[1, 0], [0, nan], [1, 1], [nan, 1]])
@@ -49,7 +49,7 @@ def test_a_query_that_a_system_lacks_counts_zero_and_an_undefined_one_does_not()
 
 def test_slices_hold_their_own_queries():
     found = {part["language"]: one for part, one in scores(measures="RR", by=LANGUAGES).each_slice()}
-    assert {name: one.queries["query_id"].to_list() for name, one in found.items()} == {
+    assert {name: one.queries.collect()["query_id"].to_list() for name, one in found.items()} == {
         "de": ["q1", "q3"],
         "en": ["q2", "q4"],
     }
