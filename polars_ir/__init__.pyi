@@ -117,6 +117,7 @@ from polars_ir.language.words import (
 from polars_ir.namespace import of as of
 from polars_ir.per_query import (
     abstention as abstention,
+    assert_no_worse as assert_no_worse,
     compare as compare,
     discriminative_power as discriminative_power,
     drift as drift,
@@ -175,6 +176,7 @@ __all__ = [
     "accuracy",
     "alpha_dcg",
     "alpha_ndcg",
+    "assert_no_worse",
     "average_precision",
     "bejeweled_player",
     "binary_normalized_gain",

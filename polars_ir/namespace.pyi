@@ -90,6 +90,16 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Novelty of the first k documents, discounted by log rank, divided by that of the greedy ideal ranking."""
+    def assert_no_worse(
+        self,
+        old: Any,
+        measures: str | pl.Expr | Iterable[str | pl.Expr],
+        *,
+        floors: Mapping[str, float] | None = None,
+        inconclusive: Literal["fail", "warn", "pass"] = "fail",
+        **options: Unpack[Gating],
+    ) -> None:
+        """Raise an `AssertionError` unless a new system is no worse than an old one, by `gate`: a test of pytest's."""
     def average_precision(
         self,
         qrels: Any = None,

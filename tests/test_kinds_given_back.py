@@ -66,7 +66,7 @@ CALLS = {
 }
 
 #: Methods that return neither a frame nor a tuple of frames.
-OTHERS = {"provenance", "to_metrics", "table", "side_by_side", "explain_plan", "report"}
+OTHERS = {"assert_no_worse", "provenance", "to_metrics", "table", "side_by_side", "explain_plan", "report"}
 
 
 def given_back(name: str) -> str:

@@ -85,7 +85,7 @@ def _command(argv: list[str]) -> int:
     with entered_by(door_of(options)), _telling_warnings():
         frame = command.run(options)
     show(frame, options)
-    return command.status(frame) if command.status else 0
+    return command.status(frame, options) if command.status else 0
 
 
 #: The option that names a measure.

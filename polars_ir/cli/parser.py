@@ -65,7 +65,7 @@ class Command(NamedTuple):
     help: str
     arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], pl.DataFrame]
-    status: Callable[[pl.DataFrame], int] | None = None
+    status: Callable[[pl.DataFrame, argparse.Namespace], int] | None = None
 
 
 class Parser(argparse.ArgumentParser):

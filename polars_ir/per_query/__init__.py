@@ -6,6 +6,7 @@ lazy(
     __name__,
     {
         "polars_ir.per_query.abstention": "abstention",
+        "polars_ir.per_query.assert_no_worse": "assert_no_worse",
         "polars_ir.per_query.compare": "compare",
         "polars_ir.per_query.difficulty": "hardest, unanswered",
         "polars_ir.per_query.discriminative_power": "discriminative_power",

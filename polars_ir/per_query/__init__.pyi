@@ -17,11 +17,13 @@ from polars_ir.per_query.shared.options import (
     Summarizing,
 )
 
+from polars_ir.per_query.assert_no_worse import assert_no_worse as assert_no_worse
 from polars_ir.per_query.provenance import provenance as provenance
 from polars_ir.per_query.to_metrics import to_metrics as to_metrics
 
 __all__ = [
     "abstention",
+    "assert_no_worse",
     "compare",
     "discriminative_power",
     "drift",

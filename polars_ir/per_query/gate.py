@@ -360,7 +360,7 @@ def ships(result: pl.DataFrame) -> bool:
 
 def status(result: pl.DataFrame) -> int:
     """The exit status: 0 for a change that ships, 1 for one that is worse, 3 where too few queries can not tell."""
-    return 0 if ships(result) else 1 if "worse" in result["verdict"] else 3
+    return 0 if ships(result) else 3 if set(result["verdict"]) <= {"no worse", "inconclusive"} else 1
 
 
 def as_text(result: pl.DataFrame) -> str:

@@ -12,8 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy import optimize, stats
-from statsmodels.stats.power import TTestPower
+from scipy import optimize, special, stats
 
 from polars_ir.statistics.bounds import LEAST_BELOW, chance_below, log_wealth, lower_bound
 from polars_ir.statistics.randomisation import CELLS, Draws, Floats
@@ -72,12 +71,16 @@ def _lowest(is_enough: Callable[[int], bool], most: int = MOST_QUERIES) -> int |
 
 
 def power_of(effect: float, n_queries: int, *, alpha: float, alternative: str = "two-sided") -> float:
-    """The power of n queries for an effect."""
+    """The power of n queries for an effect, by the noncentral t, as statsmodels has it without importing pandas."""
+    limit = float(stats.t.isf(alpha / 2 if alternative == "two-sided" else alpha, n_queries - 1))
+    noncentrality = effect * math.sqrt(n_queries)
     with np.errstate(all="ignore"):
-        achieved = float(TTestPower().power(effect, n_queries, alpha, alternative=alternative))
+        achieved = 1 - float(special.nctdtr(n_queries - 1, noncentrality, limit))
+        if alternative == "two-sided":
+            achieved += float(special.nctdtr(n_queries - 1, noncentrality, -limit))
     if not math.isnan(achieved):
         return min(achieved, 1.0)
-    # statsmodels has no figure far out in the tails: neither for the tail against the effect, which has no weight ...
+    # SciPy has no figure far out in the tails: neither for the tail against the effect, which has no weight ...
     if alternative == "two-sided":
         return power_of(effect, n_queries, alpha=alpha / 2, alternative="larger")
     # ... nor where the noncentrality is so large that the statistic is hardly anything else.

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
-from statsmodels.stats.multitest import multipletests, multitest_alias
 
 from polars_ir.statistics.bounds import p_above
 from polars_ir.statistics.randomisation import (
@@ -26,10 +25,7 @@ from polars_ir.statistics.randomisation import (
     randomisation_p,
 )
 
-#: statsmodels' corrections. Its local false discovery rate is left out: that is no p.
-CORRECTIONS = tuple(name for name, method in multitest_alias.items() if method != "lfdr")
-
-#: Their main names, which messages list.
+#: The main names of statsmodels' corrections, which messages list.
 MAIN_CORRECTIONS = (
     *("bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "hommel"),
     *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
@@ -258,10 +254,22 @@ def corrected(p: Sequence[float | None], method: str | None, *, alpha: float) ->
     if method in ("h", "holm"):
         adjusted = iter(holm(np.array(defined)))
     else:
+        # It imports pandas, which takes a second.
+        from statsmodels.stats.multitest import multipletests
+
         with np.errstate(divide="ignore"):
             # A p of 1 is one part of some methods' logarithm of 0, which comes out right.
             adjusted = iter(multipletests(defined, alpha=alpha, method=method)[1])
     return [None if value is None else float(next(adjusted)) for value in p]
+
+
+def is_correction(name: object) -> bool:
+    """True for the name of a correction of statsmodels; not of its local false discovery rate, which is no p."""
+    if name in MAIN_CORRECTIONS:
+        return True
+    from statsmodels.stats.multitest import multitest_alias
+
+    return isinstance(name, str) and multitest_alias.get(name, "lfdr") != "lfdr"
 
 
 def holm(p: Floats) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.multitest import multipletests, multitest_alias
 from suite import examples
 
 from polars_ir.per_query.shared.tests import TESTS as PAIRED_TESTS
@@ -25,6 +25,8 @@ from polars_ir.statistics.significance import (
     tukey,
     without_ties,
 )
+
+CORRECTIONS = list(filter(significance.is_correction, multitest_alias))
 
 
 def outcomes(test, differences, *, tolerance, resamples, seed):
@@ -223,7 +225,7 @@ def test_tukey_needs_two_queries_that_all_systems_have():
     assert found == [Outcome(), Outcome()]
 
 
-@pytest.mark.parametrize("method", significance.CORRECTIONS)
+@pytest.mark.parametrize("method", CORRECTIONS)
 @pytest.mark.whole("many cases", quick=15)
 def test_corrections_are_those_of_statsmodels_for_what_is_defined(method):
     p = [0.001, 0.04, 0.03, 0.5, 0.0, 0.02, 0.9]
@@ -241,7 +243,7 @@ def test_holm_is_that_of_statsmodels(p):
     assert corrected(p, "holm", alpha=0.05) == multipletests(p, method="holm")[1].tolist()
 
 
-@pytest.mark.parametrize("method", significance.CORRECTIONS)
+@pytest.mark.parametrize("method", CORRECTIONS)
 def test_a_p_of_1_stays_1(method):
     assert corrected([1.0, 1.0], method, alpha=0.05) == [1.0, 1.0]
     assert corrected([1.0], method, alpha=0.05) == [1.0]

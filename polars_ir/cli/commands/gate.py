@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -19,10 +22,15 @@ from polars_ir.cli.parser import (
     by_measure,
     number_of_measure,
 )
-from polars_ir.errors import OptionError
-from polars_ir.language.options import options_of
-from polars_ir.per_query.gate import gate, status
+from polars_ir.errors import FileError, OptionError, nearest
+from polars_ir.language.options import check, one_of, options_of
+from polars_ir.per_query.assert_no_worse import INCONCLUSIVE, with_floors
+from polars_ir.per_query.gate import gate
+from polars_ir.per_query.gate import status as exit_status
 from polars_ir.per_query.shared.options import Gating
+
+#: The exit status where too few queries can not tell.
+UNDECIDED = 3
 
 #: Options that go in 0.4: nothing is drawn at random any more.
 FORMER = ("resamples", "seed")
@@ -32,7 +40,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
     command.add_argument("old", help="the same for the system before the change")
-    add_measures(command, required=True)
+    add_measures(command, required=False)
     add_options(command, Gating, without=["max_drop", "ranges"])
     for former in FORMER:
         command.add_argument(f"--{former}", type=int, help=argparse.SUPPRESS)
@@ -41,6 +49,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)
     its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
     command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
+    a_floor = "the lowest mean that the new system may have (the highest, where lower is better); repeat"
+    command.add_argument("--floor", type=number_of_measure, action="append", metavar="NAME=MEAN", help=a_floor)
+    undecided = "what becomes of an inconclusive change: status 3 (fail), 0 and a warning (warn), or 0 (pass)"
+    command.add_argument("--inconclusive", choices=INCONCLUSIVE, help=undecided)
+    file = "a TOML file of these options; of pyproject.toml, its table [tool.polars_ir.gate]"
+    command.add_argument("--thresholds", metavar="FILE", help=file)
     add_queries(command)
     command.add_argument("--report", metavar="FILE", help="write the change as a page, one file of HTML, as well")
     add_limits(command)
@@ -56,6 +70,11 @@ def ends(text: str) -> tuple[str, tuple[float, float]]:
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The verdict on a change."""
+    if options.thresholds is not None:
+        read_thresholds(options)
+    if not options.measure:
+        needed = "gate needs a measure to judge by: -m, or measures in the file of --thresholds"
+        raise OptionError(f"{needed}; polars-ir gate --help tells more.")
     files = options.new, options.old
     if options.qrels is None:
         new, old = (per_query_of(file, **limits_of(options)) for file in files)
@@ -67,20 +86,73 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     old, _ = slices_of(old, options, by="cluster")
     new, cluster = slices_of(new, options, by="cluster")
     named = ("max_drop", "ranges", "cluster")
+    ranges = dict(options.range or [])
     gating: Any = {name: getattr(options, name) for name in options_of(Gating) if name not in named}
     verdict: pl.DataFrame = gate(
         new,
         old,
         options.measure,
         max_drop=by_measure("max_drop", options.max_drop or [0.01]),
-        ranges=dict(options.range or []),
+        ranges=ranges,
         cluster=cluster,
         **gating,
         **{name: value for name in FORMER if (value := getattr(options, name)) is not None},
     )
+    verdict = with_floors(verdict, _by_name("floor", options.floor or []), ranges)
     if options.report is not None:
         _write_report(verdict, new, old, options)
     return verdict
+
+
+def status(verdict: pl.DataFrame, options: argparse.Namespace) -> int:
+    """The exit status of the verdict: 0 too for one that is inconclusive, where it is to pass or to warn."""
+    found = exit_status(verdict)
+    if found != UNDECIDED or options.inconclusive in (None, "fail"):
+        return found
+    if options.inconclusive == "warn":
+        print("polars-ir: warning: these queries can not tell whether the change is harmless.", file=sys.stderr)
+    return 0
+
+
+def read_thresholds(options: argparse.Namespace) -> None:
+    """Take from a TOML file the options that the command line leaves at their defaults."""
+    try:
+        table = tomllib.loads(Path(options.thresholds).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileError.of_file(options.thresholds, f"it can not be read as TOML: {error}.") from None
+    if Path(options.thresholds).name == "pyproject.toml":
+        table = table.get("tool", {}).get("polars_ir", {}).get("gate")
+        if table is None:
+            raise FileError.of_file(options.thresholds, "there is no table [tool.polars_ir.gate].")
+    records = options_of(Gating)
+    known = ("measures", "floors", "inconclusive", *(name for name in records if name != "cluster"))
+    for name, value in table.items():
+        if name not in known:
+            near = nearest(name, known)
+            raise FileError.of_file(options.thresholds, f"{name!r} is no option of the gate.", near=near)
+        of_name = {"measures": "measure", "floors": "floor", "ranges": "range"}.get(name, name)
+        if getattr(options, of_name) in (None, records[name].default if name in records else None):
+            setattr(options, of_name, _from_toml(name, value))
+    if options.inconclusive is not None:
+        check("inconclusive", options.inconclusive, one_of(*INCONCLUSIVE))
+
+
+def _from_toml(name: str, value: Any) -> Any:
+    """A value of a file as the command line would have it."""
+    if name == "measures":
+        return [value] if isinstance(value, str) else value
+    if name == "looks":
+        return tuple(value)
+    if name in ("max_drop", "floors", "ranges"):
+        return list(value.items()) if isinstance(value, dict) else [value]
+    return value
+
+
+def _by_name(option: str, values: list[Any]) -> dict[str, Any]:
+    """Pairs of a measure and a number as a dict."""
+    if not all(isinstance(value, tuple) for value in values):
+        raise OptionError("must be NAME=NUMBER for each measure.", about=option)
+    return dict(values)
 
 
 def _write_report(verdict: pl.DataFrame, new: pl.DataFrame, old: pl.DataFrame, options: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format, **limits), qrels)))
 
 
-def status(findings: pl.DataFrame) -> int:
+def status(findings: pl.DataFrame, _: argparse.Namespace) -> int:
     """1 if there are problems."""
     return int(not findings.is_empty())
 

@@ -134,9 +134,9 @@ TESTS = {
 
 def check_correction(correction: object) -> None:
     """Raise an `OptionError` unless this is a correction by one of its names, or None."""
-    from polars_ir.statistics.significance import CORRECTIONS, MAIN_CORRECTIONS
+    from polars_ir.statistics.significance import MAIN_CORRECTIONS, is_correction
 
-    if isinstance(correction, str) and correction in CORRECTIONS:
+    if is_correction(correction):
         return
     try:
         check("correction", correction, or_none(one_of(*MAIN_CORRECTIONS)))
