@@ -165,6 +165,8 @@ class IRNamespace(Generic[_FrameT_co]):
         lower_is_better: bool | Iterable[str] = False,
     ) -> _FrameT_co:
         """The contribution of each run to the fusion of all: a row per run."""
+    def coverage(self, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> _FrameT_co:
+        """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan."""
     def dcg(
         self,
         qrels: Any = None,
@@ -856,7 +858,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         self,
         measures: Measures | None = None,
         *,
-        baseline: object = None,
+        baseline: str | None = None,
         systems: str | None = None,
         **options: Unpack[Comparing],
     ) -> _FrameT_co:

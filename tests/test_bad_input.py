@@ -278,7 +278,7 @@ WHOLE_MESSAGES = {
         evaluating(mising="skip"),
         (
             "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
-            "measures, by, missing, undefined, judged_only, ties, judges, bounds, names, provenance."
+            "measures, by, missing, undefined, judged_only, ties, judges, bounds, names, provenance, strict."
         ),
     ),
     "a misspelt option of a measure": (
@@ -293,7 +293,7 @@ WHOLE_MESSAGES = {
         (
             "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, rel, dcg, "
             "discount, gains, denominator, by, missing, undefined, judged_only, ties, judges, bounds, names, "
-            "provenance."
+            "provenance, strict."
         ),
     ),
     "a misspelt option in a name": (

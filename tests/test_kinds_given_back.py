@@ -26,6 +26,7 @@ CALLS = {
     "condense": (RUN, lambda frame: frame.condense(QRELS)),
     "confidence": (RUN, lambda frame: frame.confidence()),
     "contribution": (RUNS, lambda frame: frame.contribution(QRELS)),
+    "coverage": (RUN, lambda frame: frame.coverage(QRELS)),
     "deduplicate": (RUN, lambda frame: frame.deduplicate()),
     "skip_first": (RUN, lambda frame: frame.skip_first()),
     "discriminative_power": (PER_QUERY, lambda frame: frame.discriminative_power(resamples=99)),

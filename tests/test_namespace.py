@@ -63,7 +63,8 @@ def test_a_function_can_be_piped():
 def test_the_signature_of_a_measures_method_is_whole():
     names = list(inspect.signature(RUN.ir.ndcg).parameters)
     parameters = ["k", "rel", "dcg", "discount", "gains", "denominator"]
-    options = ["by", "missing", "undefined", "judged_only", "ties", "judges", "bounds", "names", "provenance"]
+    options = ["by", "missing", "undefined", "judged_only", "ties", "judges", "bounds", "names"]
+    options += ["provenance", "strict"]
     assert names == ["qrels", *parameters, *options]
 
 
@@ -111,8 +112,10 @@ def test_a_measure_is_a_method_by_its_other_names(name):
 
 
 def test_a_measure_of_a_catalogue_says_why_it_is_no_method():
-    with pytest.raises(AttributeError, match="'coverage' is a measure of a catalogue: it needs the items there are"):
-        RUN.ir.coverage(k=10)
+    with pytest.raises(
+        AttributeError, match="'catalog_coverage' is a measure of a catalogue: it needs the items there are"
+    ):
+        RUN.ir.catalog_coverage(k=10)
 
 
 def test_a_measure_has_the_name_that_was_typed_in_its_errors():

@@ -56,7 +56,7 @@ def compare(
     per_query: pl.DataFrame,
     measures: Measures | None = None,
     *,
-    baseline: object = None,
+    baseline: str | None = None,
     systems: str | None = None,
     **options: Unpack[Comparing],
 ) -> pl.DataFrame: ...
@@ -65,7 +65,7 @@ def compare(
     per_query: Any,
     measures: Measures | None = None,
     *,
-    baseline: object = None,
+    baseline: str | None = None,
     systems: str | None = None,
     **options: Unpack[Comparing],
 ) -> Any: ...

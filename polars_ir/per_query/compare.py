@@ -49,7 +49,7 @@ def compare(
     per_query: Any,
     measures: Measures = None,
     *,
-    baseline: object = None,
+    baseline: str | None = None,
     systems: str | None = None,
     **options: Unpack[Comparing],
 ) -> Eager:

@@ -6,6 +6,7 @@ lazy(
     __name__,
     {
         "polars_ir.runs.confidence": "confidence",
+        "polars_ir.runs.coverage": "coverage",
         "polars_ir.runs.diff": "diff",
         "polars_ir.runs.evaluate": "evaluate",
         "polars_ir.runs.explain": "explain",

@@ -29,6 +29,7 @@ from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.language.measure import CATALOG, of_part, spec_of
 from polars_ir.language.names import Measured, Measures, resolve, sql_names
 from polars_ir.language.options import takes
+from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
 
@@ -151,6 +152,8 @@ def _planned(
         there = pair.run.select(*pair.run.keys).unique() if answers else systems_of(pair.run, parts)
         there, on = there.with_columns(pl.lit(True).alias(kept)), pair.run.keys if answers else parts
         result = result.join(there, on=on, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
+    if options["strict"]:
+        result = strictly(result, pair, missing=options["missing"])
     if options["provenance"]:
         result = _with_provenance(result, pair, measured, {**options, "ties": needs.ties})
     columns = {"query_id": pair.run.names["query_id"]}

@@ -126,6 +126,16 @@ class Evaluating(TypedDict, total=False):
             "evaluated by. Functions that compare systems refuse figures that were made otherwise.",
         ),
     ]
+    strict: Annotated[
+        bool,
+        Option(
+            False,
+            truth(),
+            "Make errors of what `coverage` tells, by whichever way a plan is run: a system, or a key, without "
+            "judgments or a judged document, with a document twice, or, unless missing is 'skip', with answers to "
+            "fewer than half of the judged queries.",
+        ),
+    ]
 
 
 class Judging(TypedDict, total=False):
