@@ -52,8 +52,9 @@ def answer(
     compared = pairs[second]
     if compared is None and baseline is None:
         sentences.append("Differences from it are tested by the first measure only, as there are so many pairs.")
-    if baseline is None and compared is not None:
+    if compared is not None and (baseline is None or len(ranking) == 2):
         what = "second" if ranking[1]["rank"] == 2 else "other"
+        what = "baseline" if second == baseline else what
         queries = f"is better than the {what}, {name(second)}, in {_queries(compared)}"
         sentences.append(f"{name(first)} {queries}.")
     elif baseline is not None:

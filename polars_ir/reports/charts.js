@@ -57,7 +57,6 @@ function chart(id, title, note, draw) {
     const { width, marks } = draw(place);
     return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": [title, note].flat().map((part) => part.textContent ?? part).join(". ") }, marks);
   };
-  place.hidden = false;
   place.replaceChildren(h("figcaption", {}, h("h3", {}, title), h("p", { class: "note" }, note)), drawn());
 }
 
@@ -83,7 +82,6 @@ const shortened = (name) => ([...name].length > 15 ? `${[...name].slice(0, 7).jo
 /** The differences of the pair, the largest first: a bar per query, which opens it. */
 function showDifferences() {
   const [a, b] = pairOf();
-  if (b == null) return;
   const rows = sortedBy(queryRows().filter((row) => isNumber(row.difference)), (row) => row.difference, true);
   const title = ["Differences by ", measureName(), ", ", isolated(systems[a]), " less ", isolated(systems[b])];
   const note = `A bar per query, the largest difference first. ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
@@ -109,7 +107,6 @@ function showDifferences() {
 /** The first measure at several cutoffs. */
 function showCutoffs() {
   const { cutoffs } = content;
-  if (!cutoffs) return;
   const rows = rowsOf(cutoffs.rows), ks = [...new Set(rows.map((row) => row.k))];
   chart("cutoffs", `${cutoffs.measure} by its cutoff k`, "Means over the queries. A click on a line chooses its system.", (place) => {
     const made = plane(place, { x: [Math.log(ks[0]), Math.log(ks.at(-1))], y: ends(rows.map((row) => row.mean)) });
@@ -146,5 +143,8 @@ function showSpread() {
 }
 
 function showCharts() {
-  for (const part of [showDifferences, showCutoffs, showSpread]) part();
+  const charts = { differences: systems.length > 1 && showDifferences, cutoffs: content.cutoffs && showCutoffs, spread: showSpread };
+  // Each is as wide as the others leave it.
+  for (const [id, draw] of Object.entries(charts)) document.getElementById(id).hidden = !draw;
+  for (const draw of Object.values(charts)) if (draw) draw();
 }

@@ -146,7 +146,8 @@ def _worst_slices(content: Mapping[str, Any], measure: str) -> str:
     ]
     if not cells:
         return ""
-    headings = ["slice", "system", "queries", "mean", "against the others", "p"]
+    value = "mean" if content["baseline"] is None else "mean difference"
+    headings = ["slice", "system", "queries", value, "against the others", "p"]
     return _folded("The worst slices", _table(headings, cells, texts=2))
 
 

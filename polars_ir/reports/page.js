@@ -20,6 +20,14 @@ async function inflated(id) {
   return new Response(stream).arrayBuffer();
 }
 
+/** The decimals that values of a measure have at least: none if it counts. */
+function leastOf(measure) {
+  const n = systems.length * content.queries.ids.length;
+  return (wholes[measure] ??= figures.subarray(measure * n, (measure + 1) * n).every((each) => Number.isNaN(each) || Number.isInteger(each))) ? 0 : 4;
+}
+
+const wholes = [];
+
 const at = (table, system, query) => figures[(table * systems.length + system) * content.queries.ids.length + query];
 
 /** The value of a measure; NaN where there is none. */

@@ -76,7 +76,7 @@ function queryColumns(shown) {
     columns.push({ key: `by ${name}`, label: isolated(name), value: (row) => values[row.query], cell: (row) => h("td", {}, isolated(values[row.query] ?? "\u2013")) });
   }
   const order = systems.length > MOST_COLUMNS ? pairOf() : [...pairOf(), ...systems.keys()].filter((s, i, all) => all.indexOf(s) === i);
-  const places = decimals(shown.flatMap((row) => order.map((system) => value(state.measure, system, row.query))), 4, 6);
+  const places = decimals(shown.flatMap((row) => order.map((system) => value(state.measure, system, row.query))), leastOf(state.measure), 6);
   for (const system of order) {
     columns.push({
       key: `system ${system}`, label: isolated(systems[system], { class: "heading" }), figure: true, falls: true, value: (row) => value(state.measure, system, row.query),
@@ -87,7 +87,7 @@ function queryColumns(shown) {
       cell: (row) => figure(row.difference, number(row.difference, places, true), { class: `figure ${row.gain > 0 ? "better" : row.gain < 0 ? "worse" : ""}` }),
     });
   }
-  columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range" }, row.remarks.map(({ text, system }, i) => [i ? "; " : "", b == null ? text : [text, " of ", isolated(systems[system])]])) });
+  columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range remark" }, row.remarks.map(({ text, system }, i) => [i ? "; " : "", b == null ? text : [text, " of ", isolated(systems[system])]])) });
   return columns;
 }
 
@@ -152,7 +152,7 @@ function moveRow(event) {
 /** A query with its figures and, where they are kept, its rankings. */
 function openQuery(query) {
   state.query = query;
-  showDifferences();
+  if (systems.length > 1) showDifferences();
   const dialog = document.getElementById("query");
   const found = foundRows().map((row) => row.query);
   const place = found.indexOf(query);
@@ -176,7 +176,7 @@ function openQuery(query) {
 /** The values of a query, a row per system. */
 function figuresOf(query) {
   const of = content.measures.map((measure, m) => {
-    const places = decimals(systems.map((_, system) => value(m, system, query)));
+    const places = decimals(systems.map((_, system) => value(m, system, query)), leastOf(m));
     return { label: measure.name, figure: true, cell: ({ system }) => figure(value(m, system, query), number(value(m, system, query), places)) };
   });
   const columns = [{ label: "System", cell: ({ system }) => h("th", { scope: "row", class: "name" }, isolated(systems[system])) }, ...of];

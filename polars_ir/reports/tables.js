@@ -26,10 +26,9 @@ function rowsOf(columns) {
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** As many decimals as tell all different values apart: `least` or more, `most` at the most; none for whole numbers. */
+/** As many decimals as tell all different values apart: `least` or more, `most` at the most. */
 function decimals(values, least = 4, most = 17) {
   const different = [...new Set(values.filter(isNumber))];
-  if (different.length && different.every(Number.isInteger)) return 0;
   let places = least;
   while (places < most && new Set(different.map((value) => value.toFixed(places))).size < different.length) places++;
   return places;

@@ -163,7 +163,7 @@ def test_the_answer_tells_ties_and_what_was_not_tested(rows, pairs, sentence):
 
 def test_a_baseline_is_what_differences_are_from():
     content = ir.report(*small(), ["RR"], baseline="b").content
-    assert content["answers"][0][1].startswith("a differs from the baseline b beyond chance: ")
+    assert content["answers"][0][1].startswith("a is better than the baseline, b, in ")
     assert content["against"]["baseline"] == ["b"]
 
 
