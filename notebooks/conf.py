@@ -25,6 +25,7 @@ extensions = [
     "building.charts",
     "building.mathml",
     "building.reference",
+    "building.report",
     "building.twins",
 ]
 exclude_patterns = ["building", "**.ipynb_checkpoints"]

@@ -103,7 +103,7 @@ function systemColumns() {
   if (systems.length > 1 && content.pairs) columns.push(
     { key: "difference", label: ["Difference from ", isolated(reference())], figure: true, falls: !cost, value: (row) => row.compared.difference, cell: (row) => figure(row.compared.difference, number(row.compared.difference, apart, true), { class: tone(row) }) },
     { key: "low", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.compared.low, row.compared.high, 4, true)) },
-    { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => figure(row.compared.p_corrected, pText(row.compared.p_corrected) + (row.compared.significant ? "\u2009*" : "")) },
+    { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared) },
     { key: "wins", label: "better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, row.compared.wins == null ? "\u2013" : `${row.compared.wins} / ${row.compared.ties} / ${row.compared.losses}`) },
   );
   content.measures.forEach(({ name, cost }, m) => {
@@ -192,7 +192,7 @@ function showSlices() {
     const ours = mean(system), theirs = mean(reference), rows = [...(ours.size ? ours : mean(systems[0])).keys()].map((slice) => ({ slice }));
     const places = decimals([...ours.values(), ...theirs.values()].map((row) => row.mean));
     const cell = (found, key, text) => (row) => figure(found.get(row.slice)?.[key], text(found.get(row.slice)?.[key]));
-    const p = (found) => (row) => { const its = found.get(row.slice); return figure(its?.p_corrected, pText(its?.p_corrected) + (its?.significant ? "\u2009*" : "")); };
+    const p = (found) => (row) => pCell(found.get(row.slice));
     const columns = [
       { label: isolated(attribute), cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => chooseSlice(attribute, row.slice) }, isolated(row.slice ?? "\u2013"))) },
       { label: "Queries", figure: true, cell: cell(ours, "n_queries", (n) => (n == null ? "\u2013" : n.toLocaleString("en"))) },

@@ -53,6 +53,9 @@ function figure(value, text, attributes = {}) {
   return h("td", { class: "figure", title: full, ...attributes }, text);
 }
 
+/** A cell of a corrected p, with a star where it is beyond chance, and the room of one elsewhere. */
+const pCell = (row) => figure(row?.p_corrected, [pText(row?.p_corrected), h("span", { class: "star" }, row?.significant ? "*" : "")]);
+
 const range = (low, high, places, signed) =>
   isNumber(low) ? `${number(low, places, signed)} to ${number(high, places, signed)}` : "\u2013";
 
