@@ -165,7 +165,9 @@ function showDoubts() {
       { label: "Share", figure: true, cell: (row) => figure(row.share, number(row.share)) },
       { label: "For example", cell: (row) => h("td", { class: "text" }, row.examples.map((example, i) => [i ? ", " : "", isolated(example)])) },
     ];
-    return h("details", {}, h("summary", {}, h("span", { class: "strong" }, finding), ": ", names),
+    const most = Math.max(...found.map((row) => row.share ?? 0));
+    const share = `${found.length > 1 ? "up to " : ""}${number(most)} of all`;
+    return h("details", {}, h("summary", {}, h("span", { class: "strong" }, finding), ": ", names, /moved by/.test(finding) ? `, by ${number(most)}` : `, ${share}`),
       h("p", { class: "note" }, `${meaning[0].toUpperCase()}${meaning.slice(1)}.`), wide(`Systems: ${finding}`, table(columns, found, {})));
   });
   if (bounds?.run?.length) {

@@ -34,7 +34,7 @@ from polars_ir.reports.answer import answer, verdict
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.made import made_of
 from polars_ir.reports.rankings import rankings_of
-from polars_ir.runs.alternatives import frames_of, in_memory
+from polars_ir.runs.alternatives import check_number, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import with_text
 from polars_ir.runs.options import Evaluating, Judging, Missing
@@ -220,12 +220,15 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
         # Judgments of some kinds have no such counts.
         counted, cutoffs, besides = {}, {}, {}
         per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
+    for each in resolve(measures):
+        check_number(each, per_query.schema)
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
     numbers = pl.col(*(measured | besides)).cast(pl.Float64)
     named = with_run(per_query.rename({table.names["query_id"]: "query_id"}))
     named = named.with_columns(pl.col("run", "query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
-    rows = with_run(table.all_columns().collect())
+    # Documents without ids can not be shown.
+    rows = None if table.numbered else with_run(table.all_columns().collect())
     return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
 
 
@@ -276,6 +279,8 @@ def reported(
     per_query, measures, systems, *_ = experiment
     ids = per_query["query_id"].unique().sort()
     query = ids.to_frame("query_id")
+    compared = f"{len(systems)} of {len(systems) + len(left_out)} systems are compared, the best by {measures[0]}."
+    of_all = [compared] if left_out else []
     judged = None if verdicts is None else columns_of(verdicts)
     with warnings.catch_warnings():
         # What is odd of these tables is told by the evaluation, and by the findings.
@@ -291,7 +296,7 @@ def reported(
             **tested,
             "verdicts": judged,
             "verdict": verdict(judged),
-            "answers": [answer(tested, name, baseline) for name in measures],
+            "answers": [[*answer(tested, name, baseline), *of_all] for name in measures],
             "slices": _slices(experiment, baseline, attributes, options),
             "cutoffs": _cutoffs(experiment),
             "doubts": doubts_of(experiment.rows, experiment.qrels, systems, measures[0], options),

@@ -224,6 +224,7 @@ def test_the_comment_is_short_whatever_it_is_of():
     )
     assert len(report.content["systems"]) == 30
     assert len(report.content["left_out"]) == 10
+    assert report.content["answers"][0][-1] == "30 of 40 systems are compared, the best by RR."
     comment = report.markdown()
     assert len(comment) < 65_536
     assert "10 more systems are left out." in comment
@@ -269,6 +270,7 @@ def test_judgments_of_subtopics_are_reported():
         ),
         ({"n_queries": -1}, "n_queries must be"),
         ({"measures": ["nDGC@10"]}, "nDGC"),
+        ({"measures": [ir.rank.max().cast(pl.String).alias("deepest")]}, "the measure 'deepest' must be a number"),
     ],
 )
 def test_wrong_use_is_told(wrong, message):
