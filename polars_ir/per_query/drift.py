@@ -149,7 +149,7 @@ def drift(
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
     column = column_for(attribute)
-    times = queries.each_system(per_query)[0][1][column]
+    times = replace(queries, measures=()).each_system(per_query)[0][1][column]
     if every is None:
         _check_shared(times, attribute, options["min_queries"])
     time = _truncated(times.dtype, attribute, every)
@@ -159,7 +159,8 @@ def drift(
     if paired and cluster is None:
         queries = replace(queries, rows=queries.rows.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
     queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
-    samples, said = queries.each_system(per_query), PAIRED if paired else queries.note()
+    samples = queries.each_system(per_query, *(["query_id"] if paired else []))
+    said = PAIRED if paired else queries.note()
     of_queries = pl.concat([frame[column] for _, frame in samples])
     buckets = of_queries.unique().sort()
     _warn_of_texts(buckets, attribute)

@@ -12,6 +12,7 @@ from polars_ir.statistics import randomisation
 from polars_ir.statistics.randomisation import (
     Draws,
     bootstrap_p,
+    exchange_p,
     largest_flipped,
     permuted_ranges,
     randomisation_p,
@@ -163,3 +164,21 @@ def test_values_that_differ_by_their_last_bits_are_one():
     assert len(set(rounded(np.array([0.4 - 0.3, 0.2 - 0.1, 0.3 - 0.2])))) == 1
     assert rounded(np.array([1e-9, 2e-9])).tolist() == [1e-9, 2e-9]
     assert np.isnan(rounded(np.array([np.nan, 1.0]))[0])
+
+
+def test_of_many_queries_exchange_has_its_normal_limit():
+    source = np.random.default_rng(1)
+    n, draws = 10_000, Draws(2_000)
+    spread = source.normal(-0.01, 1, n)
+    rare = np.where(np.arange(n) < 3, -1.0, 1e-6 * spread)
+    p = exchange_p(np.column_stack([spread, rare]), draws)
+    by_draws = randomisation_p(np.column_stack([spread, rare]), draws, lower=True)
+    assert p[0] == pytest.approx(stats.norm.cdf(spread.sum() / np.sqrt((spread**2).sum())), rel=1e-12)
+    assert p[0] == pytest.approx(by_draws[0], abs=4 * np.sqrt(by_draws[0] / draws.resamples))
+    # Three losses make all of a sum: its limit is none of theirs.
+    assert p[1] == by_draws[1]
+
+
+def test_few_queries_exchange_as_they_are_drawn():
+    d = np.random.default_rng(2).normal(0, 1, (200, 2))
+    assert exchange_p(d, Draws(500)).tolist() == randomisation_p(d, Draws(500), lower=True).tolist()

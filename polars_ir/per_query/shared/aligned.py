@@ -131,9 +131,9 @@ class Aligned:
                 return None
         return note_of_structure(others, self.rows if self.table.eager else None)
 
-    def each_system(self, per_query: Any) -> Systems:
-        """The queries of each system, in the order of their ids."""
-        frame = self.rows.collect()
+    def each_system(self, per_query: Any, *others: str) -> Systems:
+        """The measures and slices of each system's queries, and other columns of them, in the order of their ids."""
+        frame = self.rows.select(*self.systems, *map(column_for, self.slices), *self.measures, *others).collect()
         if "run" not in frame.columns:
             return [(None, frame)]
         frame = frame.with_columns(pl.col("run").cast(pl.String))

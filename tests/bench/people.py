@@ -1,0 +1,146 @@
+"""Statistics of a frame with a row per person, beside what one would write in Polars and SciPy for each.
+
+    python tests/bench/people.py                      # a million people, two systems, in no order
+    python tests/bench/people.py --people 100000 1000000 --order sorted
+    POLARS_MAX_THREADS=1 python tests/bench/people.py
+
+Times are of the CPU, the best of three runs, since other work on a machine makes no difference to these. Each statistic
+stands beside the plain way to its main figures: a count of distinct people with means, a join with SciPy's t, or a
+`group_by` of counts, means and variances, with which no interval and no correction come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+import polars_ir as ir
+
+MEASURES = ["nDCG@10", "RR"]
+
+#: Each is run so often.
+RUNS = 3
+
+
+class Frames(NamedTuple):
+    """The values of two systems, below each other and apart, and these with a slice and a day of each person."""
+
+    both: pl.DataFrame
+    new: pl.DataFrame
+    old: pl.DataFrame
+    sliced: pl.DataFrame
+    days: pl.DataFrame
+
+
+def frames(people: int, *, shuffled: bool) -> Frames:
+    """Two systems alike, one of which changes half of the rankings."""
+    source = np.random.default_rng(1)
+    ndcg = np.where(source.random(people) < 0.3, 0, source.beta(0.6, 1.2, people).round(4))
+    changed = np.clip(ndcg + source.normal(0.002, 0.1, people), 0, 1).round(4)
+    rr = 1 / source.integers(1, 11, people)
+    values = {
+        "old": (ndcg, rr),
+        "new": (
+            np.where(source.random(people) < 0.5, ndcg, changed),
+            np.where(source.random(people) < 0.6, rr, 1 / source.integers(1, 11, people)),
+        ),
+    }
+    number = pl.int_range(people, eager=True)
+    rows = pl.concat(
+        pl.select(pl.lit(run).alias("run"), pl.format("user-{}", number.cast(pl.String).str.zfill(8)).alias("query_id"))
+        .with_columns(pl.Series(name, column) for name, column in zip(MEASURES, of_run, strict=True))
+        .with_columns(day=number % 12, country=pl.format("c{}", number.hash(1) % 20))
+        for run, of_run in values.items()
+    )
+    if shuffled:
+        rows = rows.sample(fraction=1, shuffle=True, seed=1)
+    both = rows.select("run", "query_id", *MEASURES)
+    new, old = (both.filter(run=run).drop("run") for run in ("new", "old"))
+    return Frames(both, new, old, rows.drop("day"), rows.drop("country"))
+
+
+def distinct(data: Frames) -> pl.DataFrame:
+    """The means of each system, over people who are counted once."""
+    return data.both.group_by("run").agg(pl.col("query_id").n_unique(), pl.col(MEASURES).mean())
+
+
+def moments(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Counts, means and variances."""
+    spread = pl.col(MEASURES).var().name.suffix(" variance")
+    return rows.group_by("run", *keys).agg(pl.len(), pl.col(MEASURES).mean(), spread)
+
+
+def paired(data: Frames) -> list[tuple[float, ...]]:
+    """The t, its interval, Cohen's d, wins and losses of each measure, of pairs that a join has found."""
+    pairs = data.new.join(data.old, on="query_id", validate="1:1", suffix=" old")
+    found = []
+    for name in MEASURES:
+        after, before = pairs[name].to_numpy(), pairs[f"{name} old"].to_numpy()
+        test, d = stats.ttest_rel(after, before), after - before
+        ends = test.confidence_interval()
+        found.append((test.pvalue, ends.low, ends.high, d.mean() / d.std(ddof=1), (d > 0).sum(), (d < 0).sum()))
+    return found
+
+
+Job = Callable[[Frames], Any]
+
+#: Each statistic with the plain way to its main figures.
+JOBS: dict[str, tuple[Job, Job]] = {
+    "mean": (lambda data: ir.mean(data.both), distinct),
+    "summarize": (lambda data: ir.summarize(data.both), lambda data: (distinct(data), moments(data.both))),
+    "compare": (lambda data: ir.compare(data.both, baseline="old"), paired),
+    "gate": (lambda data: ir.gate(data.new, data.old, MEASURES, max_drop=0.01), paired),
+    "ranks": (lambda data: ir.ranks(data.both), paired),
+    "risk": (lambda data: ir.risk(data.both, "old"), paired),
+    "power": (lambda data: ir.power(data.both, baseline="old", difference=0.01), paired),
+    "worst_slices": (
+        lambda data: ir.worst_slices(data.sliced, "country"),
+        lambda data: moments(data.sliced, "country"),
+    ),
+    "drift": (lambda data: ir.drift(data.days, "day"), lambda data: moments(data.days, "day")),
+}
+
+
+def cpu(job: Job, data: Frames) -> float:
+    """The least CPU time of a job, in seconds, once it is warm."""
+    job(data)
+    least = math.inf
+    for _ in range(RUNS):
+        gc.collect()
+        start = time.process_time()
+        job(data)
+        least = min(least, time.process_time() - start)
+    return least
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--order", choices=["shuffled", "sorted"], default="shuffled")
+    parser.add_argument("--only", nargs="+", choices=JOBS, default=list(JOBS))
+    options = parser.parse_args()
+    print(f"Polars with {pl.thread_pool_size()} threads, rows {options.order}; seconds of CPU")
+    print(f"{'statistic':14}{'people':>12}{'ours':>9}{'plain':>9}{'times':>8}{'exponent':>10}")
+    before: dict[str, tuple[int, float]] = {}
+    for people in options.people:
+        data = frames(people, shuffled=options.order == "shuffled")
+        for name in options.only:
+            ours, plain = (cpu(job, data) for job in JOBS[name])
+            exponent = ""
+            if name in before:
+                people_before, time_before = before[name]
+                exponent = f"{math.log(ours / time_before) / math.log(people / people_before):.2f}"
+            before[name] = people, ours
+            print(f"{name:14}{people:12,}{ours:9.3f}{plain:9.3f}{ours / plain:8.1f}{exponent:>10}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
