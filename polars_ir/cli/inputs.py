@@ -17,7 +17,7 @@ from polars_ir.files import read_qrels, read_run, scan_run
 from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
 from polars_ir.files.finding.file import MAX_RATIO, located
 from polars_ir.files.finding.sources import Limits, names, resolve
-from polars_ir.files.formats import TABLES, FormatName
+from polars_ir.files.formats import BY_EXTENSION, TABLES, FormatName
 from polars_ir.files.formats.record import Typed
 from polars_ir.files.formats.separated import read_table
 from polars_ir.files.readers import read_typed
@@ -127,8 +127,8 @@ def table_of(name: str, **limits: Any) -> pl.DataFrame:
     file, *others = resolve(name, **limits)
     if others:
         raise FileError(f"{name}: a table is in one file here; this stands for {len(others) + 1}.")
-    format = TABLES.get(Path(name).suffix)
-    if format is None:
+    format = BY_EXTENSION.get(Path(name).suffix)
+    if format is None or not format.writer.table:
         raise FileError(f"{name}: unknown ending; tables are read from {', '.join(TABLES)}.")
     reader, max_ratio = format.reader, limits.get("max_ratio", MAX_RATIO)
     with downloaded([file], format, max_ratio) as (local,):

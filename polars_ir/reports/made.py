@@ -22,9 +22,11 @@ def made_of(
     attributes: pl.DataFrame | None,
     n_queries: int,
     options: Reporting,
+    texts: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The versions and options of a report; the files and the command are told by the shell."""
     chosen: dict[str, Any] = {"measures": list(measures), "baseline": baseline, "n_queries": n_queries, **options}
+    given = [name for name, table in texts.items() if table is not None]
     if attributes is not None:
         chosen["by"] = attributes.columns[1:]
     return {
@@ -33,16 +35,16 @@ def made_of(
         "test": "Student's paired t-test, Holm's correction; nothing is drawn at random, so that there is no seed",
         "files": [],
         "command": None,
-        "python": call(chosen),
+        "python": call(chosen, given),
     }
 
 
-def call(options: Mapping[str, Any], runs: str = "runs", qrels: str = "qrels") -> str:
-    """The call that makes a report again."""
+def call(options: Mapping[str, Any], given: Sequence[str]) -> str:
+    """The call that makes a report again, of tables called as its parameters."""
     defaults = {"baseline": None, "n_queries": 200, "missing": "zero", "ties": "doc_id", "judged_only": False}
     named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
-    texts = "".join(f", {name}={value!r}" for name, value in named.items())
-    return f"ir.report({runs}, {qrels}, {options['measures']!r}{texts})"
+    texts = [f"{name}={name}" for name in given] + [f"{name}={value!r}" for name, value in named.items()]
+    return f"ir.report({', '.join(['runs', 'qrels', repr(options['measures']), *texts])})"
 
 
 def _version(package: str) -> str:

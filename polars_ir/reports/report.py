@@ -301,7 +301,7 @@ def reported(
             "cutoffs": _cutoffs(experiment),
             "doubts": doubts_of(experiment.rows, experiment.qrels, systems, measures[0], options),
             "rankings": rankings_of(experiment, texts["documents"], n_queries, options),
-            "made": made_of(measures, baseline, attributes, n_queries, options),
+            "made": made_of(measures, baseline, attributes, n_queries, options, texts),
         }
     return Report(content, _figures(experiment, ids))
 

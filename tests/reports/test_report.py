@@ -209,6 +209,7 @@ def test_hostile_texts_are_texts():
     assert all(line.count("|") in (0, 6, 7) for line in comment.splitlines())
 
 
+@pytest.mark.whole("thirty systems make 435 pairs")
 def test_the_comment_is_short_whatever_it_is_of():
     names = [f"{n:02}{'<' * 500}" for n in range(40)]
     queries = [f"{n}{'&' * 500}" for n in range(12)]
@@ -292,7 +293,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path):
     assert "sandbox" in REPORT._repr_html_()
 
 
-def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys):
+def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monkeypatch):
     runs, qrels = small()
     names = {"qrels.txt": None, **{f"{name}.run": run for name, run in runs.items()}}
     ir.write_qrels(qrels, tmp_path / "qrels.txt")
@@ -305,6 +306,15 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys):
     assert [file["name"] for file in made["files"]] == [*names]
     assert made["files"][0]["sha256"] == sha256((tmp_path / "qrels.txt").read_bytes()).hexdigest()
     assert made["command"] == "polars-ir report qrels.txt a.run b.run -m RR -o report.html"
+    scope: dict = {}
+    with monkeypatch.context() as patch:
+        patch.chdir(tmp_path)
+        exec(made["python"], scope)  # noqa: S102  # what the page tells to run
+    assert scope["report"].figures == np.frombuffer(read(target.read_text(), "figures"), "<f8").tobytes()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d0", "title": "T", "text": "x"}\n')
+    assert main(["report", *files, "-m", "RR", "--documents", str(tmp_path / "corpus.jsonl"), "-o", str(target)]) == 0
+    assert "T x" in json.loads(read(target.read_text(), "content"))["rankings"]["documents"]["text"]
+    capsys.readouterr()
     assert main(["report", *files, "-m", "RR", "--markdown"]) == 0
     assert capsys.readouterr().out.startswith("**<code>a</code> is first by RR")
     assert main(["report", *files]) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
@@ -19,8 +19,17 @@ from polars_ir.errors import OptionError
 from polars_ir.extras import require
 from polars_ir.files.finding.copies import STDIN
 from polars_ir.files.finding.sources import resolve
+from polars_ir.frames.roles import find
 from polars_ir.language.options import options_of
 from polars_ir.reports.report import Report, Reporting, report
+
+#: The calls that read the tables of texts, by the ending of their files; ids stay as they are written.
+READERS = {
+    ".parquet": "pl.read_parquet({})",
+    ".arrow": "pl.read_ipc({})",
+    ".csv": "pl.read_csv({}, infer_schema=False)",
+    ".tsv": "pl.read_csv({}, separator='\\t', infer_schema=False)",
+}
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -53,7 +62,9 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     if options.by and not options.queries:
         raise OptionError("--by names columns of a table of queries, --queries FILE; give both.")
     limits = limits_of(options)
-    queries = queries_of(options, options.by or ()) if options.queries else None
+    queries = None
+    if options.queries:
+        queries = queries_of(options, options.by) if options.by else table_of(options.queries, **limits)
     documents = table_of(options.documents, **limits) if options.documents else None
     qrels = qrels_of(options.qrels, options.qrels_format, **limits)
     runs = systems_of(options.runs, partial(run_of, format=options.format, **limits))
@@ -61,6 +72,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     runs, qrels = alike(runs, qrels)
     made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
     told(made, options, [options.qrels, *options.runs, options.queries, options.documents], options.target)
+    made.content["made"]["python"] = "\n".join(_python(made, options, runs))
     if options.target is not None:
         made.write(options.target)
     if options.markdown:
@@ -68,6 +80,23 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     else:
         say("\n".join(made.content["answers"][0]))
     return pl.DataFrame()
+
+
+def _python(made: Report, options: argparse.Namespace, runs: pl.DataFrame) -> Iterator[str]:
+    """The lines of Python that read the files, and make the report again."""
+    yield from ("import polars as pl", "import polars_ir as ir", "")
+    read = {file: f"ir.read_run({Path(file).name!r})" for file in options.runs}
+    systems = runs[find("run", "run", runs.columns) or "run"].unique(maintain_order=True)
+    if len(systems) == len(read):
+        each = ", ".join(f"{system!r}: {reading}" for system, reading in zip(systems, read.values(), strict=True))
+        yield f"runs = {{{each}}}"
+    else:
+        yield f"runs = pl.concat([{', '.join(read.values())}])"
+    yield f"qrels = ir.read_qrels({Path(options.qrels).name!r})"
+    for name in ("queries", "documents"):
+        if file := getattr(options, name):
+            yield f"{name} = {READERS.get(Path(file).suffix, 'pl.read_ndjson({})').format(repr(Path(file).name))}"
+    yield f"report = {made.content['made']['python']}"
 
 
 def told(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:
