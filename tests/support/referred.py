@@ -1,13 +1,13 @@
-"""The figures of the slow reference (`differential.reference`) for what other tests evaluate."""
+"""The figures of the slow reference (`differential/reference`) for what other tests evaluate."""
 
 from collections.abc import Iterable
 from functools import partial
 
-from differential.reference.catalogue import MEASURES
-from differential.reference.evaluation import evaluate
-from differential.reference.preferences import Groups, Preferred
-from differential.reference.rows import Asked, Collection, Judgment, Options, Retrieved
-from differential.reference.user_models import Continuation, gained_and_read
+from reference.catalogue import MEASURES
+from reference.evaluation import evaluate
+from reference.preferences import Groups, Preferred
+from reference.rows import Asked, Collection, Judgment, Options, Retrieved
+from reference.user_models import Continuation, gained_and_read
 from generated import Qrels, Run
 
 from polars_ir.language.dialects import taken_apart
