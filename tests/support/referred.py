@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from functools import partial
 
+from generated import Qrels, Run
 from reference.catalogue import MEASURES
 from reference.evaluation import evaluate
 from reference.preferences import Groups, Preferred
 from reference.rows import Asked, Collection, Judgment, Options, Retrieved
 from reference.user_models import Continuation, gained_and_read
-from generated import Qrels, Run
 
 from polars_ir.language.dialects import taken_apart
 
