@@ -267,8 +267,10 @@ def test_named_tuples_keep_their_other_fields_and_one_type_of_number():
         ([], "run must be a table (Polars, pandas, Arrow) or nested dicts; got list: []."),
         (
             [("q", "d", 1.0)],
-            "run must be a table (Polars, pandas, Arrow) or nested dicts; got list: [('q', 'd', 1.0)]. "
-            "If it has a list for each query, number them: dict(enumerate(run)).",
+            (
+                "run must be a table (Polars, pandas, Arrow) or nested dicts; got list: [('q', 'd', 1.0)]. "
+                "If it has a list for each query, number them: dict(enumerate(run))."
+            ),
         ),
         (
             [Scored("q", "d", 1.0), ("q", "e", 1.0)],
