@@ -1,39 +1,45 @@
-"""The simulations of notebooks/evidence.md run, and hold in a quick form what the page says."""
+"""The simulations of notebooks/evidence.md run, hold in a quick form what the page says, and have made its tables."""
 
-import re
+from pathlib import Path
 
 import pytest
 
 from tests.bench import evidence
+from tests.bench.figures import TOLD, WRONG, Figure, read, tables
 
 stats = pytest.importorskip("scipy.stats")
+pytest.importorskip("statsmodels")
 
-#: The columns of each part that are shares of wrong verdicts, nominally .05.
-LEVELS = {
-    "risk": slice(2, None),
-    "drift": slice(4, 6),
-    "interleaving": slice(1, None),
-    "clusters": slice(3, None),
-}
+ROOT = Path(__file__).parents[1]
+RESULTS = read(ROOT / "tests/bench/evidence.jsonl")
 
 
-@pytest.mark.parametrize("part", LEVELS)
-@pytest.mark.whole("simulations")
-def test_a_share_of_wrong_verdicts_is_no_higher_than_chance_makes_it(part, capsys, tmp_path):
-    evidence.PARTS[part](tmp_path / "no data", 40)
-    rows = [re.split(r" *\| *", line)[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    shares = [float(cell) for row in rows[2:] for cell in row[LEVELS[part]]]
-    assert shares
-    assert max(shares) <= stats.binom.ppf(1 - 1e-4 / len(shares), 40, evidence.LEVEL) / 40
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(part, marks=[] if part == "effects" else pytest.mark.whole("simulations"))
+        for part in evidence.PARTS
+    ],
+)
+def test_what_is_promised_holds_but_for_chance(part, tmp_path):
+    n = min(evidence.SIZES_OF[evidence.PARTS[part]], key=lambda size: abs(size - 10))
+    figures = list(evidence.PARTS[part](tmp_path / "no data", n, 30))
+    assert figures
+    for figure in figures:
+        least, most = figure.promised
+        spread = 5 * max(figure.error, (0.05 * 0.95 / figure.simulations) ** 0.5)
+        assert least - spread <= figure.share <= most + spread, figure
 
 
-@pytest.mark.whole("simulations")
-def test_intervals_of_slices_and_strata_hold_what_they_should(capsys, tmp_path):
-    for part, columns in (("slices", slice(4, 5)), ("strata", slice(3, 4))):
-        evidence.PARTS[part](tmp_path / "no data", 40)
-        rows = [
-            re.split(r" *\| *", line)[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")
-        ]
-        held = [float(cell) for row in rows[2:] for cell in row[columns] if cell]
-        assert held
-        assert min(held) >= stats.binom.ppf(1e-4, 40, 1 - evidence.LEVEL) / 40
+def test_the_page_has_the_tables_of_the_results():
+    page = (ROOT / "notebooks/evidence.md").read_text()
+    parts = {part for part, _ in RESULTS}
+    assert parts <= set(evidence.PARTS)
+    for part in parts:
+        assert tables(part, evidence.PARTS[part].__doc__, RESULTS).strip() in page, part
+
+
+def test_what_does_not_hold_is_marked():
+    figures = [Figure("gate", "x", promised, 0.2, 0.01, 1000) for promised in (WRONG, TOLD)]
+    assert [figure.holds for figure in figures] == [False, True]
+    assert ".200 (10) **!**" in tables("gates", "", {("gates", 5): figures[:1]})

@@ -91,7 +91,8 @@ def compare(
     finds a difference in .65, .60, .38 and .14 of cases (n = 10, 25, 50, 100). `"auto"` reckons with it where fewer
     than 20 queries are on a side (.00, .00, .37, .13), and `gate(interval="bounded")` always. In a family the tails
     count most: of 19 exponential differences with a mean of 0, Holm's correction of t rejects some in .43, .27, .25 and
-    .11 of cases, and of `"auto"` in .02 or less.
+    .11 of cases, and of `"auto"` in .02 or less. Four real runs with equal means are told apart by t and Holm in .10 of
+    samples of 5 queries and in .08 of 10 by AP, in .06 or less by P@10, R@100 and nDCG@10, and of 25 to 400 queries.
 
     Means are arithmetic, also of measures that `mean` averages otherwise.
 

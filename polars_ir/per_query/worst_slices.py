@@ -57,8 +57,10 @@ def worst_slices(
     makes them, between the lowest and the highest value that the measure can have or, where these are not known, and
     with a baseline, the lowest and the highest seen. p is what is left by the confidence of the interval that ends at
     0. Of slices that are all alike, 20 of 5 or 25 queries or 10 of 10, one was significant in .005 to .061 of 1,000
-    simulations, one all-or-nothing slice among calm ones in .002 (notebooks/evidence.md). Slices of five can only show
-    a loss of nearly all.
+    simulations, one all-or-nothing slice among calm ones in .002 (notebooks/evidence.md). It does not hold where nine
+    tenths of the values are 0 and the others differ: a slice whose few values happen to be low shows too little of the
+    spread, and of 20 slices of 10 or 25 queries, or 8 of 50, one was significant in .09, .26 and .15. Slices of five
+    can only show a loss of nearly all.
 
     The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is what is left
     of the difference if the slices of a column are a sample themselves: times t / (t + v / n), v being the variance

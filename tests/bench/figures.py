@@ -1,0 +1,71 @@
+"""A figure of evidence.py: a simulated share beside what is promised; the tables of such figures, and their file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+LEVEL = 0.05
+
+#: Where a share may be: of wrong verdicts, of intervals that hold, and of what the docstrings or the page say misses.
+WRONG, HOLDS, TOLD = (0.0, LEVEL), (1 - LEVEL, 1.0), (0.0, 1.0)
+
+#: The same of t, all pairs of several real runs, of 5 and 10 queries, which are few for skewed differences: it is told.
+FEW = {5: {WRONG: (0.0, 0.1), HOLDS: (0.9, 1.0)}, 10: {WRONG: (0.0, 0.08), HOLDS: (0.92, 1.0)}}
+
+
+class Figure(NamedTuple):
+    """A simulated share, the range in which it is promised to be, its standard error and the number of simulations."""
+
+    promise: str
+    shape: str
+    promised: tuple[float, float]
+    share: float
+    error: float
+    simulations: int
+
+    @property
+    def holds(self) -> bool:
+        """True where the share is in the range, but for chance."""
+        least, most = self.promised
+        # The error at the nearest end of the range where it is beyond.
+        at = min(max(self.share, least), most)
+        error = max(self.error, (max(at * (1 - at), 0.001) / self.simulations) ** 0.5)
+        return least - 3 * error <= self.share <= most + 3 * error
+
+
+def share(promise: str, shape: str, promised: tuple[float, float], events: Any) -> Figure:
+    """The mean of simulations, in each of which something is so or not; None does not count."""
+    so = pl.Series(events).drop_nulls().cast(pl.Float64)
+    n = max(1, len(so))
+    return Figure(promise, shape, promised, float(so.mean() or 0), float(so.std(ddof=0) or 0) / n**0.5, n)
+
+
+def tables(part: str, what: str, done: dict[tuple[str, int], list[Figure]]) -> str:
+    """The figures of a part in Markdown: a row per promise and shape, with the errors of the last digit."""
+    sizes = [n for name, n in done if name == part]
+    rows: dict[tuple[str, str], dict[int, str]] = {}
+    for n in sizes:
+        for figure in done[part, n]:
+            digits = f"{figure.share:.3f}".replace("0.", ".", 1)
+            mark = "" if figure.promised == TOLD or figure.holds else " **!**"
+            cell = f"{digits} ({max(1, round(1000 * figure.error))}){mark}"
+            promised = "told" if figure.promised == TOLD else "{:g} to {:g}".format(*figure.promised)
+            rows.setdefault((figure.promise, figure.shape), {"promised": promised})[n] = cell
+    heading = f"| promise | of | promised | {' | '.join(f'n = {n}' for n in sizes)} |"
+    lines = [heading, f"|{' --- |' * (len(sizes) + 3)}"]
+    for (promise, shape), cells in rows.items():
+        lines.append(f"| {' | '.join([promise, shape, *(cells.get(key, '') for key in ('promised', *sizes))])} |")
+    return f"\n### {part}\n\n{what}\n\n" + "\n".join(lines)
+
+
+def read(results: Path) -> dict[tuple[str, int], list[Figure]]:
+    """The figures of a file by part and number of queries."""
+    lines = map(json.loads, results.read_text().splitlines()) if results.exists() else ()
+    return {
+        (line["part"], line["n"]): [Figure(*each[:2], tuple(each[2]), *each[3:]) for each in line["figures"]]
+        for line in lines
+    }
