@@ -83,9 +83,9 @@ def drift(
 
     Where the same queries come again, as in a nightly benchmark, each is compared with its own mean over the reference,
     of which only queries with a value in all these buckets are part: their differences vary far less than the queries
-    do, and much smaller drifts show. Student's t is then of the mean difference over the root of the larger variance,
-    that of the means of k buckets, s^2 (1 + 1/k), or that of the differences, with k - 1 degrees of freedom; of fewer
-    than four buckets it is the paired t of the differences.
+    do, and much smaller drifts show. Two tests are then made of the mean difference, and the higher p counts: the
+    paired t of the n differences and, from four buckets of reference on, Student's t of a bucket's mean against their k
+    means, for these queries, with the variance s^2 (1 + 1/k) and k - 1 degrees of freedom.
 
     It tells a bucket whose mean is higher or lower; not one
     in which only the spread changed, nor a slow trend before it has made a difference of its own, and not why: other

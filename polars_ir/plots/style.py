@@ -18,6 +18,7 @@ import polars as pl
 from polars_ir.errors import DataError, OptionError
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.shared.aligned import aligned
+from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures
 
 #: Blue, orange, green, pink and ochre, which the colour-blind can tell apart (CIELAB distances of 14 and more, also for
@@ -63,6 +64,8 @@ def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None)
     """A per-query frame of any kind as a Polars one, and the measures to show."""
     queries = aligned(per_query, measures, by=by, what=f"ir.plots.{chart}")
     frame = queries.table.all_columns().collect()
+    if QUERY in frame.columns:
+        frame = frame.drop("query_id").rename({QUERY: "query_id"})
     return frame.rename({"query_id": queries.table.names["query_id"]}), list(queries.measures)
 
 

@@ -5,6 +5,7 @@ import datetime as dt
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import polars_ir as ir
 from polars_ir.per_query.gate import as_text as gate_text
@@ -165,9 +166,12 @@ def test_drift_pairs_the_queries_of_nights():
     wide = rows.pivot("night", index="query_id", values="AP").drop("query_id").to_numpy()
     means = wide[:, :4].mean(axis=0)
     differences = wide[:, 11] - wide[:, :4].mean(axis=1)
-    variance = max(means.var(ddof=1) * 1.25, differences.var(ddof=1) / 100)
+    of_queries = stats.ttest_1samp(differences, 0)
+    t = differences.mean() / (means.std(ddof=1) * 1.25**0.5)
+    of_nights = 2 * stats.t.sf(abs(t), 3)
     assert last["difference"] == pytest.approx(differences.mean())
-    assert last["statistic"] == pytest.approx(differences.mean() / variance**0.5)
+    assert last["p"] == pytest.approx(max(of_queries.pvalue, of_nights))
+    assert last["statistic"] == pytest.approx(t if of_nights > of_queries.pvalue else of_queries.statistic)
 
 
 def test_drift_of_few_nights_is_the_paired_t_of_the_queries():
@@ -183,3 +187,11 @@ def test_drift_of_few_nights_is_the_paired_t_of_the_queries():
 def test_drift_of_nights_that_share_few_queries_has_no_test():
     rows = _nights(3, 0.0).filter((pl.col("night") < 2) | (pl.col("query_id") < 3))
     assert rows.ir.drift("night", reference=2)["note"][-1].startswith("3 queries of all these buckets; a test needs 5")
+
+
+def test_a_chart_over_nights_draws_what_drift_finds():
+    plots = pytest.importorskip("polars_ir.plots")
+    chart = plots.series(PER_QUERY, "date", "RR")
+    expected = PER_QUERY.ir.drift("date", "RR")
+    drawn = pl.DataFrame(chart.data).sort("run", "bucket")
+    assert drawn["mean"].to_list() == expected.sort("run", "bucket")["mean"].to_list()

@@ -164,21 +164,26 @@ def against_groups(group: Floats, others: Sequence[Floats]) -> dict[str, Any]:
 def against_own(values: Floats, others: Floats) -> dict[str, Any]:
     """The mean difference of queries from their own means over other buckets, a column each, with Student's t.
 
-    Its variance is that of the buckets' means, s^2 (1 + 1/k), or that of the differences over their number, if larger;
-    with fewer than four buckets, the latter.
+    The less sure of two tests: of the n differences, with n - 1 degrees of freedom, and, from four buckets on, of k
+    buckets' means, with the variance s^2 (1 + 1/k) and k - 1 degrees.
     """
     from scipy import stats
 
     n, k = others.shape
     differences = values - others.mean(axis=1)
     figures = {"mean": float(values.mean()), "rest_mean": float(others.mean()), "difference": float(differences.mean())}
-    variance, degrees = float(differences.var(ddof=1)) / n, n - 1
+    spreads = [(float(differences.var(ddof=1)) / n, n - 1)]
     if k >= LEAST_BUCKETS:
-        variance, degrees = max(variance, float(others.mean(axis=0).var(ddof=1)) * (1 + 1 / k)), k - 1
-    if not variance:
+        spreads.append((float(others.mean(axis=0).var(ddof=1)) * (1 + 1 / k), k - 1))
+    found = []
+    for variance, degrees in spreads:
+        if variance:
+            t = figures["difference"] / math.sqrt(variance)
+            found.append((2 * float(stats.t.sf(abs(t), degrees)), t))
+    if not found:
         return {**figures, "statistic": None, "p": None, "note": "all differences are the same"}
-    t = figures["difference"] / math.sqrt(variance)
-    return {**figures, "statistic": t, "p": 2 * float(stats.t.sf(abs(t), degrees)), "note": None}
+    p, t = max(found)
+    return {**figures, "statistic": t, "p": p, "note": None}
 
 
 def shrinkage(groups: Sequence[Floats]) -> Sequence[float | None]:
