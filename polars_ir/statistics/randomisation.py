@@ -8,12 +8,18 @@ observed is one of the cases, and no p is 0.
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+
+from polars_ir.errors import Fix, warn
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +34,10 @@ ROUNDING = 100 * float(np.finfo(np.float64).eps)
 LIMIT, LEAST_ALIKE = 10_000, 1_000
 
 
+#: The seconds from which on draws are told of, and those of the first, which show it.
+LONG, SHOWING = 60.0, 1.0
+
+
 class Draws(NamedTuple):
     """The number of random rearrangements or samples, and the seed of the generator that draws them."""
 
@@ -37,8 +47,30 @@ class Draws(NamedTuple):
     def parts(self, step: int) -> Iterator[tuple[np.random.Generator, int]]:
         """The generator and a number to draw, no more than `step` at once, until all are drawn."""
         generator, step = np.random.default_rng(self.seed), max(1, step)
-        for start in range(0, self.resamples, step):
+        for start in _told(range(0, self.resamples, step)):
             yield generator, min(step, self.resamples - start)
+
+
+def _told(parts: range) -> Iterator[int]:
+    """The parts as they are taken; if the first show that the rest takes more than `LONG`, it warns, with a bar.
+
+    The bar is on stderr, if that is a terminal and tqdm is installed.
+    """
+    began, rest, left = time.monotonic(), iter(parts), 0.0
+    for done, part in enumerate(rest, 1):
+        yield part
+        taken = time.monotonic() - began
+        if taken >= SHOWING:
+            left = taken / done * (len(parts) - done)
+            break
+    if left > LONG:
+        advice = "Take fewer resamples, or a test and an interval that draw nothing, such as 't'"
+        warn(f"these draws take some {math.ceil(left / 60)} minutes.", fix=Fix(advice))
+        if sys.stderr.isatty() and find_spec("tqdm"):
+            from tqdm import tqdm  # type: ignore[import-untyped]  # it brings no types
+
+            rest = iter(tqdm(rest, total=len(parts), initial=done, unit=" parts", leave=False))
+    yield from rest
 
 
 def randomisation_p(differences: Floats, draws: Draws, *, lower: bool = False) -> Floats:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import polars_ir as ir
 from polars_ir.statistics import randomisation
 from polars_ir.statistics.randomisation import (
     Draws,
@@ -182,3 +183,11 @@ def test_of_many_queries_exchange_has_its_normal_limit():
 def test_few_queries_exchange_as_they_are_drawn():
     d = np.random.default_rng(2).normal(0, 1, (200, 2))
     assert exchange_p(d, Draws(500)).tolist() == randomisation_p(d, Draws(500), lower=True).tolist()
+
+
+def test_draws_that_take_more_than_a_minute_are_told_of(monkeypatch):
+    expected = [rows for _, rows in Draws(10).parts(3)]
+    monkeypatch.setattr(randomisation, "SHOWING", 0.0)
+    monkeypatch.setattr(randomisation, "LONG", -1.0)
+    with pytest.warns(ir.IRWarning, match=r"these draws take some \d+ minutes. Take fewer resamples, or a test"):
+        assert [rows for _, rows in Draws(10).parts(3)] == expected == [3, 3, 3, 1]
