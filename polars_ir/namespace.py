@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir import fusion, per_query, reports, runs, tables
-from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, warn
+from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, quoted, warn
 from polars_ir.extras import require
 from polars_ir.language import measures
 from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
@@ -170,7 +170,8 @@ class PlotNamespace(Bound):
         from polars_ir import plots
 
         if name not in plots.__all__:
-            raise AttributeError(f".ir.plot has no chart {name!r}.{nearest(name, plots.__all__)}")
+            near, charts = nearest(name, plots.__all__), quoted(plots.__all__)
+            raise AttributeError(f".ir.plot has no chart {name!r}.{near} It has {charts}.")
         chart: Callable[..., Any] = bound(getattr(plots, name)).__get__(self)
         return chart
 

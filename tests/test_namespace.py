@@ -154,7 +154,7 @@ def test_charts_are_listed_and_the_nearest_is_named():
     plots = pytest.importorskip("polars_ir.plots", exc_type=ImportError)
     assert dir(PER_QUERY.ir.plot) == plots.__all__
     assert all(name in repr(PER_QUERY.ir.plot) for name in plots.__all__)
-    with pytest.raises(AttributeError, match=r"\.ir\.plot has no chart 'forrest'\. Did you mean 'forest'"):
+    with pytest.raises(AttributeError, match=r"\.ir\.plot has no chart 'forrest'\. Did you mean 'forest'\? It has"):
         _ = PER_QUERY.ir.plot.forrest
 
 

@@ -231,6 +231,8 @@ def add_output(command: argparse.ArgumentParser) -> None:
 def _table(name: str) -> Path:
     """The path of a table; its ending is looked at now, not after the evaluation."""
     path = Path(name)
+    if "://" in name:
+        raise argparse.ArgumentTypeError(f"{name}: URLs are only read; write a file, and copy it there")
     if path.suffix not in ENDINGS:
         raise argparse.ArgumentTypeError(f"{name}: unknown ending; a result can be written as {', '.join(ENDINGS)}")
     return path

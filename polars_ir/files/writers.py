@@ -9,6 +9,7 @@ shortest decimals of a Float32, and Float64 the nearest numbers to Decimals of u
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, Unpack
@@ -16,6 +17,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 import polars as pl
 
 from polars_ir.errors import (
+    Code,
     DataError,
     FileError,
     Fix,
@@ -39,6 +41,9 @@ from polars_ir.language.options import Option, Value, one_of, or_none, takes
 
 #: In bytes, as all usual file systems have it.
 LONGEST_NAME = 255
+
+#: The beginning of a URL; no drive of Windows is called by two letters.
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 #: A path that gives each system a file.
 EACH = "runs/{run}.run"
@@ -218,6 +223,9 @@ def check_path(path: object) -> None:
     """Raise an `InputTypeError` for what is no path, and a `FileError` for one that no file can have."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise InputTypeError(f"must be the path of a file; got {type(path).__name__}: {path!r:.80}.", about="path")
+    if URL.match(os.fspath(path)):
+        fix = Fix("Polars writes a table there", Code(f"frame.write_parquet({os.fspath(path)!r}, storage_options=...)"))
+        raise FileError.of_file(path, "URLs are only read.", fix=fix)
     if "\0" in os.fspath(path) or not is_text(os.fspath(path)):
         raise FileError.of_file(path, "no file can have this name: it has a NUL, or is no text.")
 

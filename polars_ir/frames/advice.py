@@ -37,6 +37,9 @@ def lacking(
 ) -> ColumnError:
     """The error for a missing column. Distances or grades renamed to scores would be ranked by, the worst first."""
     error = ColumnError.missing(table, role, accepted, columns, spare)
+    if table == "per_query" and not spare:
+        fix = Fix("Give what evaluate returned, a row for each query, and not its means")
+        return ColumnError(error.says, about=table, fix=fix)
     if role != "score":
         return error
     distance = next((name for name in spare if fold(name).endswith(("distance", "distances", "dist"))), None)

@@ -72,6 +72,17 @@ MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of|\")")
 HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
 
 
+#: The line that makes a table of what another package keeps on disks or on a cluster.
+ELSEWHERE = {
+    "deltalake": "pl.scan_delta({})",
+    "pyiceberg": "pl.scan_iceberg({})",
+    "lancedb": "{}.to_polars()",
+    "dask": "{}.compute()",
+    "dask_expr": "{}.compute()",
+    "ray": "{}.to_pandas()",
+}
+
+
 def to_polars(table: str, value: object, *, column: str) -> Frame:
     """Any table as a Polars frame; what names no column for its values, such as nested dicts, has them in `column`.
 
@@ -106,7 +117,9 @@ def give_back(result: Frame, like: object) -> Any:
             return result.lazy()
     frame = result.collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
     is_polars = isinstance(first, pl.DataFrame)
-    return _to_pandas(frame) if not is_polars and (is_pandas(first) or is_pandas_series(first)) else frame
+    if is_polars or not (is_pandas(first) or is_pandas_series(first)):
+        return frame
+    return _to_pandas(frame, of_arrow=_is_of_arrow(first))
 
 
 def collected(
@@ -163,11 +176,24 @@ def _on_a_cluster(table: str, _value: Any, _column: str) -> Frame:
     raise InputTypeError("is a Spark frame.", about=table, fix=fix)
 
 
-def _to_pandas(frame: pl.DataFrame) -> Any:
+def _elsewhere(table: str, value: Any, _column: str) -> Frame:
+    kind = type(value)
+    fix = Fix("Make it one", Code(ELSEWHERE[_package(value)].format(table)))
+    raise InputTypeError(f"must be a table here; got a {kind.__name__} of {_package(value)}.", about=table, fix=fix)
+
+
+def _package(value: object) -> str:
+    """The package of a value's class."""
+    return type(value).__module__.partition(".")[0]
+
+
+def _to_pandas(frame: pl.DataFrame, *, of_arrow: bool = False) -> Any:
     # Ids of UInt64 and Int64 meet in Int128, which pandas does not have.
     wide = {name: frame[name] for name, dtype in frame.schema.items() if dtype == pl.Int128}
     casts = {name: ids.cast(pl.UInt64 if (ids >= 0).all() else pl.Int64) for name, ids in wide.items()}
     found = frame.with_columns(**casts)
+    if of_arrow:
+        return found.to_pandas(use_pyarrow_extension_array=True)
     table = found.to_pandas()
     # Integers beside a null become floats in pandas, which do not hold all ids.
     for ids in found.select(cs.integer()):
@@ -209,6 +235,12 @@ def is_arrow(value: object) -> bool:
 def is_pandas(value: object) -> bool:
     """True of a pandas frame."""
     return _is_a(value, "pandas", "DataFrame")
+
+
+def _is_of_arrow(value: Any) -> bool:
+    """True of a frame, or a Series, of pandas whose columns all are Arrow's."""
+    dtypes = [value.dtype] if is_pandas_series(value) else list(value.dtypes)
+    return bool(dtypes) and all(hasattr(dtype, "pyarrow_dtype") for dtype in dtypes)
 
 
 def is_pandas_series(value: object) -> bool:
@@ -368,6 +400,7 @@ KINDS = (
     Kind(is_pandas, from_pandas),
     Kind(is_pandas_series, from_series, is_table=False),
     Kind(lambda value: type(value).__module__.startswith("pyspark"), _on_a_cluster, is_table=False),
+    Kind(lambda value: _package(value) in ELSEWHERE, _elsewhere, is_table=False),
     Kind(is_arrow_dataset, scan_arrow_dataset),
     Kind(is_arrow_stream, scan_arrow_stream),
     Kind(is_arrow, from_arrow),

@@ -31,6 +31,7 @@ from polars_ir.language.names import Measured, Measures, resolve, sql_names
 from polars_ir.language.options import takes
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.pooled import told_of_pooled
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
 
 
@@ -60,7 +61,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: 
     -----
     IRWarning
         For a result that is probably not the one that was meant: ids that never match, a run that answers fewer than
-        half of the queries, grades that no measure finds relevant, NaN. Of a LazyFrame the first comes when the plan
+        half of the queries, grades that no measure finds relevant, NaN, days or tenants that are pooled into one
+        ranking, days without judgments. Of a LazyFrame the first comes when the plan
         is run, in whichever way, and so does the second if a measure reads the number of retrieved documents; grades
         are warned of where the judgments are in memory, and NaN is not.
 
@@ -139,7 +141,7 @@ def _planned(
         warn_of_grades(judgments, measured)
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
-    marks = marks_of(pair, needs) if pair.qrels else {}
+    marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
     result = grouped(ranked, pair, measured, options["undefined"], marks)
     if options["bounds"]:
         result = grouped_with_bounds(result, relation, pair, measured, needs.ties)
@@ -156,6 +158,8 @@ def _planned(
         result = strictly(result, pair, missing=options["missing"])
     if options["provenance"]:
         result = _with_provenance(result, pair, measured, {**options, "ties": needs.ties})
+    if len(pair.run.columns) > len(pair.run.names):
+        result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
     columns = {"query_id": pair.run.names["query_id"]}
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured)

@@ -171,9 +171,10 @@ def interleaving(
     share = (wins_b + n_ties / 2) / max(wins_a + wins_b + n_ties, 1)
     p, (low, high) = binomial(queries_b, queries_a + queries_b)
     ends = (pl.lit(value, pl.Float64).alias(name) for name, value in (("low", low), ("high", high), ("p", p)))
-    note = f"queries are clusters of {cluster!r}"
     if cluster is None:
         note = note_of_structure(set(columns) - {query}, rows.select(pl.col(query).alias("query_id")))
+    else:
+        note = f"queries are clusters of {cluster!r}"
     said = pl.lit(note, pl.String).alias("note")
     return give_back(found.with_columns(pl.lit(share).alias("preference_b"), *queries_won, *ends, said), log)
 

@@ -21,6 +21,7 @@ from polars_ir.frames.roles import fold
 from polars_ir.frames.table import Table
 from polars_ir.language.measure import CATALOG, Call
 from polars_ir.language.names import Measured
+from polars_ir.runs.pooled import pooled, warn_of_pooled
 
 #: Columns that are made and dropped on the way: whether the run retrieved a judged document of a query, and whether it
 #: answered it. Of tables in memory the judgments may be those of relevant documents: `retrieves_judged` reads all.
@@ -55,8 +56,8 @@ def warned(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, mi
     if not (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, measures)
     _warn_of_marks(result, pair, missing=missing)
-    for mark in (HITS, ANSWERED):
-        if mark in result.columns:
+    for mark in result.columns:
+        if mark.startswith("polars_ir: "):
             result.drop_in_place(mark)
     # A sum is NaN if a value is, or where values are infinite both ways.
     for values in result:
@@ -147,6 +148,8 @@ def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
     """Warn of systems that share nothing with the judgments, or answer few queries."""
     if pair.qrels is None:
         return
+    if len(pair.run.columns) > len(pair.run.names):
+        warn_of_pooled(pair.run, [name for name in pair.run.columns if pooled(name) in result.columns], result)
     if pair.qrels.by:
         _warn_of_no_judgments(pair.run, pair.qrels)
     systems = _without_hits(result, pair)

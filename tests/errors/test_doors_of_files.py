@@ -331,6 +331,7 @@ OF_PROGRAMS: dict[str, Callable[[Path], object]] = {
     "no tag": lambda folder: tag_of(folder / "short.run"),
     "a tag that is no text": lambda folder: ir.write_run(pl.DataFrame(TABLES["run"]), folder / "b.run", tag="\ud800"),
     "no path to write": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), 3),
+    "a URL to write to": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), "s3://bucket/a.run"),
     "a NUL in a path": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), "a\0.run"),
     "no format to write": lambda folder: ir.write_run(pl.DataFrame(TABLES["run"]), folder / "a", format="letor"),
     "nothing to write": lambda folder: ir.write_run(pl.DataFrame(TABLES["run"]).head(0), folder / "b.run"),

@@ -607,3 +607,11 @@ def test_a_p_without_a_range_has_a_reason_for_being_null():
     for options, missing in (({}, "p and no auto interval"), ({"interval": "t"}, "p")):
         row = compare(some, test="auto", **options).row(0, named=True)
         assert (row["p"], row["note"]) == (None, f"there is no {missing} {why}")
+
+
+def test_a_table_in_the_place_of_measures_and_means_in_that_of_queries_say_what_is_wanted():
+    per_query = pl.DataFrame({"query_id": ["a", "b"], "AP": [0.1, 0.4]})
+    with pytest.raises(ir.IRError, match=r"got a table\. .* in a dict: ir\.compare\(\{'a': per_query, 'b': other\}\)"):
+        per_query.ir.compare(per_query)
+    with pytest.raises(ir.IRError, match="a row for each query, and not its means"):
+        per_query.ir.mean().ir.summarize()

@@ -50,10 +50,8 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
         source, keys, names = _of_rows(table, attributes, option), table.keys, [attributes.name]
     else:
         if isinstance(attributes, Mapping) and isinstance(next(iter(attributes.values()), None), SCALARS):
-            ids, values = ([*part] for part in (attributes, attributes.values()))
-            attributes = pl.DataFrame(
-                [pl.Series("query_id", ids, strict=False), pl.Series(option, values, strict=False)]
-            )
+            columns = {"query_id": attributes, option: attributes.values()}
+            attributes = pl.DataFrame([pl.Series(name, [*part], strict=False) for name, part in columns.items()])
         source, keys, names = _of_frame(table, to_polars(option, attributes, column="value"), option)
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}

@@ -51,6 +51,9 @@ def measures_of(table: Table, measures: Measures = None, *, without: Collection[
         raise _no_measure(table, left_out)
     if measures is None:
         return numbers
+    if hasattr(type(measures), "columns"):
+        fix = Fix("Give the frames of several systems in a dict", Code("ir.compare({'a': per_query, 'b': other})"))
+        raise MeasureError("must be names of measures; got a table.", about="measures", fix=fix)
     names: dict[str, None] = {}
     for measure in listed(measures):
         if isinstance(measure, str) and measure in numbers:

@@ -111,7 +111,7 @@ Test = Literal["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap", "t
 
 #: Tests by the names that other tools have for them.
 TESTS_ELSEWHERE = {
-    **dict.fromkeys(("ttest", "t-test", "paired-t", "student"), "t"),
+    **dict.fromkeys(("ttest", "t-test", "ttest_rel", "paired-t", "paired t-test", "student"), "t"),
     **dict.fromkeys(("fisher", "permutation", "randomization"), "randomisation"),
     "wilcox": "wilcoxon",
 }
