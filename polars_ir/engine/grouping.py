@@ -8,7 +8,7 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.engine import tuning
-from polars_ir.engine.bounds import Judging, judgings, with_bounds
+from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import reads_only_relevant
 from polars_ir.engine.pair import Pair
@@ -25,20 +25,23 @@ def grouped_with_bounds(
     pair: Pair,
     measures: Sequence[Measured],
     ties: Ties,
+    undefined: float | None,
 ) -> pl.LazyFrame:
     """The result with the lowest and highest values of the measures, each under the judgings it calls for."""
     judged: dict[Judging, list[Measured]] = {}
     for measure in measures:
         for judging in judgings(measure.call):
-            judged.setdefault(judging, []).append(measure)
+            # Where no unjudged document is relevant, these have the values that they have.
+            if not (judging == NONE_RELEVANT and undefined == 0 and reads_only_relevant(measure)):
+                judged.setdefault(judging, []).append(measure)
     keys, values = _ranking_keys(relation, pair), []
     by = pair.qrels.by if pair.qrels else pair.run.by
     for judging, of_judging in judged.items():
         frame = reordered(judging.applied(relation, keys, by), pair.keys, ties)
-        if RANKING in keys and all(map(reads_only_relevant, of_judging)):
+        if relevant_only := RANKING in keys and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.
-        values.append(grouped(frame, pair, of_judging, 0.0))
+        values.append(grouped(frame, pair, of_judging, 0.0, relevant_only=relevant_only))
     return with_bounds(result, values, pair.run.keys)
 
 
@@ -48,8 +51,13 @@ def grouped(
     measures: Sequence[Measured],
     undefined: float | None,
     marks: Mapping[str, pl.Expr] | None = None,
+    *,
+    relevant_only: bool = False,
 ) -> pl.LazyFrame:
-    """A row per system and query, with the measures and, as marks, whether something is true of any of its rows."""
+    """A row per system and query, with the measures and, as marks, whether something is true of any of its rows.
+
+    With `relevant_only` the relation holds no more than measures that read only relevant documents need.
+    """
     expressions = {measure.name: measure.expression for measure in measures}
     others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
     keys = _ranking_keys(relation, pair)
@@ -59,7 +67,8 @@ def grouped(
     if (
         RANKING in keys
         and pair.rows >= tuning.TUNING.apart
-        and 0 < len(apart := [each.name for each in measures if reads_only_relevant(each)]) < len(measures)
+        and not relevant_only
+        and (apart := [each.name for each in measures if reads_only_relevant(each)])
     ):
         # Measures that read only relevant documents have all they need in the rows of these.
         of_all = (expression for name, expression in expressions.items() if name not in apart)

@@ -62,6 +62,10 @@ class Judgments:
         ids = pieces.ids(rows, keys)
         queries = ids.unique(maintain_order=True)
         query = pieces.spread(numbers_of(ids, queries))
+        if len(pieces.starts) > len(queries):
+            # So the relation stands by ranking, too, and is grouped without a hash of each row.
+            order = in_order(query)
+            rows, query = rows[order], query[order]
         if relevant_only:
             of_each = rows.select(query.alias(RANKING), *per).to_struct() if per else query
             kept = (rows["relevance"] > 0) | of_each.is_first_distinct()
@@ -346,7 +350,7 @@ def _rows(
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
     """The ranking, the judgment and the line of each row of the relation, as in `relate_by_number`.
 
-    A row for each judgment of each system, then one for each unjudged row of the run that is kept.
+    A row for each judgment of each system and one for each unjudged row of the run that is kept; then by ranking.
     """
     n_queries, n_judgments = max(len(judgments.queries), 1), judgments.rows.height
     judgment, ranking, of_hits = row_numbers(n_judgments), judgments.query, hits["judgment"]
@@ -366,4 +370,13 @@ def _rows(
         ranking = ranking.clone().append(run.ranking[kept.filter(others)])
         judgment = judgment.append(filled(None, int(others.sum())))
         line = line.append(others.arg_true())
+        # Rows in the order of their rankings are grouped without a hash of each, and they are grouped more than once.
+        order = in_order(ranking)
+        ranking, judgment, line = ranking[order], judgment[order], line[order]
     return ranking, judgment, line
+
+
+def in_order(numbers: pl.Series) -> pl.Series:
+    """The rows by their numbers, equal ones as they stand."""
+    rows = pl.DataFrame({"number": numbers, "row": row_numbers(len(numbers))})
+    return rows.sort("number", maintain_order=True)["row"]

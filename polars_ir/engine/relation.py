@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.as_plan import Way, is_small, plan_relation
-from polars_ir.engine.in_memory import Judgments, relate_by_number, starts_of
+from polars_ir.engine.in_memory import Judgments, Pieces, relate_by_number
 from polars_ir.engine.labelled import labelled_relation
 from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.pair import Pair, is_searched, pair_up, search_duplicates, systems_of
@@ -136,10 +136,13 @@ def _plan_of_few(run: Table, counting: Plan, judgments: Judgments) -> Plan:
     limits = tuning.TUNING
     if run.rows < limits.counted:
         return Plan("by number", f"all is in memory, and the run has fewer than {limits.counted:,} rows")
-    if not _stands_together(run):
+    length, of_query = _rows_together(run), judgments.rows.height / max(len(judgments.queries), 1)
+    if length < limits.together:
         return counting._replace(reason=f"{counting.reason}, and the rows of a query do not stand together")
     # Rows that stand together by query are numbered without a look at each, and ranked without a sort.
-    if judgments.rows.height < limits.numbered * len(judgments.queries) and run.rows >= limits.streaming_rows:
+    if length <= limits.short * of_query:
+        return Plan("by number", f"all is in memory, and a ranking has {limits.short} rows or fewer for each judgment")
+    if of_query < limits.numbered and run.rows >= limits.streaming_rows:
         return counting._replace(reason=f"{counting.reason}, and the run has {limits.streaming_rows:,} rows or more")
     return Plan("by number", "all is in memory, and the rows of a query stand together")
 
@@ -160,10 +163,10 @@ def _judgments(pair: Pair, needs: Needs) -> Judgments | None:
     return pair.kept(("numbers", made, needs.relevant_only), numbered)
 
 
-def _stands_together(run: Table) -> bool:
-    """True if the rows of a query mostly stand together, by the first rows."""
-    first = run.select("query_id").head(10_000).collect(engine="in-memory").to_series()
-    return 4 * starts_of(first).len() <= first.len()
+def _rows_together(run: Table) -> float:
+    """The number of rows of a ranking that stand together, on average, by the first rows."""
+    first = run.select(*run.keys).head(10_000).collect(engine="in-memory")
+    return first.height / max(len(Pieces.of(first, run.keys).starts), 1)
 
 
 def _paired(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, Needs]:

@@ -21,6 +21,13 @@ class Tuning:
     #: rows than `counted` always.
     numbered: int = 8
 
+    #: Rows of a ranking that stand together, on average, from which the rows of a query are said to do so.
+    together: int = 4
+
+    #: Rows of a ranking for each judgment of its query, up to which it is faster to number them all than to count, in
+    #: runs of any size whose queries stand together: counting joins nearly as many rows as there are.
+    short: int = 32
+
     #: Rows of a run that are searched for duplicates whole. Of a larger one, one in `sampled` of the ids is, which
     #: takes a twentieth of the time of an evaluation in memory and a quarter of that of a scan (all would take two
     #: thirds), and the documents whose judgments are read, which costs nothing; `validate` searches all.

@@ -142,9 +142,10 @@ def _planned(
     by_grade = needs.kind.by_document and needs.ties in ("best", "worst")
     ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
-    result = grouped(ranked, pair, measured, options["undefined"], marks)
+    undefined = options["undefined"]
+    result = grouped(ranked, pair, measured, undefined, marks, relevant_only=needs.relevant_only)
     if options["bounds"]:
-        result = grouped_with_bounds(result, relation, pair, measured, needs.ties)
+        result = grouped_with_bounds(result, relation, pair, measured, needs.ties, undefined)
     # Judgments of a day are those of the systems that were run on it.
     parts = pair.run.keys[:-1] if pair.qrels and pair.qrels.by else []
     if options["missing"] == "skip" or parts:

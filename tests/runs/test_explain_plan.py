@@ -11,7 +11,7 @@ RUN = pl.DataFrame({"query_id": ["a", "b"] * 4, "doc_id": [f"d{i}" for i in rang
 QRELS = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["d0", "d1"], "relevance": [1, 1]})
 TWO = pl.concat([QRELS.with_columns(subtopic=pl.lit(name)) for name in "xy"])
 
-LARGE = {"counted": 0, "streaming_rows": 0, "numbered": 2}
+LARGE = {"counted": 0, "streaming_rows": 0, "numbered": 2, "short": 0}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,20 @@ LARGE = {"counted": 0, "streaming_rows": 0, "numbered": 2}
             LARGE,
             "by counting: judgments of relevant documents a query: 1, fewer than 24, and the run",
         ),
-        (RUN.sort("query_id"), QRELS, {}, {"counted": 0}, "by number: all is in memory, and the rows of a query stand"),
+        (
+            RUN.sort("query_id"),
+            QRELS,
+            {},
+            {"counted": 0, "short": 0},
+            "by number: all is in memory, and the rows of a query stand",
+        ),
+        (
+            RUN.sort("query_id"),
+            QRELS,
+            {},
+            {**LARGE, "short": 4},
+            "by number: all is in memory, and a ranking has 4 rows or fewer for each judgment",
+        ),
         (RUN, QRELS, {}, {**LARGE, "deep": 1}, "by number: all is in memory, and judgments of relevant"),
         (RUN, QRELS, {"judged_only": True}, LARGE, "by number: all is in memory, and unjudged documents are taken out"),
         (
