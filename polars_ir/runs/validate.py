@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, systems_of
+from polars_ir.engine.prefilter import among
 from polars_ir.engine.ranking import DOCUMENT, reordered
 from polars_ir.engine.relation import relate
 from polars_ir.errors import SHOWN, DtypeError, option
@@ -66,7 +67,8 @@ def validate(run: Any, qrels: Any) -> SameKind:
     repeated_qrels, sound_qrels = _sound(qrels_side, wrong_qrels_row(), DOCUMENT)
     # Whatever is judged, whatever is at the top, and a row of each ranking.
     read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
-    relation = relate(Pair(sound_run, sound_qrels), Needs(unjudged=True)).filter(read)
+    needs = Needs(unjudged=True, columns=frozenset({*sound_run.keys, *READ}), whole=False)
+    relation = relate(Pair(sound_run, sound_qrels), needs).filter(read)
     eager = run_side.eager and qrels_side.eager
     if eager:
         # Several findings read it, each of which would make it anew.
@@ -152,6 +154,8 @@ def _rows(run: Table, qrels: Table, repeated_run: pl.Expr, repeated_qrels: pl.Ex
 
 def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
     retrieved, judged = run.select(*run.keys).unique(), qrels.select("query_id").unique()
+    if run.eager and qrels.eager:
+        retrieved, judged = (ids.collect(engine="in-memory").lazy() for ids in (retrieved, judged))
     is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
     expected = systems_of(run).join(judged, how="cross") if "run" in run.keys else judged
     absent = pl.col("there").is_null()
@@ -200,9 +204,17 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
 
     Or with accents as one character (NFC), which others write as two (NFD).
     """
-    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)).unique() for table in (run, qrels))
-    composed = pl.col(role).str.normalize("NFC")
-    stripped = composed.str.strip_chars().str.to_lowercase().str.replace(r"\.0$", "").str.replace(r"^0+(\d)", "$1")
+    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)) for table in (run, qrels))
+    # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
+    plain = run.eager and qrels.eager and all(map(_is_ascii, (run_ids, judged_ids)))
+    composed = pl.col(role) if plain else pl.col(role).str.normalize("NFC")
+    stripped = composed.str.strip_chars().str.to_lowercase().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
+    judged_ids = judged_ids.unique()
+    if role == "query_id":
+        run_ids = run_ids.unique()  # there are few of these, and many documents
+    if run.eager and qrels.eager and not _any_alike(run_ids, judged_ids.with_columns(alike=stripped), stripped):
+        run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
+    run_ids = run_ids.unique()
     unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
     pairs = alone.join(unmatched.unique("alike"), on="alike", how="left")
@@ -216,9 +228,30 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
     )
 
 
+def _is_ascii(ids: pl.LazyFrame) -> bool:
+    """True for ids in memory without a character of several bytes."""
+    each = pl.all().str.len_bytes() == pl.all().str.len_chars()
+    return bool(ids.select(each.all()).collect(engine="in-memory").item())
+
+
+def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
+    """True if an id of the run in memory that is none of the qrels is `alike` one of them, stripped.
+
+    Mostly none is; to know it takes a third of the time that it takes to say how many there are, and of how many.
+    """
+    judged = judged_ids.collect(engine="in-memory")
+    rows = run_ids.with_columns(alike=stripped).filter(among(["alike"], judged.select("alike")))
+    role, _ = judged.columns
+    alone = rows.join(judged.lazy().select(role), on=role, how="anti")
+    alike = alone.join(judged.lazy().select("alike"), on="alike", how="semi")
+    return not alike.head(1).collect(engine="in-memory").is_empty()
+
+
 def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
     keys = run.keys
     tied = pl.len().over(*keys, "score") > 1
+    if run.eager and not may_repeat(run.select(*keys, "score")):
+        tied = pl.lit(False)
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
     # Only judged documents in a tie that begins in the top move a value.
     judged, in_top = pl.col("relevance").is_not_null(), (pl.col("n_tied") > 1) & (pl.col("n_higher") < DEPTH)

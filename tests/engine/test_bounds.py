@@ -9,6 +9,7 @@ from generated import collection, collections, every_measure, qrels_frame, run_f
 from hypothesis import given
 from polars.testing import assert_frame_equal
 from suite import examples
+from tuned import tune
 
 import polars_ir as ir
 
@@ -211,6 +212,18 @@ def test_where_a_higher_grade_has_a_lower_gain_the_documents_beside_the_cutoff_a
         value, low, high = bounds(ir.dcg(k=2, gains=gains), run, judged, ties="best")
         assert (value, low) == (1.0, pytest.approx(everything))
         assert high == pytest.approx(above)
+
+
+@pytest.mark.parametrize("undefined", [0.0, None])
+def test_measures_that_are_grouped_apart_have_the_same_bounds(undefined, monkeypatch):
+    run, qrels = collection(5)
+    options = {"bounds": True, "undefined": undefined}
+    for measures in (["nDCG@5", "AP", "R@3"], ["nDCG@5", "bpref"]):
+        found = []
+        for apart in (0, 10**9):
+            tune(monkeypatch, apart=apart)
+            found.append(ir.evaluate(run, qrels, measures, **options))
+        assert_frame_equal(*found, check_exact=True)
 
 
 def test_a_text_has_no_bounds():
