@@ -195,3 +195,18 @@ def test_a_chart_over_nights_draws_what_drift_finds():
     expected = PER_QUERY.ir.drift("date", "RR")
     drawn = pl.DataFrame(chart.data).sort("run", "bucket")
     assert drawn["mean"].to_list() == expected.sort("run", "bucket")["mean"].to_list()
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_weights_and_clusters_of_other_frames_are_of_the_queries_of_each_night(numbers):
+    query = pl.col("query_id")
+    ids = query.str.slice(1).cast(pl.Int64) if numbers else query
+    frame = PER_QUERY.with_columns(query_id=ids)
+    weights = PYDOCS.queries.select(query_id=ids, asked=pl.col("text").str.len_chars())
+    expected = each_night(lambda night: night.ir.mean(weights=weights), frame)
+    assert_frame_equal(frame.ir.mean(by="date", weights=weights), expected, check_exact=True)
+    assert_frame_equal(frame.lazy().ir.mean(by="date", weights=weights).collect(), expected, check_exact=True)
+    of_queries = PYDOCS.queries.select("category", query_id=ids)
+    summaries = each_night(lambda night: night.ir.summarize(cluster=of_queries), frame).sort("measure", "date", "run")
+    found = frame.ir.summarize(by="date", cluster=of_queries).sort("measure", "date", "run")
+    assert_frame_equal(found, summaries, check_exact=True)

@@ -17,6 +17,7 @@ from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates
 from polars_ir.frames.table import Table
+from polars_ir.per_query.shared.keys import QUERY
 
 #: Values of a dict by query.
 SCALARS = (str, int, float, date, type(None))
@@ -62,7 +63,8 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
         check_duplicates(option, values, keys, table.names)
         source = values.lazy()
     else:
-        rules.append(Rule(pl.len().over(table.keys) > 1, f"with several values of {option}", "Give each query one."))
+        once = Rule(pl.len().over(keys) > 1, f"with several values of {option}", "Give each query one.")
+        source = table.checked(once, rows=source)
     return table.checked(*rules, rows=rows.join(source, on=keys, how="left"), names=_shown(names)), names
 
 
@@ -141,8 +143,10 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
             about=option,
             fix=Fix("Keep those of one", _of_one(option, columns["run"], frame)),
         )
+    # Where rows have ids of their own, the query is in another column.
+    on = {role: QUERY if role == "query_id" and QUERY in table.dtypes else role for role in columns}
     keys = [
-        pl.col(name).cast(_joinable(table, role, option, name, schema[name]), strict=False).alias(role)
+        pl.col(name).cast(_joinable(table, on[role], option, name, schema[name]), strict=False).alias(on[role])
         for role, name in columns.items()
     ]
     names = [name for name in schema if name not in columns.values()]
@@ -151,7 +155,7 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
             f"has no column beside {', '.join(map(repr, columns.values()))} to take values from.", about=option
         )
     source = frame.lazy().select(*keys, *(pl.col(name).alias(column_for(name)) for name in names))
-    return source, list(columns), names
+    return source, list(on.values()), names
 
 
 def _of_one(option: str, run: str, frame: Frame) -> Code:
