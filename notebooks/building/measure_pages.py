@@ -70,10 +70,12 @@ def page(spec: Spec, drawn: str, names: frozenset[str]) -> str:
 
 
 def searched(spec: Spec) -> str:
-    """Entries of the index: the names of a measure here and in other tools, alone and with a cutoff."""
+    """Entries of the index: the names of a measure here and in other tools, alone, with a cutoff, and as words."""
     elsewhere = (name for text in spec.also.values() for name, _ in SPELLING.findall(text))
     names = [spec.name, spec.function.__name__, *elsewhere]
+    words = [name.replace("_", " ") for name in names if "_" in name]
     names += [f"{name}@k" for name in names] if spec.at == "k" else []
+    names += words
     return index_entries({name.lower(): name for name in reversed(names)}.values())
 
 

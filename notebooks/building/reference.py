@@ -74,6 +74,7 @@ SEARCHED = {
     "power": ("sample size",),
     "from_lists": ("RAG", "lists of documents"),
     "fuse": ("reciprocal rank fusion", "hybrid search"),
+    "deduplicate": ("duplicates", "MaxP"),
     "ranks": ("leaderboard",),
     "table": ("LaTeX", "publication table"),
     "validate": ("data quality", "missing judgments"),
