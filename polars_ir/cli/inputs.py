@@ -176,9 +176,9 @@ def progress(items: Sequence[T], unit: str) -> Iterable[T]:
 def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
     """The figures of runs, each per query; one run after the other, so that only one is in memory."""
     measures = [measure.expression for measure in measures_of(options.measure)]
-    # --by makes slices of the means, in the shell.
-    taken = options_of(Evaluating).keys() - {"by"}
-    evaluating: Any = {name: value for name, value in vars(options).items() if name in taken}
+    # In the shell --by makes slices of the means, and --key is the other.
+    given = {**vars(options), "by": vars(options).get("key")}
+    evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 
     def figures(name: str) -> pl.DataFrame:
         run, judged = alike(run_or_plan_of(name, options.format, **limits_of(options)), qrels)

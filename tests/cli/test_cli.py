@@ -630,3 +630,31 @@ def test_a_test_has_the_names_of_other_tools_in_the_shell(tmp_path, capsys):
         assert main(["compare", *files, "--test", test, "--json"]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
+
+
+def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
+    run = pl.DataFrame(
+        {
+            "day": ["mon", "mon", "tue", "tue"],
+            "query_id": ["q1", "q2", "q1", "q2"],
+            "doc_id": ["d1", "d9", "d1", "d2"],
+            "score": [1.0] * 4,
+        }
+    )
+    qrels = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
+    run.write_parquet(tmp_path / "run.parquet")
+    qrels.write_parquet(tmp_path / "qrels.parquet")
+    evaluating = ["evaluate", *(str(tmp_path / f"{name}.parquet") for name in ("qrels", "run")), "-m", "AP"]
+    assert main([*evaluating, "--key", "day", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["day"], row["AP"]) for row in rows] == [("mon", 0.5), ("tue", 1.0)]
+    figures = tmp_path / "figures.parquet"
+    assert main([*evaluating, "--key", "day", "-q", "-o", str(figures)]) == 0
+    assert pl.read_parquet(figures).drop("run", "provenance", "query_hash").columns == ["day", "query_id", "AP"]
+    assert "has no column 'night', which --key says" in failing([*evaluating, "--key", "night"], capsys)
+    gating = ["gate", str(figures), str(figures), "-m", "AP", "--json"]
+    capsys.readouterr()
+    assert main([*gating, "--by", "day"]) == 3
+    assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["mon", "tue"]
+    assert main(gating) == 3
+    assert json.loads(capsys.readouterr().out)["measures"][0]["n_queries"] == 2

@@ -16,7 +16,7 @@ from polars_ir.cli.parser import (
     add_output,
     add_per_query,
 )
-from polars_ir.errors import OptionError
+from polars_ir.errors import OptionError, known_as
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
@@ -31,6 +31,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_judged_runs(command)
     add_measures(command, required=True)
     add_per_query(command)
+    key = "a column of the runs that tells rankings apart, such as date: a row per value; repeat"
+    command.add_argument("--key", action="append", metavar="COLUMN", help=key)
     by = "means per value of a column of --queries; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
     command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
@@ -51,20 +53,23 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     # A file that knows its types says how it was made.
     options.provenance |= options.per_query and options.output is not None and options.output.suffix in TYPED
     qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
-    per_query = figures_of(options.runs, qrels, options)
+    with known_as(by="--key"):
+        per_query = figures_of(options.runs, qrels, options)
     if options.per_query:
         return per_query
     if queries is None:
-        return mean(per_query)
+        return mean(per_query, by=options.key)
     per_query, queries = alike(per_query, queries)
     query = find("queries", "query_id", queries.columns)
     by, weights = (names and queries.select(query, *names) for names in (options.by, options.weights))
-    return mean(per_query, by=by, weights=weights)
+    return mean(per_query, by=options.key or by, weights=weights)
 
 
 def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
     """The table that --by and --weights name columns of; None without them."""
     columns = [*(options.by or ()), *(options.weights or ())]
+    if options.by and options.key:
+        raise OptionError("--by and --key make rows in two ways; leave one of them out.")
     if columns and options.per_query:
         raise OptionError("--by and --weights are of means; leave out --per-query.")
     if bool(columns) != bool(options.queries):
