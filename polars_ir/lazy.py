@@ -8,7 +8,7 @@ package, which `tests/support/stubs.py` writes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -33,6 +33,10 @@ class LazyPackage(ModuleType):
             self.__getattr__(name)
         else:
             super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        """A package by its name: cloudpickle does so by itself for no subclass of a module."""
+        return import_module, (self.__name__,)
 
     def __dir__(self) -> list[str]:
         """The public names, also those that `import *` leaves out."""

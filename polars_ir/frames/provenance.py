@@ -16,7 +16,6 @@ import polars as pl
 
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table
-from polars_ir.version import __version__
 
 #: The place of the hash in the text of a plan, which comes to it when the plan is run.
 DIGEST = "{}"
@@ -31,6 +30,8 @@ def with_provenance(
     read: Collection[str],
 ) -> pl.LazyFrame:
     """The result with columns of what it was `made` with, and of each query's rows, in which `read` counts, too."""
+    from polars_ir.version import __version__  # it reads the metadata of installed packages
+
     plan = digest if isinstance(digest, pl.LazyFrame) else None
     text = json.dumps({"polars_ir": __version__, **made, "judgments": digest if plan is None else DIGEST})
     if plan is None:

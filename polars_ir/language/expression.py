@@ -5,8 +5,7 @@ Conventions: expressions that are made of it are Polars' own again; so are measu
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -18,8 +17,14 @@ class MeasureExpression(pl.Expr):
     which another process may not know, are pickled as expressions.
     """
 
+    def __new__(cls, *pickled: Any) -> Self:
+        """The expression that was pickled."""
+        return _read(*pickled) if pickled else super().__new__(cls)
+
     def __repr__(self) -> str:
-        return self.meta.output_name(raise_if_undetermined=False) or ", ".join(name for _, name in _named(self))
+        from polars_ir.language.names import members
+
+        return ", ".join(str(each.meta.output_name(raise_if_undetermined=False)) for each in members(self))
 
     def __str__(self) -> str:
         return repr(self)
@@ -33,24 +38,29 @@ class MeasureExpression(pl.Expr):
         renamed.__class__ = type(self)
         return renamed
 
-    def __reduce__(self) -> tuple[Callable[..., pl.Expr], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type[MeasureExpression], tuple[Any, ...]]:
+        # Caches that hash this know how to hash a class, and not a function.
         from polars_ir.errors import MeasureError
 
         try:
-            return read, tuple(_named(self))
+            return MeasureExpression, tuple(_named(self))
         except MeasureError:
-            return pl.Expr.deserialize, (self.meta.serialize(),)
+            return MeasureExpression, (bytes(self.meta.serialize()),)
 
-    def __reduce_ex__(self, _protocol: object) -> tuple[Callable[..., pl.Expr], tuple[Any, ...]]:
+    def __reduce_ex__(self, _protocol: object) -> tuple[type[MeasureExpression], tuple[Any, ...]]:
         return self.__reduce__()
 
 
-def read(*measures: tuple[str, str]) -> pl.Expr:
-    """The expression of measures by their names, and by those of their columns."""
+def _read(*pickled: Any) -> Any:
+    """The expression of measures by their names and those of their columns, or as it was written whole."""
     from polars_ir.language.measure import together
     from polars_ir.language.names import parse
 
-    by_name = ((parse(name), column) for name, column in measures)
+    if isinstance(pickled[0], bytes):
+        whole = pl.Expr.deserialize(pickled[0])
+        whole.__class__ = MeasureExpression
+        return whole
+    by_name = ((parse(name), column) for name, column in pickled)
     expressions = [found if found.meta.output_name() == column else found.alias(column) for found, column in by_name]
     return expressions[0] if len(expressions) == 1 else together(expressions)
 

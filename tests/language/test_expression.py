@@ -44,6 +44,7 @@ def test_a_measure_of_ones_own_is_sent_whole():
         return ir.rank.min()
 
     measure = own()
+    assert repr(measure) == "Own"
     del ir.CATALOG["Own"]
     assert isinstance(measure, MeasureExpression)
     assert pickle.loads(pickle.dumps(measure)).meta == measure.meta  # noqa: S301
