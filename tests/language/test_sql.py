@@ -54,6 +54,7 @@ def drawn(spec: Spec) -> st.SearchStrategy[dict[str, object]]:
     return st.fixed_dictionaries({}, optional=values)
 
 
+@pytest.mark.whole("each measure", quick=12)
 @pytest.mark.parametrize("spec", CATALOG.values(), ids=lambda spec: spec.name)
 def test_every_measure_is_read_back_from_either_name_of_it(spec):
     @settings(max_examples=5, deadline=None)

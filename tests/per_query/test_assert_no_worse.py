@@ -56,6 +56,7 @@ def test_a_message_says_what_is_wrong():
         ir.assert_no_worse(NEW, OLD, "nDCG@10", inconclusive="skip")
 
 
+@pytest.mark.whole("a process of its own")
 def test_pytest_shows_the_whole_verdict(tmp_path):
     NEW.write_parquet(tmp_path / "new.parquet")
     OLD.write_parquet(tmp_path / "old.parquet")
@@ -140,6 +141,7 @@ def test_a_project_without_the_table_is_told(gate, tmp_path, capsys):
     assert gate("--thresholds", str(tmp_path / "nowhere.toml")) == 2
 
 
+@pytest.mark.whole("a process of its own")
 def test_a_first_gate_imports_neither_statsmodels_nor_pandas():
     code = (
         "import sys, polars_ir as ir; d = ir.datasets.load('pydocs'); e = ir.evaluate(d.runs, d.qrels, 'P@5')\n"
