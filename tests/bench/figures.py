@@ -28,6 +28,12 @@ class Figure(NamedTuple):
     simulations: int
 
     @property
+    def visible_error(self) -> float:
+        """The standard error; where all simulations agree, and it would be 0, that of one more which does not."""
+        one = 1 / (self.simulations + 2)
+        return max(self.error, (one * (1 - one) / self.simulations) ** 0.5 if self.share in (0, 1) else 0)
+
+    @property
     def holds(self) -> bool:
         """True where the share is in the range, but for chance."""
         least, most = self.promised
@@ -52,7 +58,7 @@ def tables(part: str, what: str, done: dict[tuple[str, int], list[Figure]]) -> s
         for figure in done[part, n]:
             digits = f"{figure.share:.3f}".replace("0.", ".", 1)
             mark = "" if figure.promised == TOLD or figure.holds else " **!**"
-            cell = f"{digits} ({max(1, round(1000 * figure.error))}){mark}"
+            cell = f"{digits} ({max(1, round(1000 * figure.visible_error))}){mark}"
             promised = "told" if figure.promised == TOLD else "{:g} to {:g}".format(*figure.promised)
             rows.setdefault((figure.promise, figure.shape), {"promised": promised})[n] = cell
     heading = f"| promise | of | promised | {' | '.join(f'n = {n}' for n in sizes)} |"
