@@ -148,10 +148,10 @@ def _planned(
         result = grouped_with_bounds(result, relation, pair, measured, needs.ties, undefined)
     # Judgments of a day are those of the systems that were run on it.
     parts = pair.run.keys[:-1] if pair.qrels and pair.qrels.by else []
-    if options["missing"] == "skip" or parts:
+    answers, kept = options["missing"] == "skip", "polars_ir: kept"
+    if answers or parts:
         # The run itself says which queries it answers: a condensed list can be empty. A semi-join with an empty run, or
         # a filter rewritten as one, would skip the guard on the qrels.
-        answers, kept = options["missing"] == "skip", "polars_ir: kept"
         there = pair.run.select(*pair.run.keys).unique() if answers else systems_of(pair.run, parts)
         there, on = there.with_columns(pl.lit(True).alias(kept)), pair.run.keys if answers else parts
         result = result.join(there, on=on, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
