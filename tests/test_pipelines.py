@@ -90,5 +90,6 @@ def test_a_plan_is_sent_and_a_method_is_not_found_where_nothing_imports_us():
     run, qrels = pl.LazyFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), {"q": {"d": 1}}
     plan = ir.evaluate(run, qrels, "RR")
     assert b"polars_ir" in cloudpickle.dumps(lambda: ir.evaluate(run, qrels, "RR"))
-    assert b"polars_ir" not in cloudpickle.dumps(lambda frame: frame.ir.mean())
+    # A function of no file, whose path could have our name.
+    assert b"polars_ir" not in cloudpickle.dumps(eval("lambda frame: frame.ir.mean()", {}))  # noqa: S307  # our own
     assert pickle.loads(pickle.dumps(plan)).collect()["RR"].item() == 1  # noqa: S301  # our own
