@@ -20,6 +20,10 @@ VALUES = {
     "deep": (0, 2, 4, 24, 10**9),
     # Judgments a query from which on large tables in memory are put together by numbers.
     "numbered": (0, 2, 8, 10**9),
+    # Rows of a ranking that stand together from which on they are said to.
+    "together": (0, 4, 10**9),
+    # Rows of a ranking for each judgment up to which they are numbered.
+    "short": (0, 1, 32, 10**9),
     # Rows from which on those without a judgment are left out before a join.
     "prefiltered": (0, 20, 10**9),
     # Rows up to which a run is searched for duplicates whole.
@@ -39,7 +43,7 @@ VALUES = {
 
 #: With these a run in memory is taken for a large one with few judgments, which draws of each would seldom make it.
 OF_LARGE_RUNS = {
-    **dict.fromkeys(["small", "searched_rows", "counted", "streaming_rows", "sparse"], 0),
+    **dict.fromkeys(["small", "short", "searched_rows", "counted", "streaming_rows", "sparse"], 0),
     **dict.fromkeys(["deep", "numbered"], 10**9),
 }
 
