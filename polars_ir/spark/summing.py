@@ -97,9 +97,9 @@ def summarize(
 
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
     """A summary by the core, with all queries of a system in one partition."""
+    check_spark("per_query", per_query)
     from pyspark.sql import functions as F  # noqa: N812
 
-    check_spark("per_query", per_query)
     for option in ("by", "weights"):
         if not isinstance(options[option], str | list | tuple | None):
             query = find("per_query", "query_id", per_query.columns) or "query_id"
