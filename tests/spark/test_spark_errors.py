@@ -338,8 +338,12 @@ def threads(rows):  # noqa: ARG001  # what a summary is made of
 
 @pytest.mark.skipif("POLARS_MAX_THREADS" in os.environ, reason="somebody else has chosen")
 def test_polars_has_as_many_threads_as_a_task_has_cores(to_spark):
+    from pyspark.sql import functions as F  # noqa: N812
+
     task = Summary(threads, {}, tables.arrow_schema(threads(RUN)))
-    assert {row.n for row in tasks.in_tasks(to_spark(RUN), task).collect()} == {1}
+    run = to_spark(RUN)
+    packed = run.select(F.struct(*run.columns).alias(tasks.RUN))
+    assert {row.n for row in tasks.in_tasks(packed, task).collect()} == {1}
 
 
 def test_a_local_run_is_told_where_to_go():
