@@ -92,7 +92,9 @@ def of_figures(case: Case, run: Any, qrels: Any) -> Iterator[str]:
 
 def of_errors(case: Case, run: Any, qrels: Any, wrong: Wrong) -> Iterator[str]:
     """The differences for wrong rows: every way to a figure is to end in an error that tells of them."""
-    if not (wrong.is_read or tables.is_searched(case.collection, case.tables, case.thresholds)):
+    judged_only = case.options.judged_only
+    searched = tables.is_searched(case.collection, case.tables, case.thresholds, judged_only=judged_only)
+    if not (wrong.is_read or searched):
         return
     # Of a dict of systems the first that is wrong is told.
     count = "" if case.tables.by_system and wrong.table == "run" else f"{wrong.count} row"

@@ -149,8 +149,16 @@ def is_planned(tables: Tables) -> bool:
     return tables.mixed or tables.run in ("lazy", "scan")
 
 
-def is_searched(collection: Collection, tables: Tables, thresholds: Mapping[str, int]) -> bool:
-    """True if a run is searched for duplicates whole; a plan may leave that out where nothing relevant is retrieved."""
+def is_searched(
+    collection: Collection, tables: Tables, thresholds: Mapping[str, int], *, judged_only: bool = False
+) -> bool:
+    """True if a run is searched for duplicates whole.
+
+    A plan may leave that out where nothing relevant is retrieved, and of documents without judgments, where these are
+    taken out.
+    """
+    if is_planned(tables) and judged_only:
+        return False
     relevant = {(judgment.query, judgment.document) for judgment in collection.judgments if (judgment.grade or 0) > 0}
     if is_planned(tables) and relevant.isdisjoint((row.query, row.document) for row in collection.run):
         return False

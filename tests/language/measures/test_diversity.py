@@ -19,7 +19,7 @@ import polars_ir as ir
 #: Sums of a few terms in another order.
 EXACT = {"rel": 1e-12, "abs": 1e-12}
 
-WEB2013 = Path(__file__).parents[3] / "shared/data/web2013/qrels.ndeval.txt.gz"
+WEB2013 = Path(__file__).resolve().parents[4] / "shared/data/web2013/qrels.ndeval.txt.gz"
 
 NOVELTY = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP")
 ALL = (*NOVELTY, "AP_IA", "P_IA", "StRecall")

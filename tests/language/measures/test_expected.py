@@ -19,7 +19,7 @@ from suite import examples
 import polars_ir as ir
 from polars_ir.language.ties import is_weights, with_weights
 
-ROBUST03 = Path(__file__).resolve().parents[3] / "shared" / "data" / "robust03"
+ROBUST03 = Path(__file__).resolve().parents[4] / "shared" / "data" / "robust03"
 
 #: The expectation of every measure that has one, with the measure's defaults.
 EXPECTED = {name: partial(spec.expected, **spec.parameters) for name, spec in ir.CATALOG.items() if spec.expected}
