@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from polars_ir.per_query.assert_no_worse import BEYOND
+
 #: How systems are told apart, in words.
 TEST = "paired t-test, Holm's correction for {family}, level 0.05"
 
@@ -66,9 +68,16 @@ def verdict(rows: Rows | None, name: Callable[[str], str] = str) -> str | None:
     """The sentence on a change, by the rows of `gate`; None where there are none."""
     if rows is None:
         return None
-    of = {kind: [name(row["measure"]) for row in rows_of(rows, verdict=kind)] for kind in ("worse", "inconclusive")}
-    if of["worse"]:
-        return f"The change is worse: {_listed(of['worse'])} drop{'s' * (len(of['worse']) == 1)} more than allowed."
+    kinds = ("worse", BEYOND, "inconclusive")
+    of = {kind: [name(row["measure"]) for row in rows_of(rows, verdict=kind)] for kind in kinds}
+    refused = []
+    if worse := of["worse"]:
+        refused.append(f"The change is worse: {_listed(worse)} drop{'s' * (len(worse) == 1)} more than allowed.")
+    if short := of[BEYOND]:
+        verb, floor = ("misses", "its floor") if len(short) == 1 else ("miss", "their floors")
+        refused.append(f"The change may not ship: {_listed(short)} {verb} {floor}.")
+    if refused:
+        return " ".join(refused)
     if of["inconclusive"]:
         return (
             f"These queries can not tell whether the change may ship: {_listed(of['inconclusive'])} may drop too far."

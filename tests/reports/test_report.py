@@ -337,3 +337,12 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
         assert (content["rankings"] is None) == (not by)
         assert [file["name"] for file in content["made"]["files"]][:2] == [f"new{ending}", f"old{ending}"]
     assert "does not ship" in capsys.readouterr().out
+    figures = [str(tmp_path / f"{name}.parquet") for name in ("new", "old")]
+    short = ["--max-drop", "0.99", "--floor", "RR=0.99", "--report", str(target)]
+    assert main(["gate", *figures, "-m", "RR", *short]) == 1
+    says = json.loads(read(target.read_text(), "content"))["verdict"]
+    assert says == "The change may not ship: RR misses its floor."
+    target.unlink()
+    assert main(["gate", *figures, "-m", "RR", "--by", "date", "--report", str(target)]) == 2
+    assert "leave --by out" in capsys.readouterr().err
+    assert not target.exists()

@@ -70,12 +70,14 @@ def ends(text: str) -> tuple[str, tuple[float, float]]:
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """The verdict on a change."""
+    if options.report is not None and options.by:
+        raise OptionError("--report is of one verdict on each measure; leave --by out.")
     if options.thresholds is not None:
         read_thresholds(options)
     if not options.measure:
         needed = "gate needs a measure to judge by: -m, or measures in the file of --thresholds"
         raise OptionError(f"{needed}; polars-ir gate --help tells more.")
-    files = options.new, options.old
+    files, qrels = (options.new, options.old), None
     if options.qrels is None:
         new, old = (per_query_of(file, **limits_of(options)) for file in files)
     else:
@@ -100,7 +102,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     )
     verdict = with_floors(verdict, _by_name("floor", options.floor or []), ranges)
     if options.report is not None:
-        _write_report(verdict, new, old, options)
+        _write_report(verdict, new, old, qrels, options)
     return verdict
 
 
@@ -155,14 +157,15 @@ def _by_name(option: str, values: list[Any]) -> dict[str, Any]:
     return dict(values)
 
 
-def _write_report(verdict: pl.DataFrame, new: pl.DataFrame, old: pl.DataFrame, options: argparse.Namespace) -> None:
+def _write_report(
+    verdict: pl.DataFrame, new: pl.DataFrame, old: pl.DataFrame, qrels: pl.DataFrame | None, options: argparse.Namespace
+) -> None:
     """Write the page of a change, whose two systems are called new and old."""
     from polars_ir.cli.commands.report import told
     from polars_ir.reports.report import report_of_change
 
-    files, qrels = [options.new, options.old], None
-    if options.qrels is not None:
-        qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
+    files = [options.new, options.old]
+    if qrels is not None:
         runs = [alike(run_of(file, options.format, **limits_of(options)), qrels) for file in files]
         (new, qrels), (old, _) = runs
     made = report_of_change(new, old, qrels, verdict)
