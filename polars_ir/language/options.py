@@ -141,6 +141,11 @@ def columns(of: str) -> Value[list[str]]:
     )
 
 
+def each_once(names: str | Iterable[str] | None) -> list[str]:
+    """The columns that such a value names, each once."""
+    return [names] if isinstance(names, str) else list(dict.fromkeys(names or ()))
+
+
 def anything() -> Value[Any]:
     """Any value: the function itself checks it."""
     return Value("anything", lambda _: True)

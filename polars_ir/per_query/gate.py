@@ -28,7 +28,7 @@ from polars_ir.errors import (
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.table import Table, may_repeat, per_query_table
-from polars_ir.language.options import check, not_negative, takes
+from polars_ir.language.options import check, each_once, not_negative, takes
 from polars_ir.per_query.shared.aligned import Scores, scores_of, systems_of
 from polars_ir.per_query.shared.keys import keys_found, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
@@ -128,7 +128,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
-    cluster, by = options["cluster"], [options["by"]] if isinstance(options["by"], str) else options["by"] or []
+    cluster, by = options["cluster"], each_once(options["by"])
     after, measures = _of_one_system("new", new, measures, cluster, by)
     before, of_old = _of_one_system("old", old, measures, cluster, by)
     its_range = ranges_of(measures, options["ranges"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import polars as pl
 
@@ -20,12 +20,6 @@ from polars_ir.per_query.shared.measures import Measures, measures_of
 ALWAYS = ("low", "high")
 
 
-@overload
-def long(per_query: pl.LazyFrame, measures: Measures = ..., *, run: str | None = ...) -> pl.LazyFrame: ...
-@overload
-def long(per_query: pl.DataFrame, measures: Measures = ..., *, run: str | None = ...) -> pl.DataFrame: ...
-@overload
-def long(per_query: Any, measures: Measures = ..., *, run: str | None = ...) -> Any: ...
 @takes()
 def long(per_query: Any, measures: Measures = None, *, run: str | None = None) -> SameKind:
     """The figures with a row for each query and measure, which stores and dashboards keep.

@@ -28,7 +28,7 @@ from polars_ir.frames.provenance import digest_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.language.measure import CATALOG, of_part, spec_of
 from polars_ir.language.names import Measured, Measures, resolve, sql_names
-from polars_ir.language.options import takes
+from polars_ir.language.options import each_once, takes
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
@@ -114,7 +114,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     if judges is not None and judged_only:
         says = f"condenses one list for all judges; it does not go with {option('judges')}."
         raise OptionError(says, about=option("judged_only", True))
-    by = [options["by"]] if isinstance(options["by"], str) else list(dict.fromkeys(options["by"] or ()))
+    by = each_once(options["by"])
     of_call: Any = {"ties": ties, "judges": judges, "judged_only": judged_only, "unjudged": options["bounds"], "by": by}
     needs = needs_of(measured, **of_call)
     if needs.kind.refuses:

@@ -109,6 +109,8 @@ def test_a_gate_by_nights_has_a_row_for_each_as_alone():
         new, old = (_side(run).filter(date=day).drop("date") for run in ("tfidf", "bm25"))
         alone.append(ir.gate(new, old, ["RR", "nDCG@10"], max_drop=0.1).select(pl.lit(day).alias("date"), pl.all()))
     assert_frame_equal(verdict, pl.concat(alone), check_exact=True)
+    twice = ir.gate(_side("tfidf"), _side("bm25"), ["RR", "nDCG@10"], max_drop=0.1, by=["date", "date"])
+    assert_frame_equal(twice, verdict, check_exact=True)
     assert gate_text(verdict).startswith("2026-11-01 RR: inconclusive")
 
 

@@ -50,10 +50,11 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
             says = f"must have one type in both frames; {name!r} is {dtype} in {first} and {other} in {second}."
             raise DtypeError(says, about=option("by"), fix="Cast one")
     shared = values[0].join(values[1], on=by, how="semi").sort(by)
+    rows = {role: _rows_of_parts(table, by) for role, table in sides.items()}
     parts = []
-    for part in shared.iter_rows(named=True):
-        of_part = {role: table.made_of(_rows_of(table, part)) for role, table in sides.items()}
-        parts.append((part, of_part))
+    for part in shared.iter_rows():
+        of_part = {role: table.made_of(rows[role][part]) for role, table in sides.items()}
+        parts.append((dict(zip(by, part, strict=True)), of_part))
     lone = pl.concat(values).group_by(by).len().filter(len=1).sort(by)
     if parts and lone.height:
         some = "; ".join(", ".join(map(str, row)) for row in lone.select(by).head(SHOWN).rows())
@@ -64,9 +65,9 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
     return parts
 
 
-def _rows_of(table: Table, part: Mapping[str, Any]) -> pl.DataFrame:
-    """The rows with some values."""
-    return table.all_columns().filter(pl.col(name) == value for name, value in part.items()).collect()
+def _rows_of_parts(table: Table, by: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """The rows of each of the values of some columns."""
+    return table.all_columns().collect().partition_by(by, as_dict=True, maintain_order=True)
 
 
 def with_keys(table: Table, keys: Sequence[str]) -> Table:
