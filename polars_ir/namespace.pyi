@@ -567,7 +567,7 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Preferences fulfilled by pair: the mean over pairs of documents of the share of judges the run agrees with."""
     def provenance(self) -> dict[str, Any]:
-        """How the figures of a per-query frame were made."""
+        """The options, the judgments and the version by which the figures of a per-query frame were made."""
     def q_measure(
         self,
         qrels: Any = None,

@@ -6,7 +6,7 @@ import os
 
 
 class Fork:
-    """What happened: `used` is true once a function was called, `happened` in a fork of such a process."""
+    """The state of the process: `used` is true once a function was called, `happened` in a fork of such a process."""
 
     used = False
     happened = False

@@ -1,4 +1,4 @@
-"""How a per-query frame was made, in two columns of text: one for all of its rows, and one of each query's own rows.
+"""The origin of a per-query frame, in two columns of text: one for all of its rows, and one of each query's own rows.
 
 Conventions: the hash of judgments is the same for the same ids and grades in any order and on any machine, and stays so
 in other versions of Polars, whose own hashes do not: another hash is an alarm. The hash of a query is by Polars, since

@@ -249,7 +249,7 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
 
 
 def elsewhere(name: str) -> str:
-    """What is to be known of a name that is of no measure here, but of some elsewhere; nothing of others.
+    """The note on a name that is of no measure here, but of some elsewhere; nothing of others.
 
     >>> elsewhere("Novelty")[:28], elsewhere("ndcg")
     ('is a measure of a catalogue:', '')

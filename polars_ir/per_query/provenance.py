@@ -1,4 +1,4 @@
-"""How the figures of a per-query frame were made, and whether those that are compared were made alike."""
+"""The origin of the figures of a per-query frame, and whether those that are compared were made alike."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTED = ("polars_ir",)
 
 @takes()
 def provenance(per_query: Any) -> dict[str, Any]:
-    """How the figures of a per-query frame were made.
+    """The options, the judgments and the version by which the figures of a per-query frame were made.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _of_file(path: Path) -> dict[str, Any]:
 
 
 def _read(text: object) -> dict[str, Any] | None:
-    """What a text tells; None for one that `evaluate` did not write."""
+    """The entries of a text; None for one that `evaluate` did not write."""
     try:
         made = json.loads(str(text))
     except ValueError:
@@ -126,7 +126,7 @@ def _read(text: object) -> dict[str, Any] | None:
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """What two evaluations differ in, of what the values of some measures depend on; nothing for none."""
+    """The differences between two evaluations, of what the values of some measures depend on; nothing for none."""
     ours, theirs = ({canonical_name(name): of for name, of in made["measures"].items()} for made in (one, other))
     names = [name for name in map(canonical_name, measures) if name in ours and name in theirs]
     pairs = {name: (one.get(name), other.get(name)) for name in one if name not in (*NOTED, "measures")}

@@ -134,7 +134,7 @@ def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any
 
 
 def _notes(scores: Scores, measure: str, pair: tuple[int, int]) -> list[str]:
-    """What there is to say of the queries of a row."""
+    """The note on the queries of a row."""
     return [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]
 
 

@@ -1,4 +1,4 @@
-"""What to doubt of a report: the findings of `validate` on each system, and the bounds of unjudged documents."""
+"""The doubts about a report: the findings of `validate` on each system, and the bounds of unjudged documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a report was made: the versions, the options, and the calls that make it again."""
+"""The origin of a report: the versions, the options, and the calls that make it again."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Report:
 
 
 class Experiment(NamedTuple):
-    """What a report is made of: figures and, unless only these are known, the runs and the judgments behind them.
+    """The material of a report: figures and, unless only these are known, the runs and the judgments behind them.
 
     `counts` are the columns of `per_query` with the number of retrieved documents and the share of unjudged ones in the
     top 10, `cutoffs` those of the first measure at several cutoffs.

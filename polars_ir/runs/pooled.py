@@ -13,8 +13,8 @@ from polars_ir.frames.roles import fold
 from polars_ir.frames.table import Table
 
 #: Names of what tells rankings apart; dates do under any name.
-OF_TIME = frozenset({"date", "day", "ds", "month", "night", "time", "timestamp", "week", "year"})
-PARTS = OF_TIME | {"batch", "collection", "corpus", "dataset", "index", "job", "partition", "snapshot", "split"}
+PARTS = {"date", "day", "ds", "month", "night", "time", "timestamp", "week", "year"}
+PARTS |= {"batch", "collection", "corpus", "dataset", "index", "job", "partition", "snapshot", "split"}
 PARTS |= {"tenant", "version"}
 
 #: So many rows of a plan, beside a sample, tell whether a column is of documents.
