@@ -179,7 +179,7 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Discounted cumulated gain of the first k documents."""
-    def deduplicate(self) -> _FrameT_co:
+    def deduplicate(self, *, by: str | Sequence[str] | None = None) -> _FrameT_co:
         """The run with the best-scored of the rows that have the same document of a query."""
     def diff(
         self, run_b: Any, qrels: Any, measure: Measures, *, n_queries: int | None = 10, **options: Unpack[Explaining]

@@ -494,7 +494,7 @@ LAZILY_WRONG = {
     "systems in a column of another name": (
         pl.concat([RUN.with_columns(model=pl.lit("a")), RUN.with_columns(model=pl.lit("b"))]),
         (
-            f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; if 'model' tell "
+            f"{DUPLICATES.partition(';')[0]}; if 'model' names the systems, rename it to 'run'; if 'model' tells "
             "rankings apart, give by=['model']; else keep"
         ),
     ),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from datetime import date
 from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
@@ -416,15 +417,16 @@ def _typed_together(files: list[File], reader: Typed, max_ratio: float | None) -
     schemas = [_schema(path, reader, max_ratio) for path in files]
     _check_same(files, schemas)
     held = columns_of_folders(files, schemas[0])
-    of_folders: dict[tuple[tuple[str, str | None], ...], list[File]] = {}
+    of_folders: dict[tuple[tuple[str, str | date | None], ...], list[File]] = {}
     for file, of in zip(files, held, strict=True):
         of_folders.setdefault(tuple(of.items()), []).append(file)
     return pl.concat(_with_columns(reader.scan(part), dict(of)) for of, part in of_folders.items())
 
 
-def _with_columns(scan: pl.LazyFrame, held: Mapping[str, str | None]) -> pl.LazyFrame:
+def _with_columns(scan: pl.LazyFrame, held: Mapping[str, str | date | None]) -> pl.LazyFrame:
     """The rows of files with the columns that the names of their folders hold, first."""
-    columns = [pl.lit(value, pl.String).alias(name) for name, value in held.items()]
+    dtypes = {name: pl.Date() if isinstance(value, date) else pl.String() for name, value in held.items()}
+    columns = [pl.lit(value, dtypes[name]).alias(name) for name, value in held.items()]
     return scan.select(*columns, pl.all()) if columns else scan
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, keeping, option, renaming
-from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, could_be, fold
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, ROLES, could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -181,7 +181,8 @@ def duplicates_of_a_plan(dtypes: Mapping[str, pl.DataType], known: Sequence[str]
     spare = keys_perhaps(dtypes, known)[:SHOWN]
     systems = [] if "run" in known else [name for name in spare if could_be("run", dtypes[name])]
     rename = f"if {' or '.join(map(repr, systems))} names the systems, rename it to 'run'; " if systems else ""
-    rankings = f"if {' and '.join(map(repr, spare))} tell rankings apart, give by={spare}; else " if spare else ""
+    tell = "tells" if len(spare) == 1 else "tell"
+    rankings = f"if {' and '.join(map(repr, spare))} {tell} rankings apart, give by={spare}; else " if spare else ""
     return f"the run gives a document of a query more than once; {rename}{rankings}keep the best score of each"
 
 
@@ -210,8 +211,10 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     if table == "qrels":
         keep = f"{hint} Else keep" if hint else "Keep"
         return Fix(f"{keep} the highest grade of each document", code)
-    # Columns of the user's own that tell rankings apart are unknown to `deduplicate`.
-    code = code if set(keys) - set(names.values()) else Code("ir.deduplicate(run)")
+    # Keys of other verbs than `evaluate` have no name, and are unknown to `deduplicate`.
+    by = [role for role in names if role not in ROLES]
+    told = f", {option('by', by[0] if len(by) == 1 else by)}" if by else ""
+    code = code if set(keys) - set(names.values()) else Code(f"ir.deduplicate(run{told})")
     words = "Keep the best score of each document, which is MaxP where rows are passages"
     return Fix(words, code, without_code=words)
 

@@ -25,8 +25,7 @@ def told_of_pooled(
     result: pl.LazyFrame, run: Table, read: Collection[str], marks: dict[str, Any]
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The result and its marks, after a warning of the columns that no measure reads, or with marks for that."""
-    spare = [name for name in run.columns if name not in run.names and name not in read]
-    names = [name for name in spare if fold(name) in PARTS or run.dtypes[name] == pl.Date]
+    names = perhaps_pooled(run, read)
     if run.eager:
         warn_of_pooled(run, names)
     elif names and marks:
@@ -34,6 +33,12 @@ def told_of_pooled(
         of_rankings = run.select(*run.keys, *names).group_by(run.keys).agg(several)
         return result.join(of_rankings, on=run.keys, how="left"), marks | dict.fromkeys(map(pooled, names))
     return result, marks
+
+
+def perhaps_pooled(run: Table, read: Collection[str] = ()) -> list[str]:
+    """The columns of a run, none of them read, that may tell rankings apart by their names, or as days."""
+    spare = [name for name in run.columns if name not in run.names and name not in read]
+    return [name for name in spare if fold(name) in PARTS or run.dtypes[name] == pl.Date]
 
 
 def pooled(name: str) -> str:

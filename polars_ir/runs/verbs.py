@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -13,8 +13,9 @@ from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quot
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.table import Table, fitting, run_table, same_types
-from polars_ir.language.options import check, count, formerly, one_of, takes
+from polars_ir.language.options import check, columns, count, formerly, one_of, or_none, takes
 from polars_ir.language.words import text, total
+from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
 
 #: The way from the scores of passages to that of their document.
@@ -95,13 +96,16 @@ def skip_first(run: Any, n: int = 1) -> SameKind:
 
 
 @takes()
-def deduplicate(run: Any) -> SameKind:
+def deduplicate(run: Any, *, by: str | Sequence[str] | None = None) -> SameKind:
     """The run with the best-scored of the rows that have the same document of a query.
 
     Parameters
     ----------
     run
         A run of one or several systems, in any form that `evaluate` takes, but that it may repeat documents.
+    by
+        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: a document of two nights stays in
+        both. Without it, such columns of a run in memory are warned of.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def deduplicate(run: Any) -> SameKind:
     Raises
     ------
     IRError
-        For a run that `evaluate` would not take, duplicates apart.
+        For a run that `evaluate` would not take, duplicates apart, and keys that can not be.
 
     Examples
     --------
@@ -121,7 +125,10 @@ def deduplicate(run: Any) -> SameKind:
     >>> run.ir.deduplicate().rows()
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
-    table = run_table(run).guarded()
+    by = check("by", by, or_none(columns("the run")))
+    table = run_table(run, by=[by] if isinstance(by, str) else list(dict.fromkeys(by or ()))).guarded()
+    if table.eager:
+        warn_of_pooled(table, perhaps_pooled(table))
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     falling = [*[False] * len(table.keys), True, True, *[False] * len(others)]
     rows = table.all_columns().sort(*table.keys, "score", text("doc_id"), *others, descending=falling)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import zlib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -238,7 +239,23 @@ def test_a_lake_is_a_run_of_the_systems_that_its_folders_hold(tmp_path: Path) ->
     for source in (lake, f"{lake}/", lake / "*", lake / "*" / "*" / "*.parquet", lake / "**" / "*.parquet"):
         assert scan_run(source).ir.evaluate({"q": ["d"]}, "RR").collect().rows() == wanted
     assert read_run(lake / "run=a").rows() == read_run(lake / "run=a" / "day=01" / "part.parquet").rows()
-    assert read_run(lake / "run=a").rows() == [("a", "q", "d", 1.0)]
+    assert read_run(lake / "run=a").rows() == [("a", "01", "q", "d", 1.0)]
+
+
+@pytest.mark.parametrize("name", ["part.parquet", "part.csv"])
+def test_the_days_of_a_lake_are_a_column_beside_its_systems(tmp_path: Path, name: str) -> None:
+    for day in ("2026-11-01", "2026-11-02"):
+        folder = tmp_path / f"date={day}"
+        folder.mkdir()
+        part = pl.DataFrame({"system": ["a"], "query_id": ["q"], "doc_id": ["d"], "score": [1.0]})
+        getattr(part, f"write_{Path(name).suffix[1:]}")(folder / name)
+    for source in (tmp_path, tmp_path / "*" / name, tmp_path / "date=2026-11-01"):
+        rows = read_run(source)
+        assert (rows["date"][0], rows["system"].unique().to_list()) == (date(2026, 11, 1), ["a"])
+    assert scan_run(tmp_path).ir.evaluate({"q": ["d"]}, "RR", by="date").collect()["RR"].to_list() == [1, 1]
+    (tmp_path / "date=yesterday").mkdir()
+    (tmp_path / "date=2026-11-02").rename(tmp_path / "date=yesterday" / "date=2026-11-02")
+    assert read_run(tmp_path)["date"].to_list() == [date(2026, 11, 1), date(2026, 11, 2)]
 
 
 def test_a_lake_whose_systems_have_another_name_says_which(tmp_path: Path) -> None:

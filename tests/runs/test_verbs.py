@@ -1,5 +1,6 @@
 """Verbs of runs: each does what its formula says, for every kind of table."""
 
+import datetime as dt
 import math
 import random
 import re
@@ -67,6 +68,18 @@ def test_of_duplicates_the_best_stays_whatever_the_order():
     run = pl.concat([SCORED, SCORED.with_columns(pl.col("sim") - 1)])
     for order in range(3):
         assert run.sample(fraction=1, shuffle=True, seed=order).ir.deduplicate().sort("doc_id").rows() == SCORED.rows()
+
+
+def test_documents_of_two_nights_stay_in_both():
+    nights = pl.concat([SCORED.with_columns(date=dt.date(2026, 11, day)) for day in (1, 2)])
+    doubled = pl.concat([nights, nights.with_columns(pl.col("sim") - 1)])
+    for kind in (doubled, doubled.lazy()):
+        single = ir.deduplicate(kind, by="date").lazy().collect().rename({"doc_id": "docno", "score": "sim"})
+        assert_frame_equal(single.select(nights.columns), nights, check_row_order=False)
+    with pytest.raises(ir.DataError, match=r"ir\.deduplicate\(run, by='date'\)"):
+        doubled.ir.evaluate({"q": ["d"]}, "RR", by="date")
+    with pytest.warns(ir.IRWarning, match="several 'date' in a ranking"):
+        assert doubled.ir.deduplicate().height == SCORED.height
 
 
 def test_passages_collapse_to_documents():

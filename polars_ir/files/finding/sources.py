@@ -14,6 +14,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import date
 from pathlib import Path, PurePath
 from typing import Annotated, TypeAlias, TypedDict
 from urllib.parse import unquote, urlsplit
@@ -197,28 +198,35 @@ def _missing(path: Path) -> FileError:
     return FileError.missing(path, path.name, beside)
 
 
-def columns_of_folders(files: Sequence[File], columns: Iterable[str]) -> list[dict[str, str | None]]:
-    """The columns of roles that the names of each file's folders hold, and that the files lack.
+def columns_of_folders(files: Sequence[File], columns: Iterable[str]) -> list[dict[str, str | date | None]]:
+    """The columns that the names of each file's folders hold, and that the files lack, with their values.
 
-    Where none of them is that of the systems, another may name these (`model=bm25`): all that tell files apart come.
+    These are days where all of them are written so, and else texts; ids are always texts, as everywhere in files.
     """
-    roles = {fold(name) for role in ROLES.values() for name in role.names}
-    systems = {fold(name) for name in ROLES["run"].names}
     present = {fold(name) for name in columns}
-    held = [{key: of for key, of in _columns_of(pure(file)).items() if fold(key) not in present} for file in files]
-    known = systems & (present | {fold(key) for of_file in held for key in of_file})
-    kept = {
-        key
-        for key in {key for of_file in held for key in of_file}
-        if fold(key) in roles or (not known and len({of_file.get(key) for of_file in held}) > 1)
-    }
-    return [{key: of for key, of in of_file.items() if key in kept} for of_file in held]
+    ids = {fold(name) for role in ROLES.values() for name in role.names}
+    held = list(map(_columns_of, map(pure, files)))
+    found: list[dict[str, str | date | None]] = [{} for _ in files]
+    for key in dict.fromkeys(key for of_file in held for key in of_file if fold(key) not in present):
+        texts = [of_file.get(key) for of_file in held]
+        days = [] if fold(key) in ids else list(map(_day, texts))
+        for of_file, value in zip(found, days if days and all(days) else texts, strict=True):
+            of_file[key] = value
+    return found
 
 
 def _columns_of(path: PurePath) -> dict[str, str | None]:
     """The columns in the names of a file's folders, with their values as Hive writes them."""
     pairs = (part.partition("=")[::2] for part in path.parts[:-1] if "=" in part)
     return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, value in pairs if key}
+
+
+def _day(value: str | None) -> date | None:
+    """The day that a text is, as 2026-11-18."""
+    try:
+        return date.fromisoformat(value) if value and len(value) == len("2026-11-18") else None
+    except ValueError:
+        return None
 
 
 def one_format(files: list[File], role: Role, format: Format | None) -> Format:
