@@ -761,7 +761,7 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Set utility: the worth of every document, by whether it is relevant and whether it is retrieved."""
-    def validate(self, qrels: Any) -> _FrameT_co:
+    def validate(self, qrels: Any, *, only: str | Sequence[str] | None = None) -> _FrameT_co:
         """The oddities of a run and its judgments: one row per finding, none where nothing is odd."""
     def yaap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Yet another average precision: average precision as the logarithm of odds, which spreads its extremes."""

@@ -86,6 +86,17 @@ def one_of(*choices: str, also: Mapping[str, str] = MappingProxyType({})) -> Val
     return Value(wanted, lambda value: isinstance(value, str) and value in choices, str, choices, also)
 
 
+def some_of(*choices: str) -> Value[Any]:
+    """One of some words, or several of them."""
+    one = one_of(*choices)
+    return one._replace(
+        wanted=f"{one.wanted}, or a list of such",
+        holds=lambda value: (
+            one.holds(value) or (isinstance(value, (list, tuple)) and bool(value) and all(map(one.holds, value)))
+        ),
+    )
+
+
 def truth() -> Value[bool]:
     """True or False."""
     return Value("True or False", lambda value: isinstance(value, bool), bool, (True, False))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -18,7 +19,7 @@ from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import Table, may_repeat, qrels_table, run_table, same_types
 from polars_ir.language.measures import ndcg, precision
-from polars_ir.language.options import takes
+from polars_ir.language.options import check, each_once, or_none, some_of, takes
 from polars_ir.language.words import average
 
 #: The cutoff of the findings on the top of a ranking.
@@ -27,9 +28,36 @@ DEPTH = 10
 #: The columns of the relation that findings read, beside the keys.
 READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
 
+#: How bad a finding is: `evaluate` refuses it; something went wrong on the way, so that figures are not what they seem;
+#: or it is as it is, and figures are to be read with it in mind. The worst first.
+SEVERITIES = ("error", "warning", "note")
+
+#: The findings, by the function that makes them, each with its severity.
+TYPES = {"ids of different types": "error"}
+ROWS = {
+    "null ids or scores in the run": "error",
+    "null ids or grades in the qrels": "error",
+    "duplicates in the run": "error",
+    "duplicates in the qrels": "error",
+}
+QUERIES = {
+    "queries without judgments": "note",
+    "judged queries missing from the run": "warning",
+    "queries without a relevant document": "note",
+}
+SHARES = {"grades between 0 and 1": "warning"}
+LOOKALIKES = {role: {f"{role} that only looks different": "warning"} for role in DOCUMENT}
+SCORES = {"tied scores": "note"}
+TIES = {f"P@{DEPTH} moved by ties": "note", f"nDCG@{DEPTH} moved by ties": "note"}
+UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
+RANKS = {"rank column with gaps": "warning", "rank column against the scores": "warning"}
+FINDINGS = (
+    TYPES | ROWS | QUERIES | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJUDGED | RANKS
+)
+
 
 @takes()
-def validate(run: Any, qrels: Any) -> SameKind:
+def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -> SameKind:
     """The oddities of a run and its judgments: one row per finding, none where nothing is odd.
 
     Parameters
@@ -38,55 +66,77 @@ def validate(run: Any, qrels: Any) -> SameKind:
         A run of any kind that `evaluate` takes; also one that it refuses for its rows (duplicates, null scores).
     qrels
         Its judgments.
+    only
+        The findings to look for, by name, such as 'duplicates in the run', or one; None looks for all.
 
     Returns
     -------
     The kind of the run
-        `finding` (String), `count` (UInt32) of rows or queries, `share` (Float64) of all of them, `examples`
-        (List(String)) and `meaning` (String). The findings: ids that only look different on the two sides, or are of
-        different types; null ids, and null or NaN scores and grades; duplicates; queries without judgments, judged
-        queries missing from the run, queries without a relevant document; grades between 0 and 1; tied scores, and the
-        largest move of the mean P@10 and nDCG@10 by another order of the ties (in `share`); unjudged documents in the
-        top 10; a rank column with gaps, or one that contradicts the scores.
+        `finding` and `severity` (String), `count` (UInt32) of rows or queries, `share` (Float64) of all of them,
+        `examples` (List(String)) and `meaning` (String). The findings, by severity:
+
+        - `error`, which `evaluate` refuses: ids of different types; null ids, and null or NaN scores and grades;
+          duplicates;
+        - `warning`, where something went wrong on the way: ids that only look different on the two sides; judged
+          queries missing from the run; grades between 0 and 1; a rank column with gaps, or one that contradicts the
+          scores;
+        - `note`, to be kept in mind: queries without judgments, or without a relevant document; tied scores, and the
+          largest move of the mean P@10 and nDCG@10 by another order of the ties (in `share`); unjudged documents in the
+          top 10.
 
     Raises
     ------
     IRError
-        For tables without the columns of a run or of qrels.
+        For tables without the columns of a run or of qrels, and for what is the name of no finding.
 
     Examples
     --------
     >>> import polars_ir as ir
     >>> findings = ir.validate({"q1": {"d1": 0.9, "d2": 0.9}, "q2": {"d3": 1.0}}, {"q1": {"d2": 1}})
-    >>> findings.select("finding", "count").rows()[:3]
-    [('queries without judgments', 1), ('tied scores', 2), ('nDCG@10 moved by ties', 1)]
+    >>> findings.select("finding", "severity", "count").rows()[:3]
+    [('queries without judgments', 'note', 1), ('tied scores', 'note', 2), ('nDCG@10 moved by ties', 'note', 1)]
     """
+    names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(FINDINGS)
     run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
     of_types, run_side, qrels_side = _types(run_side, qrels_side)
     repeated_run, sound_run = _sound(run_side, wrong_run_row(), [*run_side.keys, "doc_id"])
     repeated_qrels, sound_qrels = _sound(qrels_side, wrong_qrels_row(), DOCUMENT)
-    # Whatever is judged, whatever is at the top, and a row of each ranking.
-    read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
-    needs = Needs(unjudged=True, columns=frozenset({*sound_run.keys, *READ}), whole=False)
-    relation = relate(Pair(sound_run, sound_qrels), needs).filter(read)
     eager = run_side.eager and qrels_side.eager
-    if eager:
-        # Several findings read it, each of which would make it anew.
-        relation = relation.select(*sound_run.keys, *READ).collect(engine="in-memory").lazy()
+    relation = pl.LazyFrame()
+    if not {*UNJUDGED, *TIES}.isdisjoint(names):
+        relation = _judged(sound_run, sound_qrels)
+        if eager:
+            # Several findings read it, each of which would make it anew.
+            relation = relation.collect(engine="in-memory").lazy()
+    checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
+        (TYPES, lambda: [of_types]),
+        (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
+        (QUERIES, lambda: _queries(sound_run, sound_qrels)),
+        (SHARES, lambda: [_shares(sound_qrels)]),
+        *((LOOKALIKES[role], partial(_lookalikes, sound_run, sound_qrels, role)) for role in DOCUMENT),
+        (SCORES, lambda: [_tied(sound_run)]),
+        (TIES, lambda: _ties(sound_run.keys, relation)),
+        (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
+        (RANKS, lambda: _rank_column(run, run_side)),
+    ]
     findings = [
-        of_types,
-        *_rows(run_side, qrels_side, repeated_run, repeated_qrels),
-        *_queries(sound_run, sound_qrels),
-        _shares(sound_qrels),
-        *(_lookalikes(sound_run, sound_qrels, role) for role in DOCUMENT),
-        *_ties(sound_run, relation),
-        _unjudged(sound_run.keys, relation),
-        *_rank_column(run, run_side),
+        one
+        for of_check, make in checks
+        if not of_check.keys().isdisjoint(names)
+        for name, one in zip(of_check, make(), strict=False)
+        if name in names
     ]
     if eager:
         # One after the other: what they make is not to be in memory together.
         findings = [each.collect(engine="in-memory").lazy() for each in findings]
-    return give_back(pl.concat(findings).filter(pl.col("count") > 0), run)
+    return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
+
+
+def _judged(run: Table, qrels: Table) -> pl.LazyFrame:
+    """Whatever is judged, whatever is at the top, and a row of each ranking."""
+    read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
+    needs = Needs(unjudged=True, columns=frozenset({*run.keys, *READ}), whole=False)
+    return relate(Pair(run, qrels), needs).filter(read).select(*run.keys, *READ)
 
 
 def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table]:
@@ -109,6 +159,7 @@ def finding(
     mean = pl.col("wrong").mean() if share is None else average(pl.col("share").sort())
     return rows.select(*dict.fromkeys(read), wrong=wrong, share=share).select(
         finding=pl.lit(name),
+        severity=pl.lit(FINDINGS[name]),
         count=pl.col("wrong").sum().cast(pl.UInt32),
         share=mean,
         examples=example.unique().bottom_k(SHOWN).sort().implode(),
@@ -199,39 +250,46 @@ def _shares(qrels: Table) -> pl.LazyFrame:
     )
 
 
-def _lookalikes(run: Table, qrels: Table, role: str) -> pl.LazyFrame:
+def _lookalikes(run: Table, qrels: Table, role: str) -> list[pl.LazyFrame]:
     """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
 
     Or with accents as one character (NFC), which others write as two (NFD).
     """
     run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)) for table in (run, qrels))
-    # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
-    plain = run.eager and qrels.eager and all(map(_is_ascii, (run_ids, judged_ids)))
-    composed = pl.col(role) if plain else pl.col(role).str.normalize("NFC")
+    eager, composed = run.eager and qrels.eager, pl.col(role).str.normalize("NFC")
+    if eager and all(map(_is_ascii, (run_ids, judged_ids))):
+        # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
+        composed = pl.col(role)
+        if not any(_any_to_strip(ids) for ids in (run_ids, judged_ids)):
+            run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
     stripped = composed.str.strip_chars().str.to_lowercase().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
     judged_ids = judged_ids.unique()
     if role == "query_id":
         run_ids = run_ids.unique()  # there are few of these, and many documents
-    if run.eager and qrels.eager and not _any_alike(run_ids, judged_ids.with_columns(alike=stripped), stripped):
+    if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=stripped), stripped):
         run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
     run_ids = run_ids.unique()
     unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
     alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
     pairs = alone.join(unmatched.unique("alike"), on="alike", how="left")
-    return finding(
-        f"{role} that only looks different",
-        pairs,
-        pl.col("judged").is_not_null(),
-        pl.format("'{}' ~ '{}'", _wrong(role), _wrong("judged")),
+    meaning = (
         "the run's id and that of the qrels differ in blanks, case, leading zeros, a decimal point or the form of "
-        "accents (NFC, NFD), so that they do not match",
+        "accents (NFC, NFD), so that they do not match"
     )
+    example = pl.format("'{}' ~ '{}'", _wrong(role), _wrong("judged"))
+    return [finding(f"{role} that only looks different", pairs, pl.col("judged").is_not_null(), example, meaning)]
 
 
 def _is_ascii(ids: pl.LazyFrame) -> bool:
     """True for ids in memory without a character of several bytes."""
     each = pl.all().str.len_bytes() == pl.all().str.len_chars()
     return bool(ids.select(each.all()).collect(engine="in-memory").item())
+
+
+def _any_to_strip(ids: pl.LazyFrame) -> bool:
+    """True if an id of ASCII in memory has anything that is stripped: to know it is cheap, and mostly none has."""
+    pattern = r"^\s|\s$|[A-Z]|\.0$|^0\d"
+    return bool(ids.select(pl.all().str.contains(pattern).any()).collect(engine="in-memory").item())
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
@@ -247,11 +305,15 @@ def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Exp
     return not alike.head(1).collect(engine="in-memory").is_empty()
 
 
-def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
-    keys = run.keys
-    tied = pl.len().over(*keys, "score") > 1
-    if run.eager and not may_repeat(run.select(*keys, "score")):
+def _tied(run: Table) -> pl.LazyFrame:
+    tied = pl.len().over(*run.keys, "score") > 1
+    if run.eager and not may_repeat(run.select(*run.keys, "score")):
         tied = pl.lit(False)
+    meaning = "rows whose score another document of the query has too"
+    return finding("tied scores", run.all_columns(), tied, _id(*run.keys), meaning)
+
+
+def _ties(keys: list[str], relation: pl.LazyFrame) -> list[pl.LazyFrame]:
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
     # Only judged documents in a tie that begins in the top move a value.
     judged, in_top = pl.col("relevance").is_not_null(), (pl.col("n_tied") > 1) & (pl.col("n_higher") < DEPTH)
@@ -263,7 +325,7 @@ def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
     )
     moved = best.join(worst, on=keys, suffix=" at worst")
     extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
-    findings = [
+    return [
         finding(
             f"{name} moved by ties",
             extremes,
@@ -274,14 +336,6 @@ def _ties(run: Table, relation: pl.LazyFrame) -> list[pl.LazyFrame]:
         )
         for name in measures
     ]
-    rows = finding(
-        "tied scores",
-        run.all_columns(),
-        tied,
-        _id(*keys),
-        "rows whose score another document of the query has too",
-    )
-    return [rows, *findings]
 
 
 def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:

@@ -524,9 +524,19 @@ def test_a_run_can_come_in_on_standard_input(folder, arguments):
 
 def test_validate_has_status_1_where_it_finds_something(folder, capsys):
     assert main(["validate", str(folder / "qrels.txt"), str(folder / "first.run")]) == 1
-    assert "first\tjudged queries missing from the run\t1" in capsys.readouterr().out
+    assert "first\tjudged queries missing from the run\twarning\t1" in capsys.readouterr().out
     (folder / "all.run").write_text("q1 Q0 d2 1 2 a\nq2 Q0 d1 1 2 a\nq3 Q0 d1 1 2 a\n")
     assert main(["validate", str(folder / "qrels.txt"), str(folder / "all.run")]) == 0
+
+
+def test_validate_fails_on_a_severity_and_looks_for_some_findings_only(folder, capsys):
+    files = ["validate", str(folder / "qrels.txt"), str(folder / "first.run")]
+    assert [main([*files, "--fail-on", severity]) for severity in ("error", "warning", "note")] == [0, 1, 1]
+    capsys.readouterr()
+    assert main([*files, "--only", "duplicates in the run", "--only", "tied scores"]) == 0
+    assert capsys.readouterr() == ("run\tfinding\tseverity\tcount\tshare\texamples\tmeaning\n", "")
+    assert main([*files, "--only", "duplicate in the run"]) == 2
+    assert "--only must be one of 'ids of different types'" in capsys.readouterr().err
 
 
 def test_convert_writes_what_it_reads(folder, capsys):

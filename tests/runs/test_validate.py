@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_ir as ir
+from polars_ir.errors import OptionError
+from polars_ir.runs.validate import FINDINGS
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "relevance": [0, 1, 2]})
@@ -19,7 +21,20 @@ def findings(run: object, qrels: object = QRELS) -> dict[str, tuple[int, float, 
         lazily = ir.validate(run.lazy(), qrels.lazy() if isinstance(qrels, pl.DataFrame) else qrels)
         assert isinstance(lazily, pl.LazyFrame)
         assert lazily.collect().equals(found)
-    return {name: tuple(values) for name, *values, _ in found.rows()}
+    return {name: tuple(values) for name, _, *values, _ in found.rows()}
+
+
+def test_only_some_findings_are_looked_for_each_with_its_severity():
+    doubled = pl.concat([RUN, RUN[:1]])
+    whole, severities = ir.validate(doubled, QRELS[:2]), ("error", "warning", "note")
+    for name, severity in FINDINGS.items():
+        found = ir.validate(doubled, QRELS[:2], only=name)
+        assert found.equals(whole.filter(finding=name))
+        assert severity in severities
+    assert whole["severity"].to_list() == ["error", "note"]
+    assert ir.validate(doubled, QRELS[:2], only=["duplicates in the run", "tied scores"]).height == 1
+    with pytest.raises(OptionError, match="Did you mean 'tied scores'"):
+        ir.validate(RUN, QRELS, only="tied score")
 
 
 def test_a_clean_pair_gives_an_empty_frame():
@@ -27,6 +42,7 @@ def test_a_clean_pair_gives_an_empty_frame():
     assert found.is_empty()
     assert found.schema == {
         "finding": pl.String,
+        "severity": pl.String,
         "count": pl.UInt32,
         "share": pl.Float64,
         "examples": pl.List(pl.String),

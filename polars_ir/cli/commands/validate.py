@@ -9,12 +9,16 @@ import polars as pl
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_output
 from polars_ir.frames.roles import find
-from polars_ir.runs.validate import validate
+from polars_ir.runs.validate import SEVERITIES, validate
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_judged_runs(command)
+    only = "a finding to look for, by its whole name, such as 'duplicates in the run'; repeat"
+    command.add_argument("--only", action="append", metavar="FINDING", help=only)
+    fail_on = "the least severe finding that makes the status 1 (%(default)s)"
+    command.add_argument("--fail-on", choices=SEVERITIES, default=SEVERITIES[-1], help=fail_on)
     add_limits(command)
     add_output(command)
 
@@ -23,23 +27,26 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The problems of each run."""
     limits = limits_of(options)
     qrels = qrels_of(options.qrels, options.qrels_format, **limits)
-    return systems_of(options.runs, lambda name: _findings(*alike(run_of(name, options.format, **limits), qrels)))
+    return systems_of(
+        options.runs, lambda name: _findings(*alike(run_of(name, options.format, **limits), qrels), options.only)
+    )
 
 
-def status(findings: pl.DataFrame, _: argparse.Namespace) -> int:
-    """1 if there are problems."""
-    return int(not findings.is_empty())
+def status(findings: pl.DataFrame, options: argparse.Namespace) -> int:
+    """1 if there are problems as severe as `--fail-on` says."""
+    severe = SEVERITIES[: SEVERITIES.index(options.fail_on) + 1]
+    return int(findings["severity"].is_in(severe).any())
 
 
-def _findings(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+def _findings(run: pl.DataFrame, qrels: pl.DataFrame, only: list[str] | None) -> pl.DataFrame:
     """The problems of a run, or of each of the systems that it holds."""
     system = find("run", "run", run.columns)
     if system is None:
-        of_one: pl.DataFrame = validate(run, qrels)
+        of_one: pl.DataFrame = validate(run, qrels, only=only)
         return of_one
     parts = run.partition_by(system, as_dict=True, include_key=False, maintain_order=True).items()
     of_each: list[pl.DataFrame] = [
-        validate(part, qrels).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
+        validate(part, qrels, only=only).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
     ]
     return pl.concat(of_each)
 
