@@ -182,7 +182,14 @@ class IRNamespace(Generic[_FrameT_co]):
     def deduplicate(self, *, by: str | Sequence[str] | None = None) -> _FrameT_co:
         """The run with the best-scored of the rows that have the same document of a query."""
     def diff(
-        self, run_b: Any, qrels: Any, measure: Measures, *, n_queries: int | None = 10, **options: Unpack[Explaining]
+        self,
+        run_b: Any,
+        qrels: Any,
+        measure: Measures,
+        *,
+        n_queries: int | None = 10,
+        by: str | Sequence[str] | None = None,
+        **options: Unpack[Explaining],
     ) -> _FrameT_co:
         """The queries in which two runs differ most, and the documents that make the difference there."""
     def eleven_point_average(
@@ -248,7 +255,15 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Expected total gain: the gain down to where readers stop, who continue by a probability of your own."""
-    def explain(self, qrels: Any, measure: Measures, query_id: Any, **options: Unpack[Showing]) -> _FrameT_co:
+    def explain(
+        self,
+        qrels: Any,
+        measure: Measures,
+        query_id: Any,
+        *,
+        by: str | Sequence[str] | None = None,
+        **options: Unpack[Showing],
+    ) -> _FrameT_co:
         """The ranking of a query, with the contribution of each document to a measure."""
     def explain_plan(self, qrels: Any = None, measures: Measures = "nDCG@10", **options: Unpack[Evaluating]) -> Plan:
         """The way in which `evaluate` would find the ranks of the judged documents, and the reason for it."""
@@ -358,7 +373,13 @@ class IRNamespace(Generic[_FrameT_co]):
     ) -> _FrameT_co:
         """Interpolated precision: the highest precision at any rank from a given recall on."""
     def judge(
-        self, qrels: Any = None, *, judges: str | None = None, unjudged: bool = False, **options: Unpack[Judging]
+        self,
+        qrels: Any = None,
+        *,
+        judges: str | None = None,
+        unjudged: bool = False,
+        by: str | Sequence[str] | None = None,
+        **options: Unpack[Judging],
     ) -> _FrameT_co:
         """The judged relation: one row per judged document of every judged query, with its place in the run."""
     def judge_next(
@@ -761,7 +782,9 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Set utility: the worth of every document, by whether it is relevant and whether it is retrieved."""
-    def validate(self, qrels: Any, *, only: str | Sequence[str] | None = None) -> _FrameT_co:
+    def validate(
+        self, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+    ) -> _FrameT_co:
         """The oddities of a run and its judgments: one row per finding, none where nothing is odd."""
     def yaap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Yet another average precision: average precision as the logarithm of odds, which spreads its extremes."""

@@ -29,6 +29,7 @@ from polars_ir.runs.options import Evaluating
 
 RUNS = "runs: TREC, Parquet, CSV, TSV, JSON, ...; - is standard input"
 QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
+KEY = "a column of the runs that tells rankings apart, such as date; repeat"
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
 #: The end of each help.

@@ -157,3 +157,19 @@ def systems_of(run: Table, keys: Sequence[str] = ("run",)) -> pl.LazyFrame:
     systems = pl.LazyFrame({"run": run.systems})
     others = list(filter("run".__ne__, keys))
     return run.select(*others).unique().join(systems, how="cross") if others else systems
+
+
+def of_systems(rows: pl.LazyFrame, pair: Pair, *, answered: bool = False) -> pl.LazyFrame:
+    """The rows of systems that were run, by the judgments of a day on that day; or of queries that they `answered`."""
+    parts = pair.run.keys[:-1]
+    if answered:
+        # The run itself says which queries it answers: a condensed list can be empty.
+        there, on = pair.run.select(*pair.run.keys).unique(), pair.run.keys
+    elif pair.qrels and pair.qrels.by:
+        there, on = systems_of(pair.run, parts), parts
+    else:
+        return rows
+    # A semi-join with an empty run, or a filter rewritten as one, would skip the guard on the qrels.
+    kept = "polars_ir: kept"
+    joined = rows.join(there.with_columns(pl.lit(True).alias(kept)), on=on, how="left")
+    return joined.filter(pl.col(kept).fill_null(False)).drop(kept)

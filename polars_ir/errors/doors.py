@@ -30,11 +30,15 @@ class Setting(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """An advice: words, and the code that does it; `without_code` has other words for where no code can be typed."""
+    """An advice: words, and the code that does it; `without_code` has other words for where no code can be typed.
+
+    `without_by` is the advice of a call that takes no `by`, which names what tells rankings apart.
+    """
 
     words: str
     code: Code | Setting | None = None
     without_code: str | None = None
+    without_by: Fix | None = None
 
 
 class Door(NamedTuple):

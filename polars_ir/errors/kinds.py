@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -40,6 +40,11 @@ class Message(BaseException):
         super().__init__(self.says)
         self.fix = Fix(fix.removesuffix(".")) if isinstance(fix, str) else fix
         self.door = door()
+
+    def fit(self, options: Collection[str]) -> None:
+        """Take the advice for a call that has these options."""
+        if self.fix and self.fix.without_by and "by" not in options:
+            self.fix = self.fix.without_by
 
     def __str__(self) -> str:
         """The message: the problem, the names that may have been meant, the advice, and the first rows."""

@@ -139,31 +139,48 @@ def check_duplicates(
 
 
 def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The first of some columns that tells rows with the same keys apart; else all that do together, if they do."""
-    for some in [*([column] for column in columns), list(columns)]:
-        if some and not rows.select(*keys, *some).is_duplicated().any():
-            return some
-    return []
+    """The first of some columns that tells rows with the same keys apart; else those that are needed to, together."""
+
+    def tell(names: Sequence[str]) -> bool:
+        return bool(names) and not rows.select(*keys, *names).is_duplicated().any()
+
+    for name in columns:
+        if tell([name]):
+            return [name]
+    needed = list(columns) if tell(columns) else []
+    for name in columns:
+        others = list(filter(name.__ne__, needed))
+        needed = others if tell(others) else needed
+    return needed
 
 
 def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise: str, given: Sequence[str]) -> Fix:
     """The advice for rows of one id that some columns tell apart: to name them, beside those that were given."""
     listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 and not given else [*given, *apart]
     tell = "tells" if len(apart) == 1 else "tell"
+    # Of whatever type they are, one of the values is the last.
+    last = ").filter(".join(f"pl.col({name!r}) == pl.col({name!r}).max()" for name in apart)
+    of_pandas = "][lambda rows: ".join(f"rows[{name!r}] == rows[{name!r}].max()" for name in apart)
+    kept = keeping(table, last, f"lambda rows: {of_pandas}")
     if table == "per_query":
-        return Fix(f"They are of several {listed}: keep one, or name what tells them apart", Setting("by", key))
+        keep = Fix(f"They are of several {listed}: keep one, such as the last", kept)
+        words = f"They are of several {listed}: keep one, or name what tells them apart"
+        return Fix(words, Setting("by", key), without_by=keep)
+    passages = "(if passages, run.ir.deduplicate() keeps the best of each document)"
+    words = f"If {listed} {tell} rankings apart, such as days"
     if "run" not in names and len(apart) == 1:
+        systems = f"If {listed} names the systems, rename it"
         return Fix(
-            f"If {listed} names the systems, rename it; if it tells rankings apart, such as days, give "
-            f"{option('by', key)} (if passages, run.ir.deduplicate() keeps the best of each document)",
+            f"{systems}; if it tells rankings apart, such as days, give {option('by', key)} {passages}",
             renaming(table, {apart[0]: "run"}),
-            without_code=f"If {listed} names the systems, rename it to 'run'; else {otherwise}",
+            without_code=f"{systems} to 'run'; else {otherwise}",
+            without_by=Fix(f"{systems} to 'run'; if it tells rankings apart, such as days, keep one {passages}", kept),
         )
     return Fix(
-        f"If {listed} {tell} rankings apart, such as days, name that (if passages, run.ir.deduplicate() keeps the best "
-        "of each document)",
+        f"{words}, name that {passages}",
         Setting("by", key),
         without_code=f"If {listed} {tell} rankings apart, evaluate each part; else {otherwise}",
+        without_by=Fix(f"{words}, keep one {passages}", kept),
     )
 
 

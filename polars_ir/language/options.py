@@ -245,6 +245,9 @@ def takes(
                     if extra := extra_of(error.name):
                         raise ExtraError.missing(f"ir.{function.__name__}", extra) from None
                     raise
+                except IRError as error:
+                    error.fit(signature.parameters)
+                    raise
                 return result
 
         call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()

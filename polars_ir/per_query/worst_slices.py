@@ -5,18 +5,23 @@ Conventions: a slice shares no query with the rest. What is not defined is null,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import filterfalse
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 import polars.selectors as cs
 
+from polars_ir.errors import Code, ColumnError, Fix, quoted
 from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.rules import telling_apart
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
-from polars_ir.per_query.shared.aligned import Scores, Systems, aligned, scores_of
+from polars_ir.per_query.shared.aligned import Aligned, Scores, Systems, aligned, check_names, scores_of
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.groups import Group, against_rest, shrinkage
+from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing, compares_means
 from polars_ir.per_query.shared.tests import check_correction, tested
@@ -70,7 +75,9 @@ def worst_slices(
     Parameters
     ----------
     by
-        What queries are sliced by: columns of `per_query`, by name, or a frame with a query column and others.
+        What queries are sliced by: columns of `per_query`, by name, or a frame with a query column and others. Columns
+        that tell rankings of a query apart, such as days of a nightly benchmark, are keys of the result, and slices are
+        those of each of their values: `["date", "category"]`.
     measures
         The measures to look at; without it, all numbers but the columns of `by`.
     baseline
@@ -79,18 +86,19 @@ def worst_slices(
     Returns
     -------
     The kind of per_query
-        `run` (if there is one), `value` (String), `difference` (Float64), `significant` (Boolean), `p_corrected`
-        (Float64), `n_queries` (UInt32), `shrunk_difference`, `mean`, `rest_mean`, `low`, `high` (the interval of the
-        difference), `statistic` (the width, in standard deviations, of the interval that ends at 0), `p` (Float64),
-        `n_rest` (UInt32), `attribute` (the column that `value` is of), `measure`, `baseline` (null without) and `note`
-        (String), why there is no test. Measures are in the order they have, systems in that of their names, or of the
-        dict they came in; in them the worst difference is first: the lowest or, for a measure whose best value is its
-        lowest (`Hole`), the highest. Rows without a test come last.
+        The keys, if there are such; `run` (if there is one), `value` (String), `difference` (Float64), `significant`
+        (Boolean), `p_corrected` (Float64), `n_queries` (UInt32), `shrunk_difference`, `mean`, `rest_mean`, `low`,
+        `high` (the interval of the difference), `statistic` (the width, in standard deviations, of the interval that
+        ends at 0), `p` (Float64), `n_rest` (UInt32), `attribute` (the column that `value` is of), `measure`, `baseline`
+        (null without) and `note` (String), why there is no test. Keys are in order, measures in the order they have,
+        systems in that of their names, or of the dict they came in; in them the worst difference is first: the lowest
+        or, for a measure whose best value is its lowest (`Hole`), the highest. Rows without a test come last.
 
     Raises
     ------
     IRError
-        For a query without a value of `by`; an unknown baseline, measure or option; NaN values; a LazyFrame.
+        For a query without a value of `by`; for slices that share queries, as days of the same ones do, and rows of a
+        query that no column of `by` tells apart; an unknown baseline, measure or option; NaN values; a LazyFrame.
 
     References
     ----------
@@ -109,37 +117,84 @@ def worst_slices(
     """
     check_correction(options["correction"])
     queries = aligned(per_query, measures, by=by, needs="by", what="ir.worst_slices")
-    names = queries.measures
-    if baseline is None:
-        samples, attributes = queries.each_system(per_query), queries.slices
-    else:
-        what = "ir.worst_slices(baseline=...)"
-        scores = scores_of(per_query, names, options, by=by, what=what)
-        samples, attributes = _each_difference(scores, scores.pairs(baseline, what)), scores.slices
+    names, keys = queries.measures, keys_among(queries)
+    attributes = list(filterfalse(keys.__contains__, queries.slices))
     columns, without_text = cs.by_name(*map(column_for, attributes)), cs.duration() | cs.binary()
     texts = [(columns & cs.duration()).dt.to_string(), (columns & cs.binary()).bin.encode("hex")]
     texts.append((columns - without_text).cast(pl.String))
-    samples = [(system, frame.with_columns(texts)) for system, frame in samples]
+    if baseline is None:
+        samples = _each_part(queries.each_system(per_query), keys)
+    else:
+        what = "ir.worst_slices(baseline=...)"
+        scores = scores_of(per_query, names, options, by=by, what=what)
+        pairs = scores.pairs(baseline, what)
+        samples = [
+            _Sample(part, system, frame, of_part)
+            for part, of_part in replace(scores, slices=tuple(keys)).each_slice()
+            for system, frame in _each_difference(of_part, queries.slices, pairs)
+        ]
     slices = [
-        {"run": system, "baseline": baseline, "measure": measure, **each}
+        {**sample.part, "run": sample.system, "baseline": baseline, "measure": measure, "scores": sample.scores, **each}
         for measure in names
-        for system, frame in samples
+        for sample in samples
         for attribute in attributes
-        for each in _slices(frame, measure, attribute, None if baseline else range_of(measure))
+        for each in _slices(
+            sample.frame.with_columns(texts), measure, attribute, None if baseline else range_of(measure)
+        )
     ]
     groups = [each.pop("group") for each in slices]
     found = against_rest(groups, alpha=options["alpha"], least=options["min_queries"])
-    rows = sorted(map(_shrunk, slices, found), key=_worst_first(names, [system for system, _ in samples]))
+    systems = list(dict.fromkeys(sample.system for sample in samples))
+    rows = sorted(map(_shrunk, slices, found), key=_worst_first(keys, names, systems))
     if baseline is not None:
-        rows = [_with_notes(row, scores) for row in rows]
-    schema = {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
+        rows = [_with_notes(row, row["scores"]) for row in rows]
+    schema: dict[str, Any] = {name: queries.table.dtypes[name] for name in keys}
+    schema |= {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
     return give_back(tested(rows, schema, significant="significant", **of_tests), per_query)
 
 
-def _each_difference(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Systems:
+class _Sample(NamedTuple):
+    """The queries of a system, of one value of keys if there are any, and the scores that they are differences of."""
+
+    part: Mapping[str, Any]
+    system: str | None
+    frame: pl.DataFrame
+    scores: Scores | None = None
+
+
+def _each_part(systems: Systems, keys: Sequence[str]) -> list[_Sample]:
+    """The queries of each system and value of the keys."""
+    if not keys:
+        return [_Sample({}, system, frame) for system, frame in systems]
+    return [
+        _Sample(dict(zip(keys, part, strict=True)), system, rows)
+        for system, frame in systems
+        for part, rows in frame.partition_by(list(map(column_for, keys)), as_dict=True).items()
+    ]
+
+
+def keys_among(queries: Aligned) -> list[str]:
+    """The slices that tell rows of the same query and system apart, such as days; an error if no others are left."""
+    if QUERY not in queries.table.dtypes:
+        return []
+    columns = {column_for(name): name for name in queries.slices}
+    systems = [*queries.systems, QUERY]
+    rows = queries.rows.select(*systems, *columns).collect()
+    keys = [columns[column] for column in telling_apart(rows, systems, list(columns))]
+    check_names(keys, ["run", *COLUMNS])
+    if len(keys) == len(columns):
+        of_time = queries.table.dtypes[keys[0]].is_temporal()
+        instead = f"per_query.ir.drift({keys[0]!r})" if of_time else f"per_query.ir.compare(systems={keys[0]!r})"
+        says = f"names {quoted(keys)}, whose values have the same queries, and slices share none."
+        fix = Fix("Name what slices queries, too; to compare its values query by query there is", Code(instead))
+        raise ColumnError(says, about="by", fix=fix)
+    return keys
+
+
+def _each_difference(scores: Scores, slices: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Systems:
     """The differences of each system from the baseline, in the place of its values."""
-    attributes = scores.queries.select(pl.col(name).alias(column_for(name)) for name in scores.slices).collect()
+    attributes = scores.queries.select(pl.col(name).alias(column_for(name)) for name in slices).collect()
     return [
         (
             str(scores.systems[system]),
@@ -190,12 +245,15 @@ def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     return {**row, **found, "shrunk_difference": shrunk}
 
 
-def _worst_first(measures: Sequence[str], systems: Sequence[str | None]) -> Callable[[dict[str, Any]], Any]:
-    """The order of rows: in each system the worst difference first, and those last that could not be tested."""
+def _worst_first(
+    keys: Sequence[str], measures: Sequence[str], systems: Sequence[str | None]
+) -> Callable[[dict[str, Any]], Any]:
+    """The order of rows: in each part and system the worst difference first; those last that could not be tested."""
 
     def place(row: dict[str, Any]) -> Any:
         sign = -1 if is_cost(row["measure"]) else 1
         worse = row["p"] is None, row["difference"] is None, sign * (row["difference"] or 0)
-        return measures.index(row["measure"]), systems.index(row["run"]), *worse
+        part = [row[key] for key in keys]
+        return part, measures.index(row["measure"]), systems.index(row["run"]), *worse
 
     return place

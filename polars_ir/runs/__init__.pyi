@@ -82,6 +82,7 @@ def diff(
     measure: Measures,
     *,
     n_queries: int | None = 10,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Explaining],
 ) -> pl.LazyFrame: ...
 @overload
@@ -92,11 +93,19 @@ def diff(
     measure: Measures,
     *,
     n_queries: int | None = 10,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Explaining],
 ) -> pl.DataFrame: ...
 @overload
 def diff(
-    run_a: Any, run_b: Any, qrels: Any, measure: Measures, *, n_queries: int | None = 10, **options: Unpack[Explaining]
+    run_a: Any,
+    run_b: Any,
+    qrels: Any,
+    measure: Measures,
+    *,
+    n_queries: int | None = 10,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Explaining],
 ) -> Any: ...
 @overload
 def evaluate(
@@ -110,14 +119,34 @@ def evaluate(
 def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> Any: ...
 @overload
 def explain(
-    run: pl.LazyFrame, qrels: Any, measure: Measures, query_id: Any, **options: Unpack[Showing]
+    run: pl.LazyFrame,
+    qrels: Any,
+    measure: Measures,
+    query_id: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Showing],
 ) -> pl.LazyFrame: ...
 @overload
 def explain(
-    run: pl.DataFrame, qrels: Any, measure: Measures, query_id: Any, **options: Unpack[Showing]
+    run: pl.DataFrame,
+    qrels: Any,
+    measure: Measures,
+    query_id: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Showing],
 ) -> pl.DataFrame: ...
 @overload
-def explain(run: Any, qrels: Any, measure: Measures, query_id: Any, **options: Unpack[Showing]) -> Any: ...
+def explain(
+    run: Any,
+    qrels: Any,
+    measure: Measures,
+    query_id: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Showing],
+) -> Any: ...
 @overload
 def interleave(
     run_a: pl.LazyFrame, run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None
@@ -147,6 +176,7 @@ def judge(
     *,
     judges: str | None = None,
     unjudged: bool = False,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Judging],
 ) -> pl.LazyFrame: ...
 @overload
@@ -156,11 +186,18 @@ def judge(
     *,
     judges: str | None = None,
     unjudged: bool = False,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Judging],
 ) -> pl.DataFrame: ...
 @overload
 def judge(
-    run: Any, qrels: Any = None, *, judges: str | None = None, unjudged: bool = False, **options: Unpack[Judging]
+    run: Any,
+    qrels: Any = None,
+    *,
+    judges: str | None = None,
+    unjudged: bool = False,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Judging],
 ) -> Any: ...
 @overload
 def judge_next(
@@ -263,8 +300,14 @@ def top_k(run: pl.DataFrame, k: int) -> pl.DataFrame: ...
 @overload
 def top_k(run: Any, k: int) -> Any: ...
 @overload
-def validate(run: pl.LazyFrame, qrels: Any, *, only: str | Sequence[str] | None = None) -> pl.LazyFrame: ...
+def validate(
+    run: pl.LazyFrame, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+) -> pl.LazyFrame: ...
 @overload
-def validate(run: pl.DataFrame, qrels: Any, *, only: str | Sequence[str] | None = None) -> pl.DataFrame: ...
+def validate(
+    run: pl.DataFrame, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+) -> pl.DataFrame: ...
 @overload
-def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -> Any: ...
+def validate(
+    run: Any, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+) -> Any: ...

@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.engine.grouping import grouped
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import needs_of
-from polars_ir.engine.pair import Pair
+from polars_ir.engine.pair import Pair, of_systems
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import judged_relation
 from polars_ir.errors import MeasureError, OptionError
@@ -84,11 +84,18 @@ def check_number(measure: Measured, schema: pl.Schema) -> None:
 
 
 def relation_of(
-    run: Frames, qrels: Any, measure: Measured, *, ties: Ties = "doc_id", judged_only: bool = False
+    run: Frames,
+    qrels: Any,
+    measure: Measured,
+    *,
+    ties: Ties = "doc_id",
+    judged_only: bool = False,
+    by: Sequence[str] = (),
 ) -> tuple[Pair, pl.LazyFrame]:
     """The relation with all documents, judged or not, and whether the measure is one of them all (`MEASURED`)."""
-    needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True)._replace(whole=True)
+    needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True, by=by)._replace(whole=True)
     pair, relation = judged_relation(run, qrels, [measure], needs)
+    relation = of_systems(relation, pair)
     if (judgments := pair.qrels or pair.run).eager:
         warn_of_grades(judgments, [measure])
     of_all = not set(measure.expression.meta.root_names()).isdisjoint(pair.extra_columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -15,7 +16,7 @@ from polars_ir.language.names import Measured, Measures
 from polars_ir.language.options import check, count, or_none, takes
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_of, frames_of, one_measure
 from polars_ir.runs.evaluate import evaluate_collected
-from polars_ir.runs.explain import explained, with_texts
+from polars_ir.runs.explain import explained, keys_of, with_texts
 from polars_ir.runs.options import Explaining
 
 #: The two runs, as systems of one call.
@@ -30,6 +31,7 @@ def diff(
     measure: Measures,
     *,
     n_queries: int | None = 10,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Explaining],
 ) -> SameKind:
     """The queries in which two runs differ most, and the documents that make the difference there.
@@ -44,17 +46,21 @@ def diff(
         One measure that `explain` takes.
     n_queries
         The number of queries to show, those that differ most; None: all that differ.
+    by
+        Columns of both runs that tell rankings apart, such as 'date', as in `evaluate`: the differences of each of
+        their values.
 
     Returns
     -------
     The kind of run_a
         A row per query and document that contributes more in one run than in the other, queries by falling size of
-        their difference, and documents in them likewise: the query column under its name in run_a, `query` (String, its
-        text, with `queries`), `query_difference` (value_a - value_b), `value_a`, `value_b` (Float64), `doc_id`, `text`
-        (String, with `documents`), `relevance` (the grade; null if unjudged), `rank_a`, `rank_b` (UInt32; null if not
-        retrieved), `contribution_a`, `contribution_b` (Float64; 0 if not retrieved), `difference` (contribution_a -
-        contribution_b) and `lost_by` (String): the run, `"a"` or `"b"`, that lacks a document of a positive gain, down
-        to the measure's cutoff; else null. Without a difference it has no row.
+        their difference, and documents in them likewise: the keys of `by`, in whose order the rows are, the query
+        column under its name in run_a, `query` (String, its text, with `queries`), `query_difference` (value_a -
+        value_b), `value_a`, `value_b` (Float64), `doc_id`, `text` (String, with `documents`), `relevance` (the grade;
+        null if unjudged), `rank_a`, `rank_b` (UInt32; null if not retrieved), `contribution_a`, `contribution_b`
+        (Float64; 0 if not retrieved), `difference` (contribution_a - contribution_b) and `lost_by` (String): the run,
+        `"a"` or `"b"`, that lacks a document of a positive gain, down to the measure's cutoff; else null. Without a
+        difference it has no row.
 
     Raises
     ------
@@ -73,38 +79,45 @@ def diff(
     n_queries = check("n_queries", n_queries, or_none(count(), "for all"))
     runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     ranking: dict[str, Any] = {"ties": options["ties"], "judged_only": options["judged_only"]}
-    query, name = run_table(runs, check=False).names["query_id"], measured.name
+    keys, name = keys_of(by, runs), measured.name
+    query = run_table(runs, check=False, by=keys).names["query_id"]
     with warnings.catch_warnings():
         # Two runs without an answer do not differ.
         warnings.filterwarnings("ignore", ".* answers fewer than half", IRWarning)
-        values = evaluate_collected(runs, qrels, measured.expression, **ranking).rename({query: "query_id"})
+        values = evaluate_collected(runs, qrels, measured.expression, by=keys, **ranking)
+    values = values.rename({query: "query_id"})
     check_number(measured, values.schema)
-    of_a, of_b = (values.filter(run=side).select("query_id", pl.col(name).cast(pl.Float64)) for side in SIDES)
+    on = [*keys, "query_id"]
+    of_a, of_b = (values.filter(run=side).select(*on, pl.col(name).cast(pl.Float64)) for side in SIDES)
     values = (
         of_a.rename({name: "value_a"})
-        .join(of_b.rename({name: "value_b"}), on="query_id")
+        .join(of_b.rename({name: "value_b"}), on=on)
         .select(
-            "query_id",
+            *on,
             (pl.col("value_a") - pl.col("value_b")).round(DECIMALS).alias("query_difference"),
             "value_a",
             "value_b",
         )
     )
     most = values.sort(pl.col("query_difference").abs(), "query_id", descending=[True, False])
-    most = most.filter(pl.col("query_difference") != 0).head(n_queries or most.height)
+    most = most.filter(pl.col("query_difference") != 0)
+    first = n_queries or most.height
+    most = most.filter(pl.int_range(pl.len()).over(keys) < first) if keys else most.head(first)
     judgments = to_polars("qrels", qrels, column="relevance")
-    contributions = explained(runs, judgments, measured, most["query_id"], options).rename({query: "query_id"})
-    rows = most.join(_side_by_side(contributions, measured), on="query_id").filter(pl.col("difference") != 0)
-    order = {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
+    contributions = explained(runs, judgments, measured, most["query_id"], options, keys)
+    contributions = contributions.rename({query: "query_id"})
+    rows = most.join(_side_by_side(contributions, measured, on), on=on).filter(pl.col("difference") != 0)
+    order = dict.fromkeys(keys, False)
+    order |= {"query_difference": True, "query_id": False, "difference": True, "doc_id": False}
     by_size = [pl.col(column).abs() if falling else pl.col(column) for column, falling in order.items()]
     rows = rows.sort(by_size, descending=list(order.values()))
     rows = with_texts(rows, "query_id", options).rename({"query_id": query})
     return give_back(rows.lazy(), run_a)
 
 
-def _side_by_side(documents: pl.DataFrame, measure: Measured) -> pl.DataFrame:
-    """The documents of two systems, with their contributions to the one and to the other."""
-    on = ["query_id", "doc_id"]
+def _side_by_side(documents: pl.DataFrame, measure: Measured, ranking: Sequence[str]) -> pl.DataFrame:
+    """The documents of two systems, with their contributions to the one and to the other; `ranking` are its keys."""
+    on = [*ranking, "doc_id"]
     of_a, of_b = (
         documents.filter(run=side).select(
             *on, "relevance", "gain", pl.col("rank", "contribution").name.suffix(f"_{side}")

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
-from polars_ir.engine.pair import Pair, systems_of
+from polars_ir.engine.pair import Pair, of_systems
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.errors import MeasureError, OptionError, option
@@ -146,15 +146,9 @@ def _planned(
     result = grouped(ranked, pair, measured, undefined, marks, relevant_only=needs.relevant_only)
     if options["bounds"]:
         result = grouped_with_bounds(result, relation, pair, measured, needs.ties, undefined)
-    # Judgments of a day are those of the systems that were run on it.
-    parts = pair.run.keys[:-1] if pair.qrels and pair.qrels.by else []
-    answers, kept = options["missing"] == "skip", "polars_ir: kept"
-    if answers or parts:
-        # The run itself says which queries it answers: a condensed list can be empty. A semi-join with an empty run, or
-        # a filter rewritten as one, would skip the guard on the qrels.
-        there = pair.run.select(*pair.run.keys).unique() if answers else systems_of(pair.run, parts)
-        there, on = there.with_columns(pl.lit(True).alias(kept)), pair.run.keys if answers else parts
-        result = result.join(there, on=on, how="left").filter(pl.col(kept).fill_null(False)).drop(kept)
+    answered = options["missing"] == "skip"
+    if answered or (pair.qrels and pair.qrels.by):
+        result = of_systems(result, pair, answered=answered)
     if options["strict"]:
         result = strictly(result, pair, missing=options["missing"])
     if options["provenance"]:

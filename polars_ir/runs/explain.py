@@ -16,11 +16,13 @@ import polars as pl
 from polars_ir.engine.pair import Pair
 from polars_ir.engine.relation import collect_checked
 from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, nearest, quoted
+from polars_ir.frames.advice import check_keys
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
-from polars_ir.frames.roles import ROLES, TEXT, find, fold, required
+from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, columns_of, find, fold, required
+from polars_ir.frames.table import run_table
 from polars_ir.language.measure import spec_of
 from polars_ir.language.names import Measured, Measures
-from polars_ir.language.options import takes
+from polars_ir.language.options import check, columns, each_once, or_none, takes
 from polars_ir.language.words import place, relevant
 from polars_ir.runs.alternatives import (
     DECIMALS,
@@ -33,9 +35,16 @@ from polars_ir.runs.alternatives import (
     values_of,
 )
 from polars_ir.runs.options import Depth, Explaining, Showing
+from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
 #: The rank that a ranking is taken down to.
 DOWN_TO = "polars_ir: down to"
+
+#: The columns of rows that are explained or compared, which no key of rankings may be called like.
+MADE = (
+    *("query", "text", "gain", "discount", "contribution", "value", "ideal_relevance", "lost", "lost_by"),
+    *("query_difference", "value_a", "value_b", "rank_a", "rank_b", "contribution_a", "contribution_b", "difference"),
+)
 
 #: Names of the ids in files of texts, besides those of their role: BEIR's and others'.
 IDS = ("_id", "id")
@@ -45,7 +54,15 @@ TEXTS, TITLE = ("text", "contents", "body", "passage", "query", "description"), 
 
 
 @takes(Showing)
-def explain(run: Any, qrels: Any, measure: Measures, query_id: Any, **options: Unpack[Showing]) -> SameKind:
+def explain(
+    run: Any,
+    qrels: Any,
+    measure: Measures,
+    query_id: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Showing],
+) -> SameKind:
     """The ranking of a query, with the contribution of each document to a measure.
 
     A document contributes the value of the ranking down to it less the value down to the one above, unjudged documents
@@ -64,19 +81,22 @@ def explain(run: Any, qrels: Any, measure: Measures, query_id: Any, **options: U
         judgments of other queries (`Hole`) can not be explained.
     query_id
         The judged query, or several.
+    by
+        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: the ranking of each of their
+        values.
 
     Returns
     -------
     The kind of the run
         A row per retrieved document down to the depth, in the order of the ranks, then one per relevant document below
-        it, and one per relevant document that was not retrieved, by falling grade: `run` (if there are several), the
-        query column under its name in the run, `query` (String, its text, with `queries`), `rank` (UInt32, null if not
-        retrieved), `doc_id`, `text` (String, with `documents`), `relevance` (its grade, the highest of its subtopics;
-        null if unjudged), `gain` (its worth to the measure: for most 1 if relevant, else 0), `discount` (the divisor of
-        the gain at this rank; null for a measure without one), `contribution`, `value` (of the ranking down to this
-        rank; null if not retrieved), all Float64, `ideal_relevance` (the grade at this rank of the ideal ranking,
-        grades falling), and `lost` (Boolean): a positive gain, and not retrieved down to the depth. Contribution and
-        value are null where the measure is undefined, as where no document is relevant.
+        it, and one per relevant document that was not retrieved, by falling grade: the keys of `by`, `run` (if there
+        are several), the query column under its name in the run, `query` (String, its text, with `queries`), `rank`
+        (UInt32, null if not retrieved), `doc_id`, `text` (String, with `documents`), `relevance` (its grade, the
+        highest of its subtopics; null if unjudged), `gain` (its worth to the measure: for most 1 if relevant, else 0),
+        `discount` (the divisor of the gain at this rank; null for a measure without one), `contribution`, `value` (of
+        the ranking down to this rank; null if not retrieved), all Float64, `ideal_relevance` (the grade at this rank of
+        the ideal ranking, grades falling), and `lost` (Boolean): a positive gain, and not retrieved down to the depth.
+        Contribution and value are null where the measure is undefined, as where no document is relevant.
 
     Raises
     ------
@@ -98,25 +118,44 @@ def explain(run: Any, qrels: Any, measure: Measures, query_id: Any, **options: U
     """
     measured, depth = one_measure(measure, "explain"), options["depth"]
     query_ids, frames = ids_of(query_id), frames_of(run)
+    keys = keys_of(by, frames)
     judgments = None if qrels is None else to_polars("qrels", qrels, column="relevance")
     if judgments is not None:
         check_judged(query_ids, judgments, frames)
     elif not isinstance(frames, dict):
         check_judged(query_ids, frames, frames)
-    rows = explained(frames, judgments, measured, query_ids, options)
+    rows = explained(frames, judgments, measured, query_ids, options, keys)
+    if qrels is not None:
+        # The whole run tells whether a column is of its documents.
+        table = run_table(frames, check=False, by=keys)
+        warn_of_pooled(table, perhaps_pooled(table))
     query = rows.columns[rows.columns.index("rank") - 1]
     rows = seen(rows, depth, measured).with_columns(lost=lost(depth, measured))
     return give_back(with_texts(rows, query, options).lazy(), run)
 
 
+def keys_of(by: str | Sequence[str] | None, run: Frames) -> list[str]:
+    """The keys of rankings beside system and query; an error where a run lacks one, or the result has its name."""
+    keys = each_once(check("by", by, or_none(columns("the run"))))
+    for frame in run.values() if isinstance(run, dict) else [run]:
+        schema = frame.collect_schema()
+        check_keys("run", keys, columns_of("run", schema, SPLITTING), schema, MADE)
+    return keys
+
+
 def explained(
-    run: Frames, qrels: Frame | None, measure: Measured, query_ids: pl.Series, options: Explaining
+    run: Frames,
+    qrels: Frame | None,
+    measure: Measured,
+    query_ids: pl.Series,
+    options: Explaining,
+    by: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """The explanation of some judged queries."""
+    """The explanation of some judged queries; `by` are keys of rankings."""
     ties, judged_only = options["ties"], options["judged_only"]
     judgments = None if qrels is None else _of_queries("qrels", qrels, query_ids)
-    rankings = _of_run(run, query_ids, labelled=qrels is None)
-    pair, plan = relation_of(rankings, judgments, measure, ties=ties, judged_only=judged_only)
+    rankings = _of_run(run, query_ids, by, labelled=qrels is None)
+    pair, plan = relation_of(rankings, judgments, measure, ties=ties, judged_only=judged_only, by=by)
     keys, relation = pair.keys, collect_checked(pair, plan)
     retrieved = pl.col("rank").is_not_null()
     # A document that was not retrieved is shown if its gain is positive, and has no rank.
@@ -199,15 +238,22 @@ def ids_of(query_id: Any) -> pl.Series:
     return ids
 
 
-def _of_run(run: Frames, query_ids: pl.Series, *, labelled: bool) -> Frames:
+def _of_run(run: Frames, query_ids: pl.Series, by: Sequence[str], *, labelled: bool) -> Frames:
     """The rankings of some queries; a system that answers none of them keeps a row of another, so as to be there."""
     if isinstance(run, dict):
-        return {system: _of_queries("run", frame, query_ids) for system, frame in run.items()}
+        return {system: _of_frame(frame, query_ids, by) for system, frame in run.items()}
+    if labelled:
+        return _of_queries("run", run, query_ids)
+    system = find("run", "run", run.collect_schema().names())
+    return _of_frame(run, query_ids, [*by, *([] if system is None else [system])])
+
+
+def _of_frame(run: Frame, query_ids: pl.Series, systems: Sequence[str]) -> pl.DataFrame:
+    """The rankings of some queries, and a row of each of the systems, told apart by columns, that answers none."""
     rows = _of_queries("run", run, query_ids)
-    system = find("run", "run", rows.columns)
-    if system is None or labelled:
+    if not systems:
         return rows
-    others = run.lazy().join(rows.lazy(), on=system, how="anti").unique(system, keep="first", maintain_order=True)
+    others = run.lazy().join(rows.lazy(), on=systems, how="anti").unique(systems, keep="first", maintain_order=True)
     return pl.concat([rows, others.collect()])
 
 

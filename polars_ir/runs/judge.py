@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
+
+import polars as pl
 
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import pair_up
+from polars_ir.engine.pair import of_systems, pair_up
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.options import Former, formerly, takes
+from polars_ir.language.options import Former, check, columns, each_once, formerly, or_none, takes
 from polars_ir.runs.options import Judging
+from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
 
 @formerly(per=Former("judges", "judges="))
@@ -22,6 +26,7 @@ def judge(
     *,
     judges: str | None = None,
     unjudged: bool = False,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Judging],
 ) -> SameKind:
     """The judged relation: one row per judged document of every judged query, with its place in the run.
@@ -38,15 +43,17 @@ def judge(
         `"subtopic"`.
     unjudged
         Add the retrieved documents without a judgment, with null `relevance`, and the run's other columns.
+    by
+        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`.
 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        `run` (if the run has several), `query_id`, `doc_id` (if the run has one), the column of `judges`; `relevance`,
-        the grade; `rank`, 1-based place in the run, null when not retrieved; `ideal_rank`, that in the ideal ranking;
-        `n_retrieved`, how many documents the run returned for the query; `n_higher`, how many of them have a higher
-        score than the document; `n_tied`, how many share its score. Ranks and counts are UInt32. The rows have no
-        order.
+        The keys of `by`, `run` (if the run has several), `query_id`, `doc_id` (if the run has one), the column of
+        `judges`; `relevance`, the grade; `rank`, 1-based place in the run, null when not retrieved; `ideal_rank`, that
+        in the ideal ranking; `n_retrieved`, how many documents the run returned for the query; `n_higher`, how many of
+        them have a higher score than the document; `n_tied`, how many share its score. Ranks and counts are UInt32. The
+        rows have no order.
 
     Raises
     ------
@@ -62,9 +69,14 @@ def judge(
     [('d9', 2, None, 1, 3), ('d3', 1, 3, 2, 3)]
     """
     ties, judged_only = options["ties"], options["judged_only"]
-    pair = pair_up(run, qrels, per=judges)
-    relation = relate(pair, Needs(per=judges, ties=ties, unjudged=unjudged, judged_only=judged_only))
-    relation = reordered(relation, pair.keys, ties).drop(RANKING, strict=False)
+    keys = tuple(each_once(check("by", by, or_none(columns("the run")))))
+    pair = pair_up(run, qrels, per=judges, by=keys)
+    if pair.run.eager:
+        warn_of_pooled(pair.run, perhaps_pooled(pair.run))
+    needs = Needs(per=judges, ties=ties, unjudged=unjudged, judged_only=judged_only, by=keys)
+    relation = of_systems(reordered(relate(pair, needs), pair.keys, ties), pair).drop(RANKING, strict=False)
+    if keys:
+        relation = relation.select(*keys, pl.exclude(*keys))
     relation = relation.rename({"query_id": pair.run.names["query_id"]})
     if pair.run.numbered:
         relation = relation.drop("doc_id")

@@ -29,16 +29,18 @@ def told_of_pooled(
     if run.eager:
         warn_of_pooled(run, names)
     elif names and marks:
-        several = (_several(name).alias(pooled(name)) for name in names)
-        of_rankings = run.select(*run.keys, *names).group_by(run.keys).agg(several)
+        pools = (several(name).alias(pooled(name)) for name in names)
+        of_rankings = run.select(*run.keys, *names).group_by(run.keys).agg(pools)
         return result.join(of_rankings, on=run.keys, how="left"), marks | dict.fromkeys(map(pooled, names))
     return result, marks
 
 
 def perhaps_pooled(run: Table, read: Collection[str] = ()) -> list[str]:
     """The columns of a run, none of them read, that may tell rankings apart by their names, or as days."""
-    spare = [name for name in run.columns if name not in run.names and name not in read]
-    return [name for name in spare if fold(name) in PARTS or run.dtypes[name] == pl.Date]
+    taken = {*run.names, *read}
+    return [
+        name for name, dtype in run.dtypes.items() if name not in taken and (fold(name) in PARTS or dtype == pl.Date)
+    ]
 
 
 def pooled(name: str) -> str:
@@ -50,25 +52,25 @@ def warn_of_pooled(run: Table, names: Sequence[str], marks: pl.DataFrame | None 
     """Warn of columns with several values in a ranking, of a plan by its marks."""
     for name in names:
         if marks is None:
-            several = (
-                run.select(*run.keys, name).group_by(run.keys).agg(_several(name)).collect(engine=run.engine)[name]
-            )
+            rankings = run.select(*run.keys, name).group_by(run.keys).agg(several(name)).collect(engine=run.engine)
+            pools = rankings[name]
         else:
-            several = marks[pooled(name)]
-        if several.any() and not _is_of_documents(run, name):
+            pools = marks[pooled(name)]
+        if pools.any() and not fixed_by_document(run, name).collect(engine=run.engine).item():
             fix = Fix("If these are rankings of their own, name it", Setting("by", name))
             warn(f"{the('run')} has several {name!r} in a ranking, whose documents are ranked together.", fix=fix)
 
 
-def _several(name: str) -> pl.Expr:
+def several(name: str) -> pl.Expr:
+    """True of a ranking with several values of a column."""
     return pl.col(name).n_unique() > 1
 
 
-def _is_of_documents(run: Table, name: str) -> bool:
-    """True of a column that always has one value for a document, as far as documents come again."""
+def fixed_by_document(run: Table, name: str) -> pl.LazyFrame:
+    """A row whose `fixed` is true of a column with one value for a document, as far as documents come again."""
     rows = run.select("doc_id", name)
     if not run.eager:
         sampled = pl.col("doc_id").hash() % tuning.TUNING.sampled == 0
         rows = rows.with_row_index("polars_ir: row").filter(sampled | (pl.col("polars_ir: row") < FIRST))
-    documents = rows.group_by("doc_id").agg(n=pl.len(), values=pl.col(name).n_unique()).collect(engine=run.engine)
-    return bool((documents["n"] > 1).any() and (documents["values"] == 1).all())
+    documents = rows.group_by("doc_id").agg(n=pl.len(), values=pl.col(name).n_unique())
+    return documents.select(fixed=(pl.col("n") > 1).any() & (pl.col("values") == 1).all())

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import Pair, systems_of
+from polars_ir.engine.pair import Pair, of_systems, systems_of
 from polars_ir.engine.prefilter import among
 from polars_ir.engine.ranking import DOCUMENT, reordered
 from polars_ir.engine.relation import relate
@@ -19,8 +19,9 @@ from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import Table, may_repeat, qrels_table, run_table, same_types
 from polars_ir.language.measures import ndcg, precision
-from polars_ir.language.options import check, each_once, or_none, some_of, takes
+from polars_ir.language.options import check, columns, each_once, or_none, some_of, takes
 from polars_ir.language.words import average
+from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 
 #: The cutoff of the findings on the top of a ranking.
 DEPTH = 10
@@ -40,6 +41,7 @@ ROWS = {
     "duplicates in the run": "error",
     "duplicates in the qrels": "error",
 }
+POOLED = {"rankings of several days or tenants": "warning"}
 QUERIES = {
     "queries without judgments": "note",
     "judged queries missing from the run": "warning",
@@ -51,13 +53,14 @@ SCORES = {"tied scores": "note"}
 TIES = {f"P@{DEPTH} moved by ties": "note", f"nDCG@{DEPTH} moved by ties": "note"}
 UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
 RANKS = {"rank column with gaps": "warning", "rank column against the scores": "warning"}
-FINDINGS = (
-    TYPES | ROWS | QUERIES | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"] | SCORES | TIES | UNJUDGED | RANKS
-)
+FINDINGS = TYPES | POOLED | ROWS | QUERIES | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"]
+FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
 
 
 @takes()
-def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -> SameKind:
+def validate(
+    run: Any, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+) -> SameKind:
     """The oddities of a run and its judgments: one row per finding, none where nothing is odd.
 
     Parameters
@@ -66,6 +69,8 @@ def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -
         A run of any kind that `evaluate` takes; also one that it refuses for its rows (duplicates, null scores).
     qrels
         Its judgments.
+    by
+        Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: ids then begin with these.
     only
         The findings to look for, by name, such as 'duplicates in the run', or one; None looks for all.
 
@@ -77,9 +82,9 @@ def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -
 
         - `error`, which `evaluate` refuses: ids of different types; null ids, and null or NaN scores and grades;
           duplicates;
-        - `warning`, where something went wrong on the way: ids that only look different on the two sides; judged
-          queries missing from the run; grades between 0 and 1; a rank column with gaps, or one that contradicts the
-          scores;
+        - `warning`, where something went wrong on the way: ids that only look different on the two sides; rankings of
+          several days or tenants; judged queries missing from the run; grades between 0 and 1; a rank column with gaps,
+          or one that contradicts the scores;
         - `note`, to be kept in mind: queries without judgments, or without a relevant document; tied scores, and the
           largest move of the mean P@10 and nDCG@10 by another order of the ties (in `share`); unjudged documents in the
           top 10.
@@ -97,10 +102,11 @@ def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -
     [('queries without judgments', 'note', 1), ('tied scores', 'note', 2), ('nDCG@10 moved by ties', 'note', 1)]
     """
     names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(FINDINGS)
-    run_side, qrels_side = run_table(run, check=False), qrels_table(qrels, check=False)
+    keys = each_once(check("by", by, or_none(columns("the run"))))
+    run_side, qrels_side = run_table(run, check=False, by=keys), qrels_table(qrels, check=False, by=keys)
     of_types, run_side, qrels_side = _types(run_side, qrels_side)
-    repeated_run, sound_run = _sound(run_side, wrong_run_row(), [*run_side.keys, "doc_id"])
-    repeated_qrels, sound_qrels = _sound(qrels_side, wrong_qrels_row(), DOCUMENT)
+    repeated_run, sound_run = _sound(run_side, wrong_run_row(run_side.by), run_side.document)
+    repeated_qrels, sound_qrels = _sound(qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
     eager = run_side.eager and qrels_side.eager
     relation = pl.LazyFrame()
     if not {*UNJUDGED, *TIES}.isdisjoint(names):
@@ -110,6 +116,7 @@ def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -
             relation = relation.collect(engine="in-memory").lazy()
     checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
         (TYPES, lambda: [of_types]),
+        (POOLED, lambda: _pooled(run_side)),
         (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
         (QUERIES, lambda: _queries(sound_run, sound_qrels)),
         (SHARES, lambda: [_shares(sound_qrels)]),
@@ -135,8 +142,9 @@ def validate(run: Any, qrels: Any, *, only: str | Sequence[str] | None = None) -
 def _judged(run: Table, qrels: Table) -> pl.LazyFrame:
     """Whatever is judged, whatever is at the top, and a row of each ranking."""
     read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
-    needs = Needs(unjudged=True, columns=frozenset({*run.keys, *READ}), whole=False)
-    return relate(Pair(run, qrels), needs).filter(read).select(*run.keys, *READ)
+    needs = Needs(unjudged=True, columns=frozenset({*run.keys, *READ}), whole=False, by=run.by)
+    pair = Pair(run, qrels)
+    return of_systems(relate(pair, needs), pair).filter(read).select(*run.keys, *READ)
 
 
 def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table]:
@@ -184,7 +192,8 @@ def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
         run, qrels = same_types(run, qrels)
     except DtypeError as error:
         problem = [str(error)]
-        run, qrels = (t.made_of(t.all_columns().with_columns(pl.col(DOCUMENT).cast(pl.String))) for t in (run, qrels))
+        ids = pl.col(*qrels.document).cast(pl.String)
+        run, qrels = (t.made_of(t.all_columns().with_columns(ids)) for t in (run, qrels))
     rows = pl.LazyFrame({"problem": problem}, schema={"problem": pl.String})
     meaning = "evaluate refuses this pair; the other findings compare the ids as text"
     return finding("ids of different types", rows, pl.lit(True), _wrong("problem"), meaning), run, qrels
@@ -194,27 +203,44 @@ def _rows(run: Table, qrels: Table, repeated_run: pl.Expr, repeated_qrels: pl.Ex
     """The findings of rows that `evaluate` refuses."""
     refused = "evaluate refuses these rows; leave them out"
     once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
-    run_id, qrels_id = _id(*run.keys, "doc_id"), _id(*DOCUMENT)
+    run_id, qrels_id = _id(*run.document), _id(*qrels.document)
     return [
-        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(), run_id, refused),
-        finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(), qrels_id, refused),
+        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(run.by), run_id, refused),
+        finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(qrels.keys), qrels_id, refused),
         finding("duplicates in the run", run.all_columns(), repeated_run, run_id, once),
         finding("duplicates in the qrels", qrels.all_columns(), repeated_qrels, qrels_id, once),
     ]
 
 
+def _pooled(run: Table) -> list[pl.LazyFrame]:
+    """The finding of rankings with several values of what may tell rankings apart, and no call said does."""
+    names = perhaps_pooled(run)
+    if not names:
+        return []
+    rows = run.select(*run.keys, *names).group_by(run.keys).agg(map(several, names))
+    for name in names:
+        rows = rows.join(fixed_by_document(run, name).rename({"fixed": f"fixed {name}"}), how="cross")
+    wrong = pl.any_horizontal(pl.col(name) & ~pl.col(f"fixed {name}") for name in names)
+    meaning = f"documents of all of them are ranked together; {option('by', names)} tells them apart"
+    return [finding(next(iter(POOLED)), rows, wrong, _id(*run.keys), meaning)]
+
+
 def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
-    retrieved, judged = run.select(*run.keys).unique(), qrels.select("query_id").unique()
+    retrieved, judged = run.select(*run.keys).unique(), qrels.select(*qrels.keys).unique()
     if run.eager and qrels.eager:
         retrieved, judged = (ids.collect(engine="in-memory").lazy() for ids in (retrieved, judged))
     is_judged, is_retrieved = judged.with_columns(there=True), retrieved.with_columns(there=True)
-    expected = systems_of(run).join(judged, how="cross") if "run" in run.keys else judged
+    systems, expected = run.keys[:-1], judged
+    if qrels.by:
+        expected = judged.join(systems_of(run, systems), on=qrels.by)
+    elif systems:
+        expected = systems_of(run, systems).join(judged, how="cross")
     absent = pl.col("there").is_null()
-    best = qrels.all_columns().group_by("query_id").agg(pl.col("relevance").max().fill_null(0))
+    best = qrels.all_columns().group_by(qrels.keys).agg(pl.col("relevance").max().fill_null(0))
     return [
         finding(
             "queries without judgments",
-            retrieved.join(is_judged, on="query_id", how="left"),
+            retrieved.join(is_judged, on=qrels.keys, how="left"),
             absent,
             _id(*run.keys),
             "evaluate ignores these queries of the run",
@@ -230,7 +256,7 @@ def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
             "queries without a relevant document",
             best,
             pl.col("relevance") <= 0,
-            _id("query_id"),
+            _id(*qrels.keys),
             "no grade is above 0, so that no run can do better than 0 here; "
             f"{option('undefined', None)} leaves them out of means",
         ),
@@ -242,9 +268,9 @@ def _shares(qrels: Table) -> pl.LazyFrame:
     grade = pl.col("relevance")
     return finding(
         "grades between 0 and 1",
-        qrels.select("query_id", "doc_id", "relevance").filter(~nothing_judged()),
+        qrels.select(*qrels.document, "relevance").filter(~nothing_judged()),
         (grade > 0) & (grade < 1) & (grade.max() <= 1),
-        _id(*DOCUMENT),
+        _id(*qrels.document),
         "they count in nDCG, and not in measures of relevant documents (P, R, AP, RR), for which a grade of 1 is; "
         "name the lowest relevant grade, as in 'RR(rel=0.5)'",
     )

@@ -10,12 +10,14 @@ import polars as pl
 
 from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.table import run_table
 from polars_ir.language.names import Measures
 from polars_ir.language.options import takes
 from polars_ir.runs.alternatives import Frames, one_measure
 from polars_ir.runs.diff import SIDES, of_one_system
 from polars_ir.runs.explain import check_judged, explained, ids_of, lost, seen, with_text
 from polars_ir.runs.options import Showing
+from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
 #: The characters of a document's text that are shown; the rest opens with a click.
 SHOWN = 160
@@ -93,6 +95,8 @@ def side_by_side(
     judgments = to_polars("qrels", qrels, column="relevance")
     check_judged(query_ids, judgments, runs)
     explanation = explained(runs, judgments, measured, query_ids, options)
+    table = run_table(runs, check=False)
+    warn_of_pooled(table, perhaps_pooled(table))
     query = pl.DataFrame({"query": [str(query_ids[0])]})
     heading = with_text(query, options["queries"], "queries", "query_id", "query", "text").row(0)
     values = dict(explanation.group_by("run").agg(pl.col("contribution").sum()).iter_rows())

@@ -1,6 +1,7 @@
 """Frames with a row for each night, system and query: named, a night is as it is alone; else they are refused."""
 
 import datetime as dt
+import re
 
 import polars as pl
 import pytest
@@ -86,6 +87,61 @@ def test_two_keys_are_both_named():
 def test_a_row_that_is_there_twice_is_still_an_error():
     with pytest.raises(ir.IRError, match="repeat the ids"):
         pl.concat([PER_QUERY, PER_QUERY.head(1)]).ir.mean(by="date")
+
+
+def _chart(name, *arguments):
+    return lambda rows: getattr(pytest.importorskip("polars_ir.plots"), name)(rows, *arguments)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda rows: ir.table(rows, format="markdown", test=None),
+        _chart("heatmap"),
+        *(
+            pytest.param(call, marks=pytest.mark.whole("calls without by"))
+            for call in (
+                ir.power,
+                _chart("distribution"),
+                _chart("ranks"),
+                _chart("forest", "bm25"),
+                _chart("differences", "RR", "bm25"),
+                _chart("scatter", "RR", "bm25", "tfidf"),
+            )
+        ),
+    ],
+)
+def test_a_call_without_by_is_refused_with_the_line_that_keeps_one(call):
+    line = "per_query.filter(pl.col('date') == pl.col('date').max())"
+    with pytest.raises(ir.IRError, match="They are of several 'date': keep one, such as the last: ") as raised:
+        call(PER_QUERY)
+    assert f"the last: {line}. " in str(raised.value)
+    call(PER_QUERY.filter(pl.col("date") == pl.col("date").max()))
+    of_pandas = re.escape("per_query[lambda rows: rows['date'] == rows['date'].max()]")
+    with pytest.raises(ir.IRError, match=of_pandas):
+        call(PER_QUERY.to_pandas())
+
+
+SLICED = PER_QUERY.join(PYDOCS.queries.select("query_id", "category"), on="query_id")
+
+
+@pytest.mark.parametrize("baseline", [None, "bm25"])
+def test_slices_of_nights_are_those_of_each_alone_but_for_their_correction(baseline):
+    of_all = ["p_corrected", "significant"]
+    found = SLICED.sample(fraction=1, shuffle=True, seed=1).ir.worst_slices(["category", "date"], baseline=baseline)
+    alone = each_night(lambda night: night.ir.worst_slices("category", baseline=baseline), SLICED)
+    assert_frame_equal(found.drop(of_all), alone.drop(of_all), check_exact=True)
+
+
+def test_slices_share_no_query():
+    instead = r"name what slices queries, too; .* there is: per_query.ir"
+    with pytest.raises(ir.IRError, match=rf"(?i)'date', whose values have the same queries.*{instead}.drift\('date'"):
+        SLICED.ir.worst_slices("date")
+    tenants = SLICED.rename({"date": "tenant"}).cast({"tenant": pl.String})
+    with pytest.raises(ir.IRError, match=rf"(?i){instead}.compare\(systems='tenant'"):
+        tenants.ir.worst_slices(["tenant"], baseline="bm25")
+    both = pl.concat([SLICED.with_columns(tenant=pl.lit(name)) for name in "xy"])
+    assert both.ir.worst_slices(["tenant", "category", "date"]).columns[:3] == ["tenant", "date", "run"]
 
 
 def _side(name: str) -> pl.DataFrame:

@@ -243,3 +243,77 @@ def test_documents_are_repeated_in_a_ranking_only():
     twice = pl.concat([RUN, RUN.head(3)])
     with pytest.raises(ir.IRError, match=r"6 rows that repeat the ids of another \(date, run, query_id, doc_id\)"):
         ir.evaluate(twice, SHARED, "AP", by="date")
+
+
+def of_each_day(function, run, qrels):
+    """The results of days, each alone."""
+    parts = []
+    for (day,), part in sorted(run.partition_by("date", as_dict=True, include_key=False).items()):
+        judged = qrels.filter(date=day).drop("date") if "date" in qrels.columns else qrels
+        parts.append(function(part, judged).select(pl.lit(day).alias("date"), pl.all()))
+    return pl.concat(parts)
+
+
+@pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
+@pytest.mark.parametrize("qrels", [SHARED, DAILY], ids=["shared", "daily"])
+def test_relations_explanations_and_differences_of_days_are_those_of_each_alone(qrels):
+    run = RUN.filter(pl.col("date") != DAYS[1])
+    order = ["date", "run", "query_id", "doc_id"]
+    for unjudged in (False, True):
+        relation = ir.judge(run, qrels, unjudged=unjudged, by="date").sort(order)
+        lazily = ir.judge(run.lazy(), qrels.lazy(), unjudged=unjudged, by="date").select(relation.columns)
+        alone = of_each_day(lambda r, q, of=unjudged: ir.judge(r, q, unjudged=of), run, qrels)
+        assert_frame_equal(lazily.collect().sort(order), relation, check_exact=True)
+        assert_frame_equal(relation, alone.sort(order).select(relation.columns), check_exact=True)
+    explained = ir.explain(run.lazy(), qrels, "nDCG@5", ["q1", "q2"], by=["date"]).collect()
+    alone = of_each_day(lambda r, q: ir.explain(r, q, "nDCG@5", ["q1", "q2"]), run, qrels)
+    assert_frame_equal(explained, alone, check_exact=True)
+    a, b = (run.filter(run=name).drop("run") for name in "ab")
+    compared = ir.diff(a, b, qrels, "AP", n_queries=2, by="date").filter(date=DAYS[0])
+    days = (rows.filter(date=DAYS[0]).drop("date") for rows in (a, b))
+    alone = ir.diff(*days, SHARED if qrels is SHARED else DAILY.filter(date=DAYS[0]).drop("date"), "AP", n_queries=2)
+    assert_frame_equal(compared.drop("date"), alone, check_exact=True)
+
+
+def test_validate_counts_rankings_by_their_keys_and_finds_those_that_are_pooled():
+    found = {row["finding"]: row for row in ir.validate(RUN, DAILY, by="date").to_dicts()}
+    assert not [finding for finding in found if "duplicates" in finding or "several" in finding]
+    unjudged = RUN.filter(date=DAYS[1]).select("run", "query_id").n_unique()
+    assert found["queries without judgments"]["count"] == unjudged
+    assert found["queries without judgments"]["examples"][0].startswith("2026-11-19 a q")
+    retrieved = RUN.select("date", "run", "query_id").unique()
+    systems = RUN.select("date", "run").unique()
+    judged = DAILY.select("date", "query_id").unique().join(systems, on="date")
+    missing = judged.join(retrieved, on=["date", "run", "query_id"], how="anti")
+    assert found["judged queries missing from the run"]["count"] == missing.height
+    pools = ir.validate(RUN, SHARED).row(0, named=True)
+    assert pools["finding"] == "rankings of several days or tenants"
+    assert pools["meaning"].endswith("by=['date'] tells them apart")
+    assert pools["count"] == RUN.select("run", "query_id").n_unique()
+    lazily = ir.validate(RUN.lazy(), SHARED.lazy())
+    assert_frame_equal(lazily.collect(), ir.validate(RUN, SHARED))
+    as_text = ir.validate(RUN.with_columns(pl.col("date").cast(pl.String)), DAILY, by="date")
+    assert as_text["finding"][0] == "ids of different types"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda run, **by: ir.judge(run, SHARED, **by),
+        lambda run, **by: ir.explain(run, SHARED, "AP", "q1", **by),
+        lambda run, **by: ir.diff(*(run.filter(run=name) for name in "ab"), SHARED, "AP", **by),
+        lambda run, **by: ir.validate(run, SHARED, **by),
+    ],
+)
+def test_what_looks_into_a_run_takes_its_keys_and_tells_of_those_that_it_pools(call):
+    with pytest.raises(ir.IRError, match="'dates', which by says tells its rankings apart"):
+        call(RUN, by="dates")
+    both = RUN.filter(pl.col("date") != DAYS[2])
+    if call(both, by="date").columns[0] == "finding":
+        return
+    with pytest.raises(ir.IRError, match="by='date'"):
+        call(RUN)
+    # Days without a document of a query in common repeat none.
+    apart = RUN.unique(["run", "query_id", "doc_id"], keep="first", maintain_order=True)
+    with pytest.warns(ir.IRWarning, match="several 'date' in a ranking"):
+        call(apart)

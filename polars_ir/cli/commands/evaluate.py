@@ -8,6 +8,7 @@ import polars as pl
 
 from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
 from polars_ir.cli.parser import (
+    KEY,
     Command,
     add_judged_runs,
     add_limits,
@@ -31,8 +32,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_judged_runs(command)
     add_measures(command, required=True)
     add_per_query(command)
-    key = "a column of the runs that tells rankings apart, such as date: a row per value; repeat"
-    command.add_argument("--key", action="append", metavar="COLUMN", help=key)
+    command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
     by = "means per value of a column of --queries; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
     command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import polars as pl
 
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_output
+from polars_ir.cli.parser import KEY, Command, add_judged_runs, add_limits, add_output
+from polars_ir.errors import known_as
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import SEVERITIES, validate
 
@@ -15,6 +17,7 @@ from polars_ir.runs.validate import SEVERITIES, validate
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_judged_runs(command)
+    command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
     only = "a finding to look for, by its whole name, such as 'duplicates in the run'; repeat"
     command.add_argument("--only", action="append", metavar="FINDING", help=only)
     fail_on = "the least severe finding that makes the status 1 (%(default)s)"
@@ -27,9 +30,13 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The problems of each run."""
     limits = limits_of(options)
     qrels = qrels_of(options.qrels, options.qrels_format, **limits)
-    return systems_of(
-        options.runs, lambda name: _findings(*alike(run_of(name, options.format, **limits), qrels), options.only)
-    )
+
+    def findings(name: str) -> pl.DataFrame:
+        run, judged = alike(run_of(name, options.format, **limits), qrels)
+        return _findings(run, judged, by=options.key, only=options.only)
+
+    with known_as(by="--key"):
+        return systems_of(options.runs, findings)
 
 
 def status(findings: pl.DataFrame, options: argparse.Namespace) -> int:
@@ -38,15 +45,15 @@ def status(findings: pl.DataFrame, options: argparse.Namespace) -> int:
     return int(findings["severity"].is_in(severe).any())
 
 
-def _findings(run: pl.DataFrame, qrels: pl.DataFrame, only: list[str] | None) -> pl.DataFrame:
+def _findings(run: pl.DataFrame, qrels: pl.DataFrame, **options: Any) -> pl.DataFrame:
     """The problems of a run, or of each of the systems that it holds."""
     system = find("run", "run", run.columns)
     if system is None:
-        of_one: pl.DataFrame = validate(run, qrels, only=only)
+        of_one: pl.DataFrame = validate(run, qrels, **options)
         return of_one
     parts = run.partition_by(system, as_dict=True, include_key=False, maintain_order=True).items()
     of_each: list[pl.DataFrame] = [
-        validate(part, qrels, only=only).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
+        validate(part, qrels, **options).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
     ]
     return pl.concat(of_each)
 
