@@ -37,6 +37,7 @@ from polars_ir.reports.rankings import rankings_of
 from polars_ir.runs.alternatives import check_number, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import with_text
+from polars_ir.runs.judgments import judgments
 from polars_ir.runs.options import Evaluating, Judging, Missing
 
 #: The measures of a report for which none are named.
@@ -214,6 +215,8 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     cutoffs = at_cutoffs(next(iter(measured)))
     besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
     frames = in_memory(frames_of(runs))
+    # Judgments are checked and numbered once for the whole report.
+    qrels = None if qrels is None else judgments(qrels)
     try:
         per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
     except IRError:

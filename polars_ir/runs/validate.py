@@ -14,7 +14,7 @@ from polars_ir.engine.prefilter import among
 from polars_ir.engine.ranking import DOCUMENT, reordered
 from polars_ir.engine.relation import relate
 from polars_ir.errors import SHOWN, DtypeError, option
-from polars_ir.frames.kinds import SameKind, give_back, holds_systems, to_polars
+from polars_ir.frames.kinds import PreparedJudgments, SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import Table, may_repeat, qrels_table, run_table, same_types
@@ -103,14 +103,18 @@ def validate(
     """
     names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(FINDINGS)
     keys = each_once(check("by", by, or_none(columns("the run"))))
-    run_side, qrels_side = run_table(run, check=False, by=keys), qrels_table(qrels, check=False, by=keys)
-    of_types, run_side, qrels_side = _types(run_side, qrels_side)
+    judged = qrels_table(qrels, check=False, by=keys)
+    of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
     repeated_run, sound_run = _sound(run_side, wrong_run_row(run_side.by), run_side.document)
-    repeated_qrels, sound_qrels = _sound(qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
+    # Of judgments that are prepared for many runs, what they alone tell is made once.
+    prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
+    sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
+    repeated_qrels, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
+    pair = Pair(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
     relation = pl.LazyFrame()
     if not {*UNJUDGED, *TIES}.isdisjoint(names):
-        relation = _judged(sound_run, sound_qrels)
+        relation = _judged(pair)
         if eager:
             # Several findings read it, each of which would make it anew.
             relation = relation.collect(engine="in-memory").lazy()
@@ -120,9 +124,9 @@ def validate(
         (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
         (QUERIES, lambda: _queries(sound_run, sound_qrels)),
         (SHARES, lambda: [_shares(sound_qrels)]),
-        *((LOOKALIKES[role], partial(_lookalikes, sound_run, sound_qrels, role)) for role in DOCUMENT),
+        *((LOOKALIKES[role], partial(_lookalikes, pair, sound_qrels, role)) for role in DOCUMENT),
         (SCORES, lambda: [_tied(sound_run)]),
-        (TIES, lambda: _ties(sound_run.keys, relation)),
+        (TIES, lambda: _ties(sound_run.keys, relation, eager=eager)),
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
         (RANKS, lambda: _rank_column(run, run_side)),
     ]
@@ -139,12 +143,11 @@ def validate(
     return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
 
 
-def _judged(run: Table, qrels: Table) -> pl.LazyFrame:
+def _judged(pair: Pair) -> pl.LazyFrame:
     """Whatever is judged, whatever is at the top, and a row of each ranking."""
     read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
-    needs = Needs(unjudged=True, columns=frozenset({*run.keys, *READ}), whole=False, by=run.by)
-    pair = Pair(run, qrels)
-    return of_systems(relate(pair, needs), pair).filter(read).select(*run.keys, *READ)
+    needs = Needs(unjudged=True, columns=frozenset({*pair.run.keys, *READ}), whole=False, by=pair.run.by)
+    return of_systems(relate(pair, needs), pair).filter(read).select(*pair.run.keys, *READ)
 
 
 def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table]:
@@ -276,20 +279,19 @@ def _shares(qrels: Table) -> pl.LazyFrame:
     )
 
 
-def _lookalikes(run: Table, qrels: Table, role: str) -> list[pl.LazyFrame]:
+def _lookalikes(pair: Pair, qrels: Table, role: str) -> list[pl.LazyFrame]:
     """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
 
     Or with accents as one character (NFC), which others write as two (NFD).
     """
-    run_ids, judged_ids = (table.select(role).select(pl.col(role).cast(pl.String)) for table in (run, qrels))
-    eager, composed = run.eager and qrels.eager, pl.col(role).str.normalize("NFC")
-    if eager and all(map(_is_ascii, (run_ids, judged_ids))):
-        # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
-        composed = pl.col(role)
-        if not any(_any_to_strip(ids) for ids in (run_ids, judged_ids)):
-            run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
+    run_ids, eager = _texts(pair.run, role), pair.run.eager and qrels.eager
+    judged_ids, judged_form = pair.kept(("ids", role), partial(_judged_ids, qrels, role))
+    form = min(_form(run_ids), judged_form) if eager else 0
+    if form == 2:
+        return []
+    # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
+    composed = pl.col(role) if form else pl.col(role).str.normalize("NFC")
     stripped = composed.str.strip_chars().str.to_lowercase().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
-    judged_ids = judged_ids.unique()
     if role == "query_id":
         run_ids = run_ids.unique()  # there are few of these, and many documents
     if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=stripped), stripped):
@@ -306,16 +308,30 @@ def _lookalikes(run: Table, qrels: Table, role: str) -> list[pl.LazyFrame]:
     return [finding(f"{role} that only looks different", pairs, pl.col("judged").is_not_null(), example, meaning)]
 
 
-def _is_ascii(ids: pl.LazyFrame) -> bool:
-    """True for ids in memory without a character of several bytes."""
-    each = pl.all().str.len_bytes() == pl.all().str.len_chars()
-    return bool(ids.select(each.all()).collect(engine="in-memory").item())
+def _texts(table: Table, role: str) -> pl.LazyFrame:
+    """The ids of a table as texts."""
+    return table.select(role).select(pl.col(role).cast(pl.String))
 
 
-def _any_to_strip(ids: pl.LazyFrame) -> bool:
-    """True if an id of ASCII in memory has anything that is stripped: to know it is cheap, and mostly none has."""
-    pattern = r"^\s|\s$|[A-Z]|\.0$|^0\d"
-    return bool(ids.select(pl.all().str.contains(pattern).any()).collect(engine="in-memory").item())
+def _judged_ids(qrels: Table, role: str) -> tuple[pl.LazyFrame, int]:
+    """The ids that are judged, and in memory their form."""
+    ids = _texts(qrels, role).unique()
+    if not qrels.eager:
+        return ids, 0
+    ids = ids.collect(engine="in-memory").lazy()
+    return ids, _form(ids)
+
+
+def _form(ids: pl.LazyFrame) -> int:
+    """2 for ids in memory of which nothing is stripped, 1 for such without a character of several bytes, else 0.
+
+    To know it is cheap, and mostly nothing is to be stripped.
+    """
+    is_ascii = pl.all().str.len_bytes() == pl.all().str.len_chars()
+    if not ids.select(is_ascii.all()).collect(engine="in-memory").item():
+        return 0
+    to_strip = pl.all().str.contains(r"^\s|\s$|[A-Z]|\.0$|^0\d")
+    return 1 if ids.select(to_strip.any()).collect(engine="in-memory").item() else 2
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
@@ -339,12 +355,15 @@ def _tied(run: Table) -> pl.LazyFrame:
     return finding("tied scores", run.all_columns(), tied, _id(*run.keys), meaning)
 
 
-def _ties(keys: list[str], relation: pl.LazyFrame) -> list[pl.LazyFrame]:
+def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.LazyFrame]:
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
     # Only judged documents in a tie that begins in the top move a value.
     judged, in_top = pl.col("relevance").is_not_null(), (pl.col("n_tied") > 1) & (pl.col("n_higher") < DEPTH)
     moving = relation.filter(judged)
-    moving = moving.join(moving.filter(in_top).select(keys).unique(), on=keys, how="semi")
+    movable = moving.filter(in_top).select(keys).unique()
+    if eager and movable.collect(engine="in-memory").is_empty():
+        return []
+    moving = moving.join(movable, on=keys, how="semi")
     best, worst = (
         reordered(moving, keys, ties).group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
         for ties in ("best", "worst")
