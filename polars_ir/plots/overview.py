@@ -134,7 +134,8 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
     Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to
-    another: a column may be all but equal. The best system of the first measure stands first.
+    another: a column may be all but equal. The best system of the first measure stands first. A click on a cell shows
+    its system alone.
 
     Returns
     -------
@@ -165,6 +166,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
         x=alt.X("measure:N", sort=names, title="measure", axis=on_top),
         y=one_below_the_other(means["run"].to_list()),
         tooltip=["run:N", "measure:N", *of_figures("mean")],
+        opacity=seen(),
     )
     shade = alt.Color(
         "shade:Q",
@@ -176,6 +178,7 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     of_text = alt.when("!isValid(datum.shade)").then(foreground).when("datum.shade > 0.6").then(white)
     rectangles = base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade)
     texts = base.mark_text().encode(text="text:N", color=of_text.otherwise(black))
+    texts = texts.add_params(click(on_legend=False))
     costs = ", ".join(name for name in names if is_cost(name))
     below = "Shades run from the worst to the best system of each measure."
     title = titled("Means by system and measure", below, f"Lower is better for {costs}." if costs else "")

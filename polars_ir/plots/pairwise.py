@@ -22,11 +22,13 @@ from polars_ir.plots.style import (
     OUTCOMES,
     Chart,
     axis,
+    click,
     in_memory,
     number,
     of_figures,
     of_outcomes,
     only,
+    seen,
     shortened,
     side_by_side,
     titled,
@@ -40,14 +42,14 @@ def ranked_pairs(
 ) -> pl.DataFrame:
     """A row per query for which both systems have a value (`of_all`: all systems), the greatest win of `run` first."""
     columns = {str(i): pl.Series(scores.values[measure][:, i], nan_to_null=True) for i in range(len(scores.systems))}
-    values = pl.DataFrame({"query": scores.queries.collect().to_series().cast(pl.String), **columns})
+    values = pl.DataFrame({"query_id": scores.queries.collect().to_series().cast(pl.String), **columns})
     values_of_pair = (values.drop_nulls() if of_all else values).select(
-        "query",
+        "query_id",
         run_value=pl.col(str(scores.index(run, "run"))),
         baseline_value=pl.col(str(scores.index(baseline))),
     )
     pairs = values_of_pair.drop_nulls().with_columns(difference=pl.col("run_value") - pl.col("baseline_value"))
-    ordered = pairs.sort("difference", "query", descending=[not is_cost(measure), False])
+    ordered = pairs.sort("difference", "query_id", descending=[not is_cost(measure), False])
     better_by = -pl.col("difference") if is_cost(measure) else pl.col("difference")
     won, lost = better_by > tolerance, better_by < -tolerance
     outcome = pl.when(won).then(pl.lit("win")).when(lost).then(pl.lit("loss")).otherwise(pl.lit("tie"))
@@ -71,9 +73,9 @@ def differences(
 
     Bars are coloured by win, tie and loss, since a single query has no significance; ties, whose bars have no height,
     are a thick line at 0. Another line is the mean difference, in a band that is its interval: solid if it is
-    significant, dashed if it is not. Figures are those of `compare` for all systems of the frame, p corrected for them,
-    also if only one is shown. The best system has the first panel. Of more than 500 queries, neighbours in the order
-    share a bar, their mean; the subtitle says how many.
+    significant, dashed if it is not. A click on a bar shows its query in all panels. Figures are those of `compare` for
+    all systems of the frame, p corrected for them, also if only one is shown. The best system has the first panel. Of
+    more than 500 queries, neighbours in the order share a bar, their mean; the subtitle says how many.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def differences(
     Returns
     -------
     alt.LayerChart
-        Bars (`difference`, `outcome`, `query`, `n_queries`), the mean with its interval, and the lines of 0 and of
+        Bars (`difference`, `outcome`, `query_id`, `n_queries`), the mean with its interval, and the lines of 0 and of
         ties; of several systems an `alt.ConcatChart` of such panels with the same axis.
 
     Raises
@@ -153,10 +155,10 @@ def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
         start=pl.col("place").first(),
         end=pl.col("place").first() + pl.len(),
         difference=pl.col("difference").mean(),
-        query=pl.when(pl.len() == 1).then(pl.col("query").first()).otherwise(None),
+        query_id=pl.when(pl.len() == 1).then(pl.col("query_id").first()).otherwise(None),
         n_queries=pl.len(),
     )
-    return bars.select("query", "start", "end", "difference", "outcome", "n_queries")
+    return bars.select("query_id", "start", "end", "difference", "outcome", "n_queries")
 
 
 def _bars_and_mean(
@@ -169,11 +171,14 @@ def _bars_and_mean(
     width, height = (700, 300) if single else (300, 120)
     scale, ticks = alt.Scale(nice=False), axis(tickMinStep=1)
     x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
-    tooltip_of_bars = ["query:N", "difference:Q", "outcome:N", "n_queries:Q"]
+    tooltip_of_bars = ["query_id:N", "difference:Q", "outcome:N", "n_queries:Q"]
     of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=tooltip_of_bars)
+    chosen = [click("query", on_legend=False)] if bars["query_id"].null_count() == 0 else []
+    if chosen:
+        of_bars = of_bars.encode(opacity=seen(of="query"))
     # Without a stroke there are seams between the bars.
     seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
-    heights = of_bars.mark_bar(strokeWidth=0.6).encode(y=y, y2=alt.datum(0), stroke=seamless)
+    heights = of_bars.mark_bar(strokeWidth=0.6).encode(y=y, y2=alt.datum(0), stroke=seamless).add_params(*chosen)
     ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
     of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
@@ -208,8 +213,9 @@ SIDE = 400
 def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
     """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
 
-    Queries with the same two values are one point, the larger the more there are. From 2,000 queries on, those that are
-    close, in cells of 1/40 of the axes, are drawn as one square at their mean; the subtitle says so.
+    Queries with the same two values are one point, the larger the more there are; a click shows one alone. From 2,000
+    queries on, those that are close, in cells of 1/40 of the axes, are drawn as one square at their mean; the subtitle
+    says so.
 
     Parameters
     ----------
@@ -221,7 +227,7 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     Returns
     -------
     alt.LayerChart
-        Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query`, the first of them) and the diagonal.
+        Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query_id`, the first of them) and the diagonal.
 
     Raises
     ------
@@ -258,7 +264,7 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
         y=alt.Y("y_value:Q", title=f"{shortened(y)}: {with_direction(name)}", scale=square, axis=axis()),
         size=_size(points, binned=cell is not None),
         color=of_outcomes(),
-        tooltip=["query:N", "n_queries:Q", *of_figures("x_value", "y_value")],
+        tooltip=["query_id:N", "n_queries:Q", *of_figures("x_value", "y_value")],
     )
     if cell is None:
         shapes = alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"])
@@ -266,7 +272,8 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
         marks = marks.mark_point(filled=True, fillOpacity=0.35, strokeOpacity=1, strokeWidth=1)
         marks = marks.encode(shape=alt.Shape("outcome:N", scale=shapes, title=None), stroke=stroke)
     else:
-        marks = marks.mark_square(opacity=1)
+        marks = marks.mark_square()
+    marks = marks.encode(opacity=seen(of="query")).add_params(click("query", on_legend=False))
     ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
     diagonal = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
     outcomes = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
@@ -281,11 +288,11 @@ def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]
     if cell:
         keys = [(key / cell).floor() for key in keys]
         explanation = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
-    points = pairs.sort("query").group_by(*keys, "outcome", maintain_order=True)
-    cells = points.agg(pl.col(values).mean(), query=pl.col("query").first(), n_queries=pl.len())
+    points = pairs.sort("query_id").group_by(*keys, "outcome", maintain_order=True)
+    cells = points.agg(pl.col(values).mean(), query_id=pl.col("query_id").first(), n_queries=pl.len())
     # Large ones first, so that they hide no other.
     cells = cells.sort("n_queries", descending=True, maintain_order=True)
-    return cells.select("query", *values, "outcome", "n_queries"), explanation
+    return cells.select("query_id", *values, "outcome", "n_queries"), explanation
 
 
 def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:

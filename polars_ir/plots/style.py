@@ -38,8 +38,8 @@ GREY = "#858585"
 #: Black on a light background, white on a dark one.
 FOREGROUND = alt.ExprRef("luminance(background || '#fff') > 0.18 ? '#000' : '#fff'")
 
-#: The system that was clicked, in the legend or on its marks.
-CLICKED = "system"
+#: The parameters of clicks, on marks or in the legend, with the columns of a per-query frame that they choose by.
+CLICKED = {"system": ["run"], "query": ["query_id"]}
 
 #: Altair's limit of rows in a data set.
 MOST_ROWS = 5_000
@@ -122,14 +122,14 @@ def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str]
     return alt.Scale(domain=list(systems), range=[own.get(system, other) for system in systems])
 
 
-def click(*, on_legend: bool = True) -> alt.Parameter:
-    """The parameter of a panel by which a click shows one system in all; on the legend, where it has the systems."""
-    return alt.selection_point(name=CLICKED, fields=["run"], bind="legend" if on_legend else alt.Undefined)
+def click(of: str = "system", *, on_legend: bool = True) -> alt.Parameter:
+    """The parameter of a panel by which a click shows one system, or query, in all; also on a legend of them."""
+    return alt.selection_point(name=of, fields=CLICKED[of], bind="legend" if on_legend else alt.Undefined)
 
 
-def seen(opacity: float = 1) -> Any:
-    """The opacity of the marks of a system: next to none if another one was clicked."""
-    return alt.condition(click(), alt.value(opacity), alt.value(opacity / 10))
+def seen(opacity: float = 1, *, of: str = "system") -> Any:
+    """The opacity of the marks of a system, or query: next to none if another one was clicked."""
+    return alt.condition(click(of), alt.value(opacity), alt.value(opacity / 10))
 
 
 def legend(systems: Sequence[str], coloured: Sequence[str] | None = None) -> alt.Legend | None:

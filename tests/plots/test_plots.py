@@ -515,6 +515,19 @@ def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
             assert any("opacity" in layer["encoding"] for layer in panel["layer"]), name
 
 
+def test_a_click_chooses_by_columns_of_the_per_query_frame(per_query):
+    names = "nDCG@10", "bm25"
+    charts = {
+        "query": [plots.scatter(per_query, *names, "tfidf"), plots.differences(per_query, *names)],
+        "system": [plots.heatmap(per_query), plots.forest(per_query, baseline="bm25")],
+    }
+    for name, of_name in charts.items():
+        for chart in of_name:
+            (param,) = chart.to_dict()["params"]
+            assert param["name"] == name
+            assert set(param["select"]["fields"]) < set(per_query.columns)
+
+
 @pytest.mark.parametrize(("test", "told"), [("t", "t, holm"), ("tukey", "tukey"), ("max-t", "max-t")])
 @pytest.mark.whole("a second a case")
 def test_a_test_of_all_comparisons_is_not_said_to_be_corrected(per_query, test, told):
