@@ -18,7 +18,7 @@ from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.roles import find, required
 from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.names import Measured, Measures, resolve
-from polars_ir.language.options import check, count, takes
+from polars_ir.language.options import check, count, each_once, takes
 from polars_ir.runs.evaluate import evaluate as evaluate_locally
 from polars_ir.runs.options import Evaluating
 from polars_ir.spark.tables import (
@@ -79,8 +79,8 @@ def evaluate(
     Returns
     -------
     A Spark frame, of which nothing has run
-        `run` (if the run has several), the query column under its name in the run, and a column per measure (double;
-        counts are bigint), in no order.
+        The keys of `by`, `run` (if the run has several), the query column under its name in the run, and a column per
+        measure (double; counts are bigint), in no order.
 
     Raises
     ------
@@ -98,10 +98,6 @@ def evaluate(
         raise OptionError(
             "needs rows in an order, which those of a Spark frame have not. Use another.", about=option("ties", "input")
         )
-    if options["by"]:
-        raise OptionError(
-            "goes with tables in Polars and pandas; evaluate each part of a Spark frame.", about=option("by")
-        )
     if options["provenance"]:
         raise OptionError("is of all judgments, and no task of Spark has them all.", about=option("provenance", True))
     if partitions is not None:
@@ -112,7 +108,7 @@ def evaluate(
         qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     measured = resolve(measures)
     run = by_bytes(run)
-    pair = Pair(run, qrels, _names(run, qrels))
+    pair = Pair(run, qrels, _names(run, qrels, each_once(options["by"])))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
     sent = tuple(map(_serialized, measured))
     read = {name for measure in measured for name in measure.expression.meta.root_names()}
@@ -143,20 +139,23 @@ def _empty_result(
     no_rows, no_judgments = empty("run", run).lazy(), None if qrels is None else empty("qrels", qrels)
     if no_judgments is not None and names.qrels.keys() == set(OF_QRELS):
         # An empty table in memory may have ids of any type, a plan may not.
-        same_types(run_table(no_rows), qrels_table(no_judgments.lazy()))
+        by = each_once(options["by"])
+        same_types(run_table(no_rows, by=by), qrels_table(no_judgments.lazy(), by=by))
     result = evaluate_locally(no_rows, no_judgments, [measure.expression for measure in measures], **options)
     return pl.DataFrame(schema=result.collect_schema())
 
 
-def _names(run: DataFrame, qrels: DataFrame | None) -> Names:
-    """The columns of both tables, by their roles."""
+def _names(run: DataFrame, qrels: DataFrame | None, by: Sequence[str]) -> Names:
+    """The columns of both tables, by their roles, and the keys that tell rankings apart."""
     if qrels is not None:
         columns = {role: find("qrels", role, qrels.columns) for role in OF_QRELS}
         columns["relevance"] = columns["relevance"] or find("qrels", "score", qrels.columns)
-        return Names(run_table(empty("run", run)).names, {role: name for role, name in columns.items() if name})
+        table, judged_by = run_table(empty("run", run), by=by), tuple(filter(qrels.columns.__contains__, by))
+        known = {role: name for role, name in columns.items() if name}
+        return Names(table.names, known, tuple(map(table.names.__getitem__, table.keys[:-1])), judged_by)
     # Locally equal scores would keep the order of the rows, and here these have none.
     required("run", "doc_id", run.columns)
-    return Names(labelled_table(empty("run", run)).names, {})
+    return Names(labelled_table(empty("run", run), by=by).names, {}, judged_by=tuple(by))
 
 
 @dataclass(frozen=True)
@@ -167,11 +166,11 @@ class Pair:
     qrels: DataFrame | None
     names: Names
 
-    def of_judgments(self, role: str) -> DataFrame:
-        """The ids or grades of the judged rows, with duplicates."""
+    def of_judgments(self, role: str, *keys: str) -> DataFrame:
+        """The ids or grades of the judged rows, with duplicates, and keys that these have."""
         frame, names = (self.run, self.names.run) if self.qrels is None else (self.qrels, self.names.qrels)
         judged = frame if self.qrels is not None else frame.filter(column(names["relevance"]).isNotNull())
-        return judged.select(column(names[role]).alias(role))
+        return judged.select(*map(column, keys), column(names[role]).alias(role))
 
 
 def rows_of(pair: Pair, read: Collection[str], *, bounds: bool, broadcast: bool | None) -> DataFrame:
@@ -201,8 +200,11 @@ def _run(pair: Pair, read: Collection[str]) -> DataFrame:
     columns = [name for name in pair.run.columns if name in names.values() or name in read]
     if "judged_elsewhere" not in read:
         return _packed(pair.run, names["query_id"], RUN, columns)
-    pool = pair.of_judgments("doc_id").distinct().select(column("doc_id").alias(DOCUMENT), F.lit(True).alias(POOLED))
-    rows = pair.run.withColumn(DOCUMENT, column(names["doc_id"])).join(pool, DOCUMENT, "left")
+    keys = list(map(column, pair.names.judged_by))
+    pool = pair.of_judgments("doc_id", *pair.names.judged_by).distinct()
+    pool = pool.select(F.struct(*keys, column("doc_id").alias(DOCUMENT)).alias(DOCUMENT), F.lit(True).alias(POOLED))
+    document = F.struct(*keys, column(names["doc_id"]).alias(DOCUMENT))
+    rows = pair.run.withColumn(DOCUMENT, document).join(pool, DOCUMENT, "left")
     packed = F.struct(*map(column, columns)).alias(RUN)
     return rows.select(column(names["query_id"]).alias(QUERY), packed, POOLED)
 
@@ -234,14 +236,16 @@ def _shared(pair: Pair, *, bounds: bool) -> list[DataFrame]:
     """The facts that every judged query brings along: the systems, the highest grade; none if not needed."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    facts = {}
-    if pair.qrels is not None and "run" in pair.names.run:
-        facts[SYSTEMS] = pair.run.agg(F.collect_set(column(pair.names.run["run"])).alias(SYSTEMS))
+    facts, names = {}, pair.names
+    if pair.qrels is not None and names.systems:
+        facts[SYSTEMS] = pair.run.agg(F.collect_set(F.struct(*map(column, names.systems))).alias(SYSTEMS))
     if bounds:
         # Spark takes NaN for more than infinity. Such grades fail the evaluation, and are not to appear twice.
         grade = F.col("relevance").cast("double")
         finite = F.when(grade < float("inf"), grade)
-        facts[HIGHEST] = pair.of_judgments("relevance").agg(F.max(finite).alias(HIGHEST))
+        keys = list(map(column, names.judged_by))
+        highest = pair.of_judgments("relevance", *names.judged_by).groupBy(*keys).agg(F.max(finite).alias(HIGHEST))
+        facts[HIGHEST] = highest.agg(F.collect_list(F.struct(*keys, HIGHEST)).alias(HIGHEST))
     if not facts:
         return []
     queries = pair.of_judgments("query_id").distinct()

@@ -4,9 +4,9 @@ Conventions
     * A row of a partition is a row of the run, a judgment, or what a judged query needs of other partitions; each is a
       struct in a column of its own, null in the other rows, so that their columns never meet.
     * A figure depends on three things beside its own query: the systems there are (each has a row for every judged
-      query), the highest grade that occurs (`bounds`), and the documents judged for any query (`judged_elsewhere`). A
-      stand-in for all other queries brings them to the core. It has an id that no query of the partition has, and its
-      row is left out of the result.
+      query), the highest grade that occurs (`bounds`), and the documents judged for any query (`judged_elsewhere`), all
+      of them by the keys that tell rankings apart. A stand-in for all other queries brings them to the core. It has an
+      id that no query of the partition has, and its row is left out of the result.
 """
 
 from __future__ import annotations
@@ -51,10 +51,15 @@ OF_FILES = (
 
 @dataclass(frozen=True)
 class Names:
-    """The columns of both tables by their roles, under the names their user gave; `qrels` is empty without qrels."""
+    """The columns of both tables by their roles, under the names their user gave; `qrels` is empty without qrels.
+
+    `systems` are those of the run that tell systems and keys apart, `judged_by` the keys that judgments have.
+    """
 
     run: Mapping[str, str]
     qrels: Mapping[str, str]
+    systems: tuple[str, ...] = ()
+    judged_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,18 +182,17 @@ def with_stand_in(
     judged, of_judged = (run, names.run) if qrels is None else (qrels, names.qrels)
     query = _unused(run[names.run["query_id"]], judged[of_judged["query_id"]])
     if SYSTEMS in facts:
-        systems = pl.Series(facts[SYSTEMS], dtype=run.schema[names.run["run"]])
-        run = _followed_by(run, {names.run["query_id"]: [query] * len(systems), names.run["run"]: systems})
+        systems = pl.DataFrame(facts[SYSTEMS], schema={name: run.schema[name] for name in names.systems})
+        run = _followed_by(run, {names.run["query_id"]: [query] * systems.height, **systems.to_dict()})
     if HIGHEST in facts or pooled is not None:
-        # A document that nobody retrieved for the grade, so that there is a row of it also without a pool.
-        doc = names.run["doc_id"]
-        docs = [_unused(run[doc]), *([] if pooled is None else pooled[doc].unique())]
-        grade = facts.get(HIGHEST)
-        rows = {
-            of_judged["query_id"]: [query] * len(docs),
-            of_judged["doc_id"]: docs,
-            of_judged["relevance"]: [0 if grade is None else grade] * len(docs),
-        }
+        # A document that nobody retrieved for the grade of each key, so that there is a row of it also without a pool.
+        doc, keys, unused = names.run["doc_id"], names.judged_by, _unused(run[names.run["doc_id"]])
+        of_grades = [((*(each[key] for key in keys), unused), each[HIGHEST] or 0) for each in facts.get(HIGHEST, ())]
+        of_pool = [] if pooled is None else [(ids, 0) for ids in pooled.select(*keys, doc).unique().iter_rows()]
+        rows = {name: [ids[place] for ids, _ in (*of_grades, *of_pool)] for place, name in enumerate((*keys, doc))}
+        rows[of_judged["doc_id"]] = rows.pop(doc)
+        rows |= {of_judged["relevance"]: [grade for _, grade in (*of_grades, *of_pool)]}
+        rows |= {of_judged["query_id"]: [query] * len(rows[of_judged["relevance"]])}
         judged = _followed_by(run if qrels is None else judged, rows)
     return (judged, None, query) if qrels is None else (run, judged, query)
 

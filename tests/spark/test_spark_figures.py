@@ -1,5 +1,6 @@
 """On Spark every figure is the local one, to the last bit."""
 
+import datetime as dt
 import os
 import signal
 import time
@@ -60,6 +61,49 @@ def test_measures_of_other_judgments_are_the_local_ones(to_spark, kind):
 def test_options_mean_what_they_mean_locally_also_with_several_systems(to_spark, measures, options):
     run, qrels = collection(3)
     assert_same(to_spark, systems(run), qrels, measures, **options)
+
+
+NIGHTS = [dt.date(2026, 11, day) for day in (18, 19, 20)]
+
+
+def nights(run, qrels):
+    """Runs of three nights and two tenants, on one of which a system lacks, and judgments of two of the nights."""
+    parts = zip(NIGHTS, (run, run.with_columns(-pl.col("score")), run.filter(run="b")), strict=True)
+    runs = pl.concat(part.with_columns(date=pl.lit(night), tenant=pl.lit("t")) for night, part in parts)
+    runs = pl.concat([runs, runs.filter(date=NIGHTS[0]).with_columns(tenant=pl.lit("u"))])
+    lower = qrels.with_columns(relevance=pl.min_horizontal("relevance", 1)).filter(pl.int_range(pl.len()) % 2 == 0)
+    judged = zip((NIGHTS[0], NIGHTS[2]), (qrels, lower.cast(qrels.schema)), strict=True)
+    return runs, pl.concat(part.with_columns(date=pl.lit(night)) for night, part in judged)
+
+
+@pytest.mark.parametrize(
+    ("measures", "options"), [(MEASURES, {"missing": "skip"}), (BOUNDED, {"bounds": True}), (POOLED, {})]
+)
+def test_days_and_tenants_are_told_apart_as_they_are_locally(to_spark, measures, options):
+    run, qrels = collection(17, queries=8)
+    runs, daily = nights(systems(run), qrels)
+    for judgments in (qrels, daily):
+        by = ["date", "tenant"]
+        assert_same(to_spark, runs, judgments, measures, by=by, **options, on_spark={"partitions": 5})
+    one = runs.filter(run="b", tenant="t").drop("run", "tenant")
+    assert_same(to_spark, one, daily, measures, by="date", **options)
+    labelled = one.join(daily, on=["date", "query_id", "doc_id"], how="left")
+    if "missing" not in options:
+        assert_same(to_spark, labelled, None, measures, by="date", **options, on_spark={"partitions": 5})
+
+
+def test_means_of_days_are_the_local_ones(to_spark):
+    run, qrels = collection(18, queries=8)
+    runs, _ = nights(systems(run), qrels)
+    local = ir.evaluate(runs, qrels, MEASURES, by=["date", "tenant"])
+    per_query = to_spark(local)
+    for by in (["tenant", "date"], "date"):
+        if by == "date":
+            local, per_query = local.filter(tenant="t"), per_query.filter("tenant = 't'")
+        for there, here in ((irs.mean, ir.mean), (irs.summarize, ir.summarize)):
+            expected = here(local, by=by)
+            keys = [name for name in ("date", "tenant", "run", "measure") if name in expected.columns]
+            assert comparable(collected(there(per_query, by=by), keys)) == comparable(expected.sort(keys))
 
 
 @pytest.mark.parametrize("grade", [pl.Int64, pytest.param(pl.Boolean, marks=pytest.mark.whole("seconds"))])
