@@ -21,7 +21,7 @@ from polars_ir.language.words import average
 from polars_ir.per_query.shared.aligned import CLUSTER, Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import Averaging
-from polars_ir.per_query.shared.groups import LEAST_BUCKETS, Group, against_groups, against_own, against_rest
+from polars_ir.per_query.shared.groups import LEAST_BUCKETS, Group, against_groups, against_own, against_rest, values_by
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import Grouping, compares_means
@@ -149,6 +149,8 @@ def drift(
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
     column = column_for(attribute)
+    # In order once, for all that follows.
+    queries = replace(queries, rows=queries.rows.collect().lazy())
     times = replace(queries, measures=()).each_system(per_query)[0][1][column]
     if every is None:
         _check_shared(times, attribute, options["min_queries"])
@@ -273,9 +275,8 @@ def _course(
     """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
     import numpy as np
 
-    defined = frame.drop_nulls(measure)
-    values, of_query = defined[measure].cast(pl.Float64).to_numpy(), defined[column]
-    parts = [values[(of_query == bucket).to_numpy()] for bucket in buckets]
+    values, none = values_by(frame, column, measure), np.empty(0)
+    parts = [values.get(bucket, none) for bucket in buckets]
     for place, of_bucket in enumerate(parts):
         places = range(place) if reference is None else [] if place in reference else reference
         others = [parts[other] for other in places if len(parts[other])]
@@ -286,7 +287,7 @@ def _course(
         if len(sample) >= LEAST_BUCKETS and len(of_bucket) >= least:
             yield {**row, "n_reference": sum(map(len, sample)), **against_groups(of_bucket, sample)}
         else:
-            yield {**row, "group": Group(of_bucket, np.concatenate([*others, values[:0]]), range_of(measure))}
+            yield {**row, "group": Group.of(of_bucket, np.concatenate([*others, none]), range_of(measure))}
 
 
 def _paired_course(

@@ -42,7 +42,7 @@ def test_a_bucket_is_compared_with_all_earlier_ones():
 
 
 def of_queries(values, reference):
-    found = against_rest([Group(values, reference, Range(0, 1))], alpha=0.05, least=5)[0]
+    found = against_rest([Group.of(values, reference, Range(0, 1))], alpha=0.05, least=5)[0]
     return [found[name] for name in ("difference", "statistic", "p")]
 
 

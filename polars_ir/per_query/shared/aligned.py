@@ -167,14 +167,15 @@ def aligned(
     as_given = table
     others = {*table.columns} - {*table.keys}
     named_keys = list(filter(others.__contains__, named))
-    if keys or (named_keys and table.eager and may_repeat(table.select(*table.keys))):
+    alone = not keys and bool(named_keys) and table.eager and not may_repeat(table.select(*table.keys))
+    if keys or (named_keys and table.eager and not alone):
         table = with_keys(table, keys or named_keys)
     if what:
         _check_some(table, what, several=several)
     rows = table.checked(*_rules(table, names, named_keys))
     if table.eager:
         rows = numbered(rows.collect(engine="in-memory"), "query_id").lazy()
-        if may_repeat(rows.select(NUMBER, *filter("query_id".__ne__, table.keys))):
+        if not alone and may_repeat(rows.select(NUMBER, *filter("query_id".__ne__, table.keys))):
             as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
     weight: str | None = None
     slices: list[str] = []

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
 
 from polars_ir.per_query.shared.averages import ADDED, AT_END
 from polars_ir.per_query.shared.measures import Range
@@ -18,28 +21,79 @@ if TYPE_CHECKING:
 #: From so many buckets of reference on, a bucket is compared with their means, and not its queries with theirs.
 LEAST_BUCKETS = 4
 
+#: So many values are added that spread as those of both groups do.
+FEW = 5
+
 #: The widest interval that is looked at, in standard deviations, and how often this width is halved to find one.
 WIDEST, HALVINGS = 37.0, 50
 
 
-class Group(NamedTuple):
-    """The values of a group of queries and of those that it is compared with, and the range of the measure."""
+class Moments(NamedTuple):
+    """What a sample is known by: how many values, their mean, the squares of their distances from it, and the ends."""
 
-    values: Floats
-    rest: Floats
+    n: int
+    mean: float
+    squares: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, values: Floats | Sequence[float]) -> Moments:
+        """The moments of values."""
+        import numpy as np
+
+        values = np.asarray(values, np.float64)
+        if not len(values):
+            return cls(0, math.nan, 0.0, math.inf, -math.inf)
+        mean = values.mean()
+        squares = float(((values - mean) ** 2).sum())
+        return cls(len(values), float(mean), squares, float(values.min()), float(values.max()))
+
+    def joined(self, other: Moments) -> Moments:
+        """The moments of both samples together."""
+        if not self.n or not other.n:
+            return self if self.n else other
+        n, apart = self.n + other.n, other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * self.n * other.n / n
+        ends = min(self.lowest, other.lowest), max(self.highest, other.highest)
+        return Moments(n, self.mean + apart * other.n / n, squares, *ends)
+
+
+class Group(NamedTuple):
+    """The moments of a group of queries and of those that it is compared with, and the range of the measure."""
+
+    here: Moments
+    rest: Moments
     range: Range | None = None
+
+    @classmethod
+    def of(cls, values: Floats, rest: Floats, its: Range | None = None) -> Group:
+        """The group of these values."""
+        return cls(Moments.of(values), Moments.of(rest), its)
+
+
+def values_by(frame: pl.DataFrame, column: str, measure: str) -> dict[Any, Floats]:
+    """The values of a measure by those of a column, in the order of the rows."""
+    lists = frame.drop_nulls(measure).group_by(column).agg(pl.col(measure).cast(pl.Float64))
+    return {value: values.to_numpy() for value, values in zip(lists[column], lists[measure], strict=True)}
+
+
+def all_others(groups: Sequence[Moments]) -> list[Moments]:
+    """The moments of all other groups together, for each: those before it, joined with those behind it."""
+    before = [*accumulate(groups, Moments.joined, initial=Moments.of(()))]
+    behind = [*accumulate(reversed(groups), Moments.joined, initial=Moments.of(()))][-2::-1]
+    return [one.joined(other) for one, other in zip(before, behind, strict=False)]
 
 
 def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[dict[str, Any]]:
     """The difference of the means of each group and its rest, with an interval and the p that goes with it.
 
     The interval is Newcombe's: with [l, u] of the group's mean m and [l', u'] of m' of the rest, it goes from
-    m - m' - sqrt((m - l)^2 + (u' - m')^2) to m - m' + sqrt((u - m)^2 + (m' - l')^2). Those are Wilson's, as in
-    `summarize`, between the ends of the measure's range or, where it is not known or not kept, the lowest and the
-    highest value of both; but values that are all at one end spread as those of both do, and not as far as they can, or
-    a group that fails wholly were less of a loss than one that nearly does. The statistic is the width, in standard
-    deviations, of the interval that ends at 0, and p is what its confidence leaves. Groups below `least` queries, or
-    with such a rest, have none of these.
+    m - m' - sqrt((m - l)^2 + (u' - m')^2) to m - m' + sqrt((u - m)^2 + (m' - l')^2). Those are Clopper and Pearson's
+    of effective queries, as Korn and Graubard have them, between the ends of the measure's range or, where it is not
+    known or not kept, the lowest and the highest value of both. The statistic is the width, in standard deviations, of
+    the interval that ends at 0, and p is what its confidence leaves. Groups below `least` queries, or with such a rest,
+    have none of these.
     """
     import numpy as np
     from scipy import stats
@@ -48,16 +102,17 @@ def against_rest(groups: Sequence[Group], *, alpha: float, least: int) -> list[d
     tested = [(row, group) for row, group in zip(rows, groups, strict=True) if row["note"] is None]
     ranges = np.array([_ends(group) for _, group in tested]).reshape(-1, 2)
     spreads = np.array([_spread(group, ends) for (_, group), ends in zip(tested, ranges.tolist(), strict=True)])
-    of_group = _Means.of([group.values for _, group in tested], ranges, spreads)
+    of_group = _Means.of([group.here for _, group in tested], ranges, spreads)
     of_rest = _Means.of([group.rest for _, group in tested], ranges, spreads)
-    z, beyond = np.zeros(len(tested)), np.full(len(tested), WIDEST)
+    difference = of_group.mean - of_rest.mean
+    z, beyond, is_above = np.zeros(len(tested)), np.full(len(tested), WIDEST), difference > 0
     for _ in range(HALVINGS):
         middle = (z + beyond) / 2
-        low, high = _newcombe(of_group, of_rest, middle)
-        holds = (low <= 0) & (high >= 0)
+        holds = abs(difference) <= _margin(of_group, of_rest, 2 * stats.norm.sf(middle), is_above)
         z, beyond = np.where(holds, z, middle), np.where(holds, middle, beyond)
-    ends = _newcombe(of_group, of_rest, np.full(len(tested), stats.norm.isf(alpha / 2)))
-    columns = np.column_stack([*ends, np.sign(of_group.mean - of_rest.mean) * z, 2 * stats.norm.sf(z)]).tolist()
+    low, high = (_margin(of_group, of_rest, np.full(len(tested), alpha), below) for below in (True, False))
+    statistic = np.sign(difference) * z
+    columns = np.column_stack([difference - low, difference + high, statistic, 2 * stats.norm.sf(z)]).tolist()
     for (row, _), figures in zip(tested, columns, strict=True):
         row.update(zip(("low", "high", "statistic", "p"), figures, strict=True))
     return rows
@@ -67,78 +122,79 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
     """The row of a group without its interval and test; the note is why it has none, and None if it has."""
     from polars_ir.statistics.randomisation import ROUNDING
 
-    mean, rest_mean = (float(part.mean()) if len(part) else None for part in group[:2])
+    mean, rest_mean = (part.mean if part.n else None for part in group[:2])
     difference = None if mean is None or rest_mean is None else mean - rest_mean
     row = {"mean": mean, "rest_mean": rest_mean, "difference": difference, "note": None}
     row |= dict.fromkeys(("low", "high", "statistic", "p"))
-    for part, what in ((group.values, "here"), (group.rest, "to compare with")):
-        if (n := len(part)) < least:
-            return row | {"note": f"{n} {'query' if n == 1 else 'queries'} {what}; a test needs {least}"}
-    lowest, highest = _seen(group)
-    same = highest - lowest <= ROUNDING * max(abs(lowest), abs(highest))
+    for part, what in ((group.here, "here"), (group.rest, "to compare with")):
+        if part.n < least:
+            return row | {"note": f"{part.n} {'query' if part.n == 1 else 'queries'} {what}; a test needs {least}"}
+    both = group.here.joined(group.rest)
+    same = both.highest - both.lowest <= ROUNDING * max(abs(both.lowest), abs(both.highest))
     return row | {"note": "all values are the same" if same else None}
-
-
-def _seen(group: Group) -> tuple[float, float]:
-    values, rest, _ = group
-    return float(min(values.min(), rest.min())), float(max(values.max(), rest.max()))
 
 
 def _ends(group: Group) -> tuple[float, float]:
     """The ends of the measure's range, or of the values seen."""
-    its, seen = group.range, _seen(group)
+    its, seen = group.range, group.here.joined(group.rest)[-2:]
     is_kept = its is not None and math.isfinite(its.width) and its.ends[0] <= seen[0] and seen[1] <= its.ends[1]
     return its.ends if its is not None and is_kept else seen
 
 
 def _spread(group: Group, ends: Sequence[float]) -> float:
     """The variance of both groups' values as a share of the largest that their mean allows."""
-    import numpy as np
-
-    both = np.concatenate(group[:2])
-    return float(both.var() / ((both.mean() - ends[0]) * (ends[1] - both.mean())))
+    both = group.here.joined(group.rest)
+    return both.squares / both.n / ((both.mean - ends[0]) * (ends[1] - both.mean))
 
 
 class _Means(NamedTuple):
-    """The means of samples as shares of a range, 1 / n' of Wilson's intervals, and the ranges' widths."""
+    """The means of samples, also as shares of a range, how many effective queries they are of, and the ranges' widths.
+
+    With m the mean and s^2 the variance of n queries, as shares of the range, and a = min(m, 1 - m), as many queries of
+    the widest spread there is, m (1 - m), would tell as much as these: 1 / (v / n + 2 / (n (n - 1))). v is the share
+    s^2 / (m (1 - m)) of that spread which these have, and 2 / (n (n - 1)) keeps intervals of few queries open. Where
+    few values are off the end that the mean is near, they tell little of the spread: v is at least what it were if
+    `FEW` values more spread as those of both groups do, w = n a^2 / s^2 being so many as there are effectively. Values
+    that are all at an end spread as those of both do.
+    """
 
     mean: Floats
     share: Floats
-    inverse: Floats
+    effective: Floats
     width: Floats
 
     @classmethod
-    def of(cls, samples: Sequence[Floats], ranges: Floats, spreads: Floats) -> _Means:
-        """The means of samples as in `averages.wilson`, but for those at an end."""
+    def of(cls, samples: Sequence[Moments], ranges: Floats, spreads: Floats) -> _Means:
+        """The means of samples, `spreads` being the shares of variance of both groups."""
         import numpy as np
 
-        from polars_ir.statistics.intervals import standard_error
-
-        mean, n = np.array([each.mean() for each in samples]), np.array([len(each) for each in samples])
-        error, width = np.array([standard_error(each) for each in samples]), ranges[:, 1] - ranges[:, 0]
-        share = (mean - ranges[:, 0]) / width
-        spread = share * (1 - share)
+        n, mean, squares = np.array([each[:3] for each in samples]).reshape(-1, 3).T
+        width = ranges[:, 1] - ranges[:, 0]
+        share = ((mean - ranges[:, 0]) / width).clip(0, 1)
+        widest, variance = share * (1 - share), squares / (n - 1) / width**2
+        off, pooled = n * np.minimum(share, 1 - share) ** 2, spreads * n / (n - 1)
         with np.errstate(all="ignore"):
-            inflated = np.where(spread > AT_END, (error / width) ** 2 / spread, spreads / (n - 1))
-        return cls(mean, share, inflated + ADDED / (n * (n - 1)), width)
+            own = np.maximum(variance / widest, (off / widest + FEW * pooled) / (off / variance + FEW))
+        inflated = np.where(widest > AT_END, own, pooled)
+        return cls(mean, share, 1 / (inflated / n + ADDED / (n * (n - 1))), width)
 
-    def margins(self, z: Floats) -> tuple[Floats, Floats]:
-        """The distances of Wilson's ends from each mean, below and above."""
+    def margin(self, alpha: Floats, is_below: Any) -> Floats:
+        """The distance of Clopper and Pearson's ends below, or above, from each mean."""
         import numpy as np
+        from scipy import special
 
-        r, m = z**2 * self.inverse, self.share
-        middle, half = (m + r / 2) / (1 + r), np.sqrt((m * (1 - m)).clip(0) * r + r**2 / 4) / (1 + r)
-        low, high = (middle - half).clip(0, 1), (middle + half).clip(0, 1)
-        return self.width * (m - low), self.width * (high - m)
+        share = np.where(is_below, self.share, 1 - self.share)
+        # Of no events, and so far out that it is no float, the end is 0.
+        end = np.nan_to_num(special.betaincinv(share * self.effective, (1 - share) * self.effective + 1, alpha / 2))
+        return np.asarray(self.width * (share - end).clip(0))
 
 
-def _newcombe(of_group: _Means, of_rest: _Means, z: Floats) -> tuple[Floats, Floats]:
-    """The intervals of differences, `z` being the quantiles of the normal distribution."""
+def _margin(of_group: _Means, of_rest: _Means, alpha: Floats, is_below: Any) -> Floats:
+    """The distances of Newcombe's ends below, or above, from each difference."""
     import numpy as np
 
-    (below, above), (rest_below, rest_above) = of_group.margins(z), of_rest.margins(z)
-    difference = of_group.mean - of_rest.mean
-    return difference - np.hypot(below, rest_above), difference + np.hypot(above, rest_below)
+    is_below = np.broadcast_to(is_below, alpha.shape)
+    return np.asarray(np.hypot(of_group.margin(alpha, is_below), of_rest.margin(alpha, ~is_below)))
 
 
 def against_groups(group: Floats, others: Sequence[Floats]) -> dict[str, Any]:
@@ -186,7 +242,7 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
     return {**figures, "statistic": t, "p": p, "note": None}
 
 
-def shrinkage(groups: Sequence[Floats]) -> Sequence[float | None]:
+def shrinkage(groups: Sequence[Moments]) -> Sequence[float | None]:
     """The share of each group's distance from the others that is not chance, as the spread of all groups tells.
 
     It is t / (t + v / n), v being the variance within groups and t that of their true means, by the moments: how much
@@ -195,14 +251,14 @@ def shrinkage(groups: Sequence[Floats]) -> Sequence[float | None]:
     """
     import numpy as np
 
-    there = [values for values in groups if len(values)]
-    n, means = np.array([len(values) for values in there], np.float64), np.array([values.mean() for values in there])
+    there = [group for group in groups if group.n]
+    n, means = np.array([group.n for group in there], np.float64), np.array([group.mean for group in there])
     total, k = float(n.sum()), len(there)
     if k < 2:
         return [0.0] * len(groups)
     if total == k:
         return [None] * len(groups)
-    variance = sum(float(((values - values.mean()) ** 2).sum()) for values in there) / (total - k)
+    variance = sum(group.squares for group in there) / (total - k)
     between = float(n @ (means - n @ means / total) ** 2) - (k - 1) * variance
     of_means = max(0.0, between / (total - float(n @ n) / total))
-    return [of_means / (of_means + variance / len(values)) if of_means and len(values) else 0.0 for values in groups]
+    return [of_means / (of_means + variance / group.n) if of_means and group.n else 0.0 for group in groups]

@@ -1,11 +1,9 @@
 """Two groups of different queries: Newcombe's interval and its p, the prediction of a group, what is left of one."""
 
 import numpy as np
-import polars as pl
 import pytest
 
-import polars_ir as ir
-from polars_ir.per_query.shared.groups import Group, against_groups, against_rest, shrinkage
+from polars_ir.per_query.shared.groups import Group, Moments, against_groups, against_rest, all_others, shrinkage
 from polars_ir.per_query.shared.measures import Range
 
 stats = pytest.importorskip("scipy.stats")
@@ -17,21 +15,45 @@ GROUP, REST = DRAWN.random(12) ** 2, DRAWN.random(30)
 
 
 def compared(group, rest, its=None, *, alpha=0.05, least=2):
-    return against_rest([Group(np.array(group), np.array(rest), its)], alpha=alpha, least=least)[0]
+    return against_rest([Group.of(np.array(group), np.array(rest), its)], alpha=alpha, least=least)[0]
+
+
+def clopper_pearson(values, both, alpha):
+    m, n, variance = values.mean(), len(values), values.var(ddof=1)
+    widest, spread, worth = m * (1 - m), both.var() / both.mean() / (1 - both.mean()), n * min(m, 1 - m) ** 2 / variance
+    share = max(variance / widest, (variance / widest * worth + 5 * spread * n / (n - 1)) / (worth + 5))
+    effective = 1 / (share / n + 2 / n / (n - 1))
+    events = effective * m
+    ends = stats.beta(events, effective - events + 1), stats.beta(events + 1, effective - events)
+    return ends[0].ppf(alpha / 2), ends[1].isf(alpha / 2)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.01])
-@pytest.mark.parametrize("group", [GROUP, np.ones(12) * 0.3])
-def test_the_interval_is_made_of_those_of_summarize(alpha, group):
-    frame = pl.DataFrame({"query_id": range(42), "AP": [*group, *REST], "rest": [False] * 12 + [True] * 30})
-    means = ir.summarize(frame, by="rest", alpha=alpha).sort("rest")
-    (m, low, high), (rest, rest_low, rest_high) = means.select("mean", "low", "high").rows()
-    found = compared(group, REST, Range(0, 1), alpha=alpha)
+@pytest.mark.parametrize("group", [GROUP, GROUP / 10, 1 - GROUP])
+def test_the_interval_is_made_of_those_of_effective_queries(alpha, group):
+    both = np.concatenate([group, REST])
+    (low, high), (rest_low, rest_high) = (clopper_pearson(each, both, alpha) for each in (group, REST))
+    found, m, rest = compared(group, REST, Range(0, 1), alpha=alpha), group.mean(), REST.mean()
     below, above = np.hypot(m - low, rest_high - rest), np.hypot(high - m, rest - rest_low)
     wanted = [m, rest, m - rest, m - rest - below, m - rest + above]
     assert [found[name] for name in ("mean", "rest_mean", "difference", "low", "high")] == pytest.approx(
         wanted, **EXACT
     )
+
+
+def test_few_values_off_the_end_do_not_show_the_spread():
+    # One of 25 happens to be low; by its own spread the group were sure to be worse than a rest of the same kind.
+    rest = np.tile([0.0] * 9 + [0.5], 50)
+    found = compared([0.01] + [0.0] * 24, rest, Range(0, 1))
+    assert found["p"] > 0.05
+    assert found["high"] > 0
+
+
+def test_moments_of_parts_are_those_of_all():
+    parts = [Moments.of(each) for each in (REST[:3], [], REST[3:4], REST[4:])]
+    assert all_others(parts)[0] == pytest.approx(Moments.of(REST[3:]), **EXACT)
+    assert all_others(parts)[1] == pytest.approx(Moments.of(REST), **EXACT)
+    assert all_others(parts)[3] == pytest.approx(Moments.of(REST[:4]), **EXACT)
 
 
 def test_the_further_a_group_loses_the_lower_is_its_p():
@@ -42,10 +64,10 @@ def test_the_further_a_group_loses_the_lower_is_its_p():
 
 
 def test_of_shares_it_is_near_to_that_of_statsmodels():
-    # Wilson's of `summarize` are of two queries less than n.
+    # Clopper and Pearson's are wider than Wilson's.
     found = compared([1.0] * 40 + [0.0] * 10, [1.0] * 150 + [0.0] * 350, Range(0, 1))
     wanted = proportion.confint_proportions_2indep(40, 50, 150, 500, method="newcomb")
-    assert (found["low"], found["high"]) == pytest.approx(wanted, abs=0.01)
+    assert (found["low"], found["high"]) == pytest.approx(wanted, abs=0.02)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.3, 0.9])
@@ -107,13 +129,13 @@ def test_a_smaller_group_is_predicted_less_surely():
 def test_what_is_left_of_a_difference_is_what_the_spread_of_all_says():
     # Means of groups that differ by no more than chance, and of such that chance can not explain.
     alike = [np.array([0.0, 1.0]) + shift for shift in (0.0, 0.1, -0.1)]
-    assert shrinkage([*alike, np.array([])]) == [0.0] * 4
+    assert shrinkage([*map(Moments.of, alike), Moments.of([])]) == [0.0] * 4
     apart = [np.array([0.0, 0.1]) + shift for shift in (0.0, 1.0, 2.0)]
     variance = 0.005
     of_means = np.var([0, 1, 2], ddof=1) - variance / 2
-    assert shrinkage(apart) == pytest.approx([of_means / (of_means + variance / 2)] * 3, **EXACT)
-    assert shrinkage([np.array([0.0, 1.0])]) == [0.0]
-    assert shrinkage([np.array([0.0]), np.array([1.0])]) == [None, None]
+    assert shrinkage([*map(Moments.of, apart)]) == pytest.approx([of_means / (of_means + variance / 2)] * 3, **EXACT)
+    assert shrinkage([Moments.of([0.0, 1.0])]) == [0.0]
+    assert shrinkage([Moments.of([0.0]), Moments.of([1.0])]) == [None, None]
 
 
 def test_the_worst_of_twenty_is_shrunk_to_the_truth():
@@ -123,6 +145,6 @@ def test_the_worst_of_twenty_is_shrunk_to_the_truth():
         groups = list(DRAWN.beta(0.5, 1.5, (20, 5)))
         differences = np.array([each.mean() for each in groups]) - np.mean(groups)
         seen.append(differences.min())
-        left.append((differences * shrinkage(groups)).min())
+        left.append((differences * shrinkage([*map(Moments.of, groups)])).min())
     assert np.mean(seen) < -0.14
     assert np.mean(left) > -0.05
