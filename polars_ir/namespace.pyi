@@ -129,6 +129,15 @@ class IRNamespace(Generic[_FrameT_co]):
         self, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: Literal["max", "sum", "first"] = "max"
     ) -> _FrameT_co:
         """The run with documents in place of their passages, or queries in place of their variants."""
+    def compare(
+        self,
+        measures: Measures | None = None,
+        *,
+        baseline: str | None = None,
+        systems: str | None = None,
+        **options: Unpack[Comparing],
+    ) -> _FrameT_co:
+        """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure."""
     def compatibility(
         self, qrels: Any = None, *, p: float = 0.95, normalize: bool = True, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -302,6 +311,10 @@ class IRNamespace(Generic[_FrameT_co]):
         contributions: bool = False,
     ) -> _FrameT_co:
         """One run of several: rank fusion by a method, a norm, weights and the dialect of a product."""
+    def gate(
+        self, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+    ) -> _FrameT_co:
+        """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure."""
     def gm_bpref(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Binary preference of a query, for a geometric mean over queries."""
     def gmap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
@@ -549,6 +562,25 @@ class IRNamespace(Generic[_FrameT_co]):
         """Partial AUC and precision: the pairs in the right order of the first k relevant documents and the first k others."""
     def pool(self, *, depth: int) -> _FrameT_co:
         """The pool: the documents among the first `depth` of any system, which are those to judge."""
+    def power(
+        self,
+        measures: Measures | None = None,
+        *,
+        baseline: str | None = None,
+        std: float | None = None,
+        difference: float | None = None,
+        max_drop: float | None = None,
+        n_queries: int | None = None,
+        alpha: float = 0.05,
+        comparisons: int = 1,
+        power: float | None = None,
+        method: str = "normal",
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        missing: str | None = None,
+        seed: int = 0,
+        cluster: Any = None,
+    ) -> _FrameT_co:
+        """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure."""
     def precision(
         self,
         qrels: Any = None,
@@ -877,15 +909,6 @@ class IRNamespace(Generic[_FrameT_co]):
     unj = unjudged
 
 class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one class, whose methods refuse LazyFrames
-    def compare(
-        self,
-        measures: Measures | None = None,
-        *,
-        baseline: str | None = None,
-        systems: str | None = None,
-        **options: Unpack[Comparing],
-    ) -> _FrameT_co:
-        """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure."""
     def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:
         """The share of the pairs of systems that a measure tells apart: a row per measure."""
     def drift(
@@ -899,10 +922,6 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         **options: Unpack[Grouping],
     ) -> _FrameT_co:
         """The course of every measure over time, and where it is beyond chance another than before: a row per bucket."""
-    def gate(
-        self, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
-    ) -> _FrameT_co:
-        """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure."""
     def geo_risk(self, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero") -> _FrameT_co:
         """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure."""
     def level(
@@ -923,25 +942,6 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         seed: int = 0,
     ) -> _FrameT_co:
         """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting."""
-    def power(
-        self,
-        measures: Measures | None = None,
-        *,
-        baseline: str | None = None,
-        std: float | None = None,
-        difference: float | None = None,
-        max_drop: float | None = None,
-        n_queries: int | None = None,
-        alpha: float = 0.05,
-        comparisons: int = 1,
-        power: float | None = None,
-        method: str = "normal",
-        ranges: Mapping[str, tuple[float, float]] | None = None,
-        missing: str | None = None,
-        seed: int = 0,
-        cluster: Any = None,
-    ) -> _FrameT_co:
-        """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure."""
     def rank_correlation(
         self,
         other: Any = None,

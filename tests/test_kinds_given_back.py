@@ -15,6 +15,7 @@ QRELS = PYDOCS.qrels.filter(pl.col("query_id").is_in(QUERIES.implode()))
 RUN, OTHER = (RUNS.filter(pl.col("run") == system).drop("run") for system in ("bm25", "tfidf"))
 PER_QUERY = ir.evaluate(RUNS, QRELS, ["nDCG@10", "RR"])
 OF_ONE = ir.evaluate(RUN, QRELS, ["nDCG@10", "RR"])
+OLD = pl.DataFrame({"query_id": range(80), "RR": [0.25, 1.0] * 40})
 WEEKS = pl.DataFrame({"query_id": QUERIES, "week": [number % 3 for number in range(20)]})
 
 #: A call of every method, on a frame that it takes.
@@ -35,7 +36,7 @@ CALLS = {
     "evaluate": (RUN, lambda frame: frame.evaluate(QRELS, "AP")),
     "explain": (RUN, lambda frame: frame.explain(QRELS, "nDCG@10", QUERIES[0])),
     "fuse": (RUNS, lambda frame: frame.fuse()),
-    "gate": (OF_ONE, lambda frame: frame.gate(OF_ONE, ["RR"])),
+    "gate": (OLD, lambda frame: frame.gate(OLD.with_columns(RR=0.5), ["RR"])),
     "geo_risk": (PER_QUERY, lambda frame: frame.geo_risk()),
     "hardest": (PER_QUERY, lambda frame: frame.hardest("RR")),
     "interleave": (RUN, lambda frame: frame.interleave(OTHER)),

@@ -53,6 +53,15 @@ def abstention(per_query: pl.DataFrame, confidence: str | Sequence[str] | Any) -
 def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> Any: ...
 @overload
 def compare(
+    per_query: pl.LazyFrame,
+    measures: Measures | None = None,
+    *,
+    baseline: str | None = None,
+    systems: str | None = None,
+    **options: Unpack[Comparing],
+) -> pl.LazyFrame: ...
+@overload
+def compare(
     per_query: pl.DataFrame,
     measures: Measures | None = None,
     *,
@@ -99,6 +108,10 @@ def drift(
     cluster: Any = None,
     **options: Unpack[Grouping],
 ) -> Any: ...
+@overload
+def gate(
+    new: pl.LazyFrame, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+) -> pl.LazyFrame: ...
 @overload
 def gate(
     new: pl.DataFrame, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
@@ -171,6 +184,25 @@ def mean(
 def mean(
     per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"
 ) -> Any: ...
+@overload
+def power(
+    per_query: pl.LazyFrame,
+    measures: Measures | None = None,
+    *,
+    baseline: str | None = None,
+    std: float | None = None,
+    difference: float | None = None,
+    max_drop: float | None = None,
+    n_queries: int | None = None,
+    alpha: float = 0.05,
+    comparisons: int = 1,
+    power: float | None = None,
+    method: str = "normal",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    missing: str | None = None,
+    seed: int = 0,
+    cluster: Any = None,
+) -> pl.LazyFrame: ...
 @overload
 def power(
     per_query: pl.DataFrame,

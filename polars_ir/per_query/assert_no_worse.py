@@ -66,7 +66,7 @@ def assert_no_worse(
     AssertionError: nDCG@10: worse: 0.2637 against 0.3234 on 96 queries, ...
     """
     check("inconclusive", inconclusive, one_of(*INCONCLUSIVE))
-    judged: Any = to_polars("verdict", gate(new, old, measures, **options), column="score")
+    judged = to_polars("verdict", gate(new, old, measures, **options), column="score").lazy().collect()
     verdict = with_floors(judged, floors or {}, options["ranges"] or {})
     if fails(verdict, inconclusive):
         raise AssertionError(as_text(verdict))

@@ -7,14 +7,15 @@ queries for which both have a value; whatever is not defined of them is null, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
 from polars_ir.errors import OptionError, option
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, positive, takes
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
@@ -24,6 +25,8 @@ from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, PairedTest, check_correction, tested
 
 if TYPE_CHECKING:
+    from polars_ir.per_query.shared.sums import Sums
+    from polars_ir.statistics.bounds import Tail
     from polars_ir.statistics.intervals import Ends
     from polars_ir.statistics.randomisation import Draws, Floats
     from polars_ir.statistics.significance import Outcome
@@ -52,7 +55,7 @@ def compare(
     baseline: str | None = None,
     systems: str | None = None,
     **options: Unpack[Comparing],
-) -> Eager:
+) -> SameKind:
     """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure.
 
     Systems are aligned by the queries' ids, and tested on their differences d over n queries, two-sided:
@@ -96,6 +99,11 @@ def compare(
 
     Means are arithmetic, also of measures that `mean` averages otherwise.
 
+    A LazyFrame, or a dict of such by system, is read at once, by moments: twice in a pass of the streaming engine, of
+    which one makes a row per query, as much as is in memory at once. That is for `"t"` and `"auto"` with interval
+    `"t"`, `"normal"` or `"auto"`; figures are those of the values to within 1e-12 (ends of `cohen_d` 1e-11) of the
+    largest value, a standard deviation to within 1e-15 of it or of the mean. `rank_biserial` is null.
+
     Parameters
     ----------
     baseline
@@ -133,7 +141,8 @@ def compare(
     ------
     IRError
         For a single system; systems with fewer than two common queries; an unknown baseline, measure or
-        option; values that are NaN or infinite; a LazyFrame.
+        option; values that are NaN or infinite; a LazyFrame where the values are needed: other tests and intervals,
+        `cluster` and `systems`, and `"auto"` or a margin where fewer than 20 queries are on a side.
 
     References
     ----------
@@ -170,20 +179,31 @@ def compare(
             about=option("test", test.name),
         )
     alpha = float(options["alpha"])
-    named = per_query if systems is None else with_systems(per_query, systems)
-    scores = scores_of(named, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
+    first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
+    scores: Scores | Sums
+    if isinstance(first, pl.LazyFrame):
+        from polars_ir.per_query import by_sums
+
+        scores, pairs = by_sums.to_compare(per_query, measures, options, baseline, systems)
+    else:
+        named = per_query if systems is None else with_systems(per_query, systems)
+        scores = scores_of(named, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
+        pairs = scores.pairs(baseline, "ir.compare")
     check_names(scores.slices, SCHEMA)
-    pairs = scores.pairs(baseline, "ir.compare")
-    slices = list(scores.each_slice())
+    slices: list[tuple[dict[str, Any], Scores | Sums]] = list(scores.each_slice())
     groups = len(slices) * (len(scores.values) if options["family"] == "all" else 1)
     family = groups if test.complete else groups * len(pairs)
     draws = Draws(resamples or resamples_for(1 if test is TESTS["max-t"] else family, alpha), options["seed"])
     margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.values))
     interval = options["interval"] or test.interval
     how = Options(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, draws)
-    rows = [{**names, **row} for names, part in slices for row in compared(part, pairs, how)]
+    rows = []
+    for names, part in slices:
+        of_part = compared(part, pairs, how) if isinstance(part, Scores) else by_sums.compared(part, pairs, how)
+        rows += [{**names, **row} for row in of_part]
     if test is TESTS["max-t"]:
-        together = _together([part for _, part in slices], pairs, options["family"], draws)
+        of_slices = [part for _, part in slices if isinstance(part, Scores)]
+        together = _together(of_slices, pairs, options["family"], draws)
         # The p of a row is Student's, and no correction makes it lower.
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
@@ -241,6 +261,7 @@ def margins_of(margin: float | Mapping[str, float], measures: Sequence[str]) -> 
 def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options) -> Iterator[dict[str, Any]]:
     """A row for each measure and pair of systems."""
     from polars_ir.statistics import significance
+    from polars_ir.statistics.bounds import why_none
 
     values = list(scores.values.values())
     if options.test.complete:
@@ -254,21 +275,15 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
     effects = significance.effects(samples, tolerance=options.tolerance, confidence=1 - options.alpha)
     intervals = intervals_of(options, samples, widths, outcomes)
     measures = zip(scores.values, map(is_cost, scores.values), values, strict=True)
-    rows = zip(product(measures, pairs), differences.T, samples, outcomes, effects, *intervals, strict=True)
-    for ((measure, cost, of_measure), pair), column, d, outcome, effect, ends, wider in rows:
+    rows = zip(product(measures, pairs), differences.T, samples, widths, outcomes, effects, *intervals, strict=True)
+    for ((measure, cost, of_measure), pair), column, d, width, outcome, effect, *ends in rows:
         is_there, better_by = significance.there(column), -d if cost else d
         wins, losses = int((better_by > options.tolerance).sum()), int((better_by < -options.tolerance).sum())
         row = {
             **dict(zip(("run", "baseline"), map(scores.systems.__getitem__, pair), strict=True)),
             "measure": measure,
-            **dict(zip(("low", "high"), ends or (None, None), strict=True)),
-            **dict(zip(("simultaneous_low", "simultaneous_high"), wider or (None, None), strict=True)),
-            "statistic": outcome.statistic,
-            "p": outcome.p,
-            **(_over_slices(outcome.p, options) if options.test.complete else {}),
-            "interval": options.interval if ends else None,
             **effect,
-            **(_equivalence(measure, d, options) if options.margins else {}),
+            **(equivalence(measure, (d, -d), options) if options.margins else {}),
             "wins": wins,
             "ties": len(d) - wins - losses,
             "losses": losses,
@@ -281,18 +296,36 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
                 float(of_measure[is_there, pair[1]].mean()),
             )
             row |= {"mean": mean, "baseline_mean": baseline_mean, "difference": float(d.mean())}
-            row["relative_difference"] = row["difference"] / abs(baseline_mean) if baseline_mean else None
-        notes = [
-            *_notes(d, row, options, ends),
-            *scores.undefined(measure, pair),
-            *([scores.note] if scores.note else []),
-        ]
-        yield {**row, "note": "; ".join(notes) or None}
+        notes = [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]
+        yield with_test(row, outcome, ends, options, (bool(d.any()), partial(why_none, d, width)), notes)
 
 
-def _over_slices(p: float | None, options: Options) -> dict[str, float]:
-    """The p of a test of all systems corrected for the number of their families; no other test has it here."""
-    return {} if p is None else {"p_corrected": min(1.0, p * options.family)}
+def with_test(
+    row: dict[str, Any],
+    outcome: Outcome,
+    intervals: Sequence[Ends | None],
+    options: Options,
+    spread: tuple[bool, Callable[[], str]],
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    """A row with its test, its interval and the one of its family, and its notes.
+
+    `spread` are whether a difference is not 0, and the reason where there is no p of those that there are.
+    """
+    ends, wider = intervals
+    row |= {
+        **dict(zip(("low", "high"), ends or (None, None), strict=True)),
+        **dict(zip(("simultaneous_low", "simultaneous_high"), wider or (None, None), strict=True)),
+        "statistic": outcome.statistic,
+        "p": outcome.p,
+        "interval": options.interval if ends else None,
+    }
+    if options.test.complete and outcome.p is not None:
+        # Corrected for the number of families; no other test has it here.
+        row["p_corrected"] = min(1.0, outcome.p * options.family)
+    if row["n_queries"]:
+        row["relative_difference"] = row["difference"] / abs(row["baseline_mean"]) if row["baseline_mean"] else None
+    return {**row, "note": "; ".join([*_notes(row, options, spread), *notes]) or None}
 
 
 def intervals_of(
@@ -342,7 +375,7 @@ def _agree(p: float | None, ends: Ends, alpha: float) -> bool:
     return p is None or (p <= alpha) == (ends[0] > 0 or ends[1] < 0)
 
 
-def _equivalence(measure: str, d: Floats, options: Options) -> dict[str, float | bool | None]:
+def equivalence(measure: str, sides: Sequence[Floats | Tail], options: Options) -> dict[str, float | bool | None]:
     """The test that the mean difference is within the margin, by two one-sided ones."""
     from polars_ir.statistics.bounds import p_above
 
@@ -351,32 +384,29 @@ def _equivalence(measure: str, d: Floats, options: Options) -> dict[str, float |
         return {}
     its = range_of(measure)
     lowest = -math.inf if its is None else -its.width
-    sides = [p_above(side, -margin, lowest=lowest) for side in (d, -d)]
-    p = None if sides[0] is None or sides[1] is None else max(sides[0], sides[1])
+    above, below = (p_above(side, -margin, lowest=lowest) for side in sides)
+    p = None if above is None or below is None else max(above, below)
     return {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
 
 
-def _notes(d: Floats, row: Mapping[str, Any], options: Options, ends: Ends | None) -> list[str]:
+def _notes(row: Mapping[str, Any], options: Options, spread: tuple[bool, Callable[[], str]]) -> list[str]:
     """The reasons for nulls in the row."""
-    from polars_ir.statistics.bounds import why_none
-
-    if len(d) < 2:
+    if row["n_queries"] < 2:
         of = "all" if options.test.complete else "both"
         return [f"fewer than two queries with a value of {of} systems"]
     notes = []
-    if not d.any():
+    differ, why_none = spread
+    figures = {"p": row["p"], f"{options.interval} interval": row["low"]}
+    if not differ:
         notes.append("all differences are 0")
     elif row["cohen_d"] is None:
         notes.append("all differences are the same")
-    elif (abs(d) <= options.tolerance).all():
+    elif not row["wins"] and not row["losses"]:
         notes.append("all differences are ties")
-    elif missing := [
-        name for name, figure in (("p", row["p"]), (f"{options.interval} interval", ends)) if figure is None
-    ]:
+    elif missing := [name for name, figure in figures.items() if figure is None]:
         few = "of this confidence with so few resamples" if options.interval == "tukey" else "of these differences"
         is_by_range = row["p"] is None or options.interval in BOUNDED
-        why = why_none(d, getattr(range_of(row["measure"]), "width", math.inf)) if is_by_range else ""
-        notes.append(f"there is no {' and no '.join(missing)} {few}{why}")
+        notes.append(f"there is no {' and no '.join(missing)} {few}{why_none() if is_by_range else ''}")
     if not row["baseline_mean"]:
         notes.append("the baseline's mean is 0")
     return notes

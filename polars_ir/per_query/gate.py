@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, Unpack
 
 import polars as pl
 
@@ -25,7 +26,7 @@ from polars_ir.errors import (
     only,
     quoted,
 )
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.options import check, each_once, not_negative, takes
@@ -36,7 +37,6 @@ from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
-    from polars_ir.statistics.randomisation import Floats
 
 #: A drop that can be allowed.
 DROP = not_negative()
@@ -56,7 +56,7 @@ SCHEMA = {
 
 @draws_nothing
 @takes(Gating)
-def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> Eager:
+def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> SameKind:
     """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.
 
     A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their
@@ -86,6 +86,9 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     every one of them must pass; more measures make a gate stricter. For measures whose lowest value is the best
     (`Hole`), a drop is a rise: they pass if high is max_drop or less.
 
+    Two LazyFrames are read at once, by moments, as in `compare`: for interval `"auto"`, where 20 queries or more are on
+    both sides. The number of fresh queries is then that of Student's t.
+
     Parameters
     ----------
     new
@@ -108,7 +111,8 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     ------
     IRError
         For frames of several systems or without a query in common, a measure that one of them lacks or whose values are
-        beyond its range, a column that is no measure and not in `ranges`, or options outside their range.
+        beyond its range, a column that is no measure and not in `ranges`, or options outside their range; for
+        LazyFrames where the values are needed.
 
     References
     ----------
@@ -129,41 +133,50 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
     cluster, by = options["cluster"], each_once(options["by"])
-    after, measures = _of_one_system("new", new, measures, cluster, by)
-    before, of_old = _of_one_system("old", old, measures, cluster, by)
+    is_plan = isinstance(new, pl.LazyFrame)
+    after, measures = _of_one_system("new", new, measures, cluster, by, is_plan=is_plan)
+    before, of_old = _of_one_system("old", old, measures, cluster, by, is_plan=is_plan)
     its_range = ranges_of(measures, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
     keys: dict[str, None] = {}
     for table in (after, before):
-        if may_repeat(table.select("query_id")):
+        if not is_plan and may_repeat(table.select("query_id")):
             keys |= dict.fromkeys(keys_found(table, without=measures))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
     sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
-    parts = parts_of(sides, by) if by else [({}, sides)]
     options["alpha"] = _level(options)
-    rows = []
+    rows: list[dict[str, Any]] = []
+    parts: list[tuple[dict[str, Any], dict[str, Table]]] = []
+    if is_plan:
+        from polars_ir.per_query.by_sums import gated
+
+        rows += gated(sides, measures, its_range, allowed, options, by)
+    else:
+        parts = parts_of(sides, by) if by else [({}, sides)]
     for names, part in parts:
         apart = list(filterfalse(names.__contains__, keys))
         scores = scores_of(part, measures, {**options, "missing": "skip"}, cluster=cluster, keys=apart, what="ir.gate")
         _check_common(scores, apart)
         n = len(measures) * len(parts)
-        rows += [{**names, **_judged(scores, name, its_range[name], allowed[name], options, n)} for name in measures]
+        for name in measures:
+            rows.append({**names, **_judged(scores, name, its_range[name], allowed[name], options, n)})
     return give_back(
         pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA}), new
     )
 
 
 def _of_one_system(
-    role: str, per_query: Any, measures: Any, cluster: Any, by: Sequence[str]
+    role: str, per_query: Any, measures: Any, cluster: Any, by: Sequence[str], *, is_plan: bool
 ) -> tuple[Table, list[str]]:
     """The queries of a frame of a single system, with its measures of these names; the measures' columns."""
     table = per_query_table(per_query, role)
-    if not table.eager:
+    if not table.eager and not is_plan:
         raise InputTypeError.lazy("ir.gate")
-    if "run" in table.dtypes and len(systems := systems_of(per_query, table.select("run").collect())) > 1:
+    runs = table.select("run").unique() if "run" in table.dtypes else None
+    if runs is not None and len(systems := systems_of(per_query, runs.collect(engine=table.engine))) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
         raise ColumnError(says, about=role, fix=Fix("Keep one", only(role, table.names["run"], systems[0])))
-    if not table.rows:
+    if not table.rows and not is_plan:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     names = measures_of(table, measures)
     for named in (cluster, *by):
@@ -265,6 +278,9 @@ def _judged(
 ) -> dict[str, Any]:
     """The row of a measure, one of so many."""
     from polars_ir.statistics import significance
+    from polars_ir.statistics.bounds import why_none
+    from polars_ir.statistics.intervals import Values, estimates
+    from polars_ir.statistics.planning import gate_queries
 
     values = scores.values[measure].copy()
     defined = significance.there(values)
@@ -282,68 +298,84 @@ def _judged(
     n = len(differences)
     means = pair_values.mean(axis=0).tolist() if n else [None, None]
     gains = -differences if value_range.is_cost else differences
-    if options["looks"] is not None:
-        look, looks = options["looks"]
-        notes.append(f"look {look} of {looks}: each bound is at a level of {options['alpha']:.2g}")
-    verdict, bounds, note = _decided(gains, value_range, max_drop, options, n_measures=n_rows)
-    ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
-    return {
+    of_values = [Values(gains, support=(-value_range.width, value_range.width))]
+    # Rounded as in the bounds.
+    interval, alpha = options["interval"], (1 - (1 - 2 * options["alpha"])) / 2
+    ways = Ways(
+        lambda level: estimates(of_values, interval, 1 - 2 * level)[0].ends,
+        partial(why_none, gains, value_range.width),
+        partial(gate_queries, gains, max_drop=max_drop, lowest=-value_range.width, alpha=alpha, kind=interval),
+    )
+    figures = {
         "measure": measure,
         **dict(zip(("mean", "old_mean"), means, strict=True)),
         "difference": float(differences.mean()) if n else None,
+        "n_queries": n,
+        "n_missing": scores.n_missing((0, 1)),
+    }
+    return judged(figures, value_range, max_drop, options, ways, n_rows, notes, scores.note)
+
+
+class Ways(NamedTuple):
+    """The bounds of the mean gain at a level, the reason where there are none, and how many fresh queries decide."""
+
+    bounds: Callable[[float], tuple[float, float] | None]
+    why_none: Callable[[], str]
+    fresh: Callable[[], int | None]
+
+
+def judged(
+    figures: dict[str, Any],
+    value_range: Range,
+    max_drop: float,
+    options: Gating,
+    ways: Ways,
+    n_rows: int,
+    notes: Sequence[str],
+    last_note: str | None = None,
+) -> dict[str, Any]:
+    """The row of a measure, one of so many, with its verdict."""
+    verdict, note, n = "inconclusive", None, figures["n_queries"]
+    bounds = ways.bounds(options["alpha"]) if n > 1 else None
+    if n < 2:
+        note = "fewer than two queries with a value of both systems"
+    elif bounds is None:
+        note = f"there is no {options['interval']} interval of these differences{ways.why_none()}"
+    elif bounds[0] >= -max_drop * ROUNDED:
+        verdict = "no worse"
+    elif bounds[1] < -max_drop * ROUNDED:
+        # One measure that is worse is enough for a change not to ship, so that this is corrected for their number.
+        among_all = ways.bounds(options["alpha"] / n_rows)
+        if among_all is not None and among_all[1] < -max_drop * ROUNDED:
+            verdict = "worse"
+        else:
+            note = f"worse by itself, but of {n_rows} measures one is by chance"
+    else:
+        note = _plan(n, max_drop, bounds[0], ways)
+    ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
+    looks = None
+    if options["looks"] is not None:
+        look, planned = options["looks"]
+        looks = f"look {look} of {planned}: each bound is at a level of {options['alpha']:.2g}"
+    return {
+        **figures,
         **dict(zip(("low", "high"), ends or (None, None), strict=True)),
         "max_drop": max_drop,
         "passed": verdict == "no worse",
         "verdict": verdict,
-        "n_queries": n,
-        "n_missing": scores.n_missing((0, 1)),
-        "note": "; ".join([*([note] if note else []), *notes, *([scores.note] if scores.note else [])]) or None,
+        "note": "; ".join(filter(None, [note, *notes, looks, last_note])) or None,
     }
 
 
-def _decided(
-    gains: Floats, value_range: Range, max_drop: float, options: Gating, *, n_measures: int
-) -> tuple[str, tuple[float, float] | None, str | None]:
-    """The verdict, the bounds of the mean gain, and what there is to say of them."""
-    from polars_ir.statistics.bounds import why_none
-    from polars_ir.statistics.intervals import Values, estimates
-
-    if len(gains) < 2:
-        return "inconclusive", None, "fewer than two queries with a value of both systems"
-    values = [Values(gains, support=(-value_range.width, value_range.width))]
-    bounds = estimates(values, options["interval"], 1 - 2 * options["alpha"])[0].ends
-    if bounds is None:
-        return (
-            "inconclusive",
-            None,
-            f"there is no {options['interval']} interval of these differences{why_none(gains, value_range.width)}",
-        )
-    if bounds[0] >= -max_drop * ROUNDED:
-        return "no worse", bounds, None
-    if bounds[1] < -max_drop * ROUNDED:
-        # One measure that is worse is enough for a change not to ship, so that this is corrected for their number.
-        among_all = estimates(values, options["interval"], 1 - 2 * options["alpha"] / n_measures)[0].ends
-        if among_all is not None and among_all[1] < -max_drop * ROUNDED:
-            return "worse", bounds, None
-        return "inconclusive", bounds, f"worse by itself, but of {n_measures} measures one is by chance"
-    return "inconclusive", bounds, _plan(gains, value_range, max_drop, bounds[0], options)
-
-
-def _plan(gains: Floats, value_range: Range, max_drop: float, low: float, options: Gating) -> str:
+def _plan(n: int, max_drop: float, low: float, ways: Ways) -> str:
     """The smallest drop that the queries rule out, and about how many fresh ones would decide."""
-    from polars_ir.statistics.planning import MOST_QUERIES, gate_queries
+    from polars_ir.statistics.planning import MOST_QUERIES
 
     ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
     if not max_drop:
         return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
-    # Rounded as in the bounds.
-    bounds: Any = {
-        "lowest": -value_range.width,
-        "alpha": (1 - (1 - 2 * options["alpha"])) / 2,
-        "kind": options["interval"],
-    }
-    needed = gate_queries(gains, max_drop=max_drop, **bounds)
-    if needed is not None and needed <= len(gains):
+    needed = ways.fresh()
+    if needed is not None and needed <= n:
         return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
     fresh = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed:,}"
     return f"{ruled_out}; {fresh} fresh queries would pass a change without any drop 4 times out of 5"

@@ -57,6 +57,8 @@ def mean(
     The kind of the input
         The columns of the slices, in whose order the rows are; `run` (if there is one) and a Float64 column per
         measure, null where no query has a value. A micro average leaves out the counts that are its denominators.
+        A LazyFrame is added up as it streams, with a row per query and system in memory, and is that of the values to
+        within 1e-13; with weights in the order of the queries, to the last bit.
 
     Raises
     ------
@@ -88,5 +90,5 @@ def mean(
         weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
     means = []
     for measure, weight in weight_of.items():
-        means.append(mean_of(Averaging.of(measure), weight).alias(measure))
+        means.append(mean_of(Averaging.of(measure, in_order=queries.in_order), weight).alias(measure))
     return queries.table.give_back(queries.named(queries.means(means), weight_of), per_query)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.options import chance, check, one_of, or_none, positive, takes, whole
 from polars_ir.per_query.gate import is_percentage, readings
 from polars_ir.per_query.shared.aligned import scores_of
@@ -59,7 +59,7 @@ def power(
     missing: str | None = None,
     seed: int = 0,
     cluster: Any = None,
-) -> Eager:
+) -> SameKind:
     """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure.
 
     The power is the probability that a paired, two-sided t-test at level alpha finds a true mean difference. Two of
@@ -81,7 +81,8 @@ def power(
     Parameters
     ----------
     per_query
-        What `evaluate` returned for several systems, or a dict of such frames by system. None to plan with `std`.
+        What `evaluate` returned for several systems, or a dict of such frames by system. None to plan with `std`. Of
+        LazyFrames it reads moments, as `compare` does, for method `"normal"` without `max_drop`.
     baseline
         The system that the others are compared with; None takes each with each.
     std
@@ -174,11 +175,19 @@ def power(
     if std is not None:
         plan = _plan(std, None, difference, n_queries, alpha, target, seed)
         return give_back(pl.DataFrame([{"std": std, "std_planned": std, **plan}], schema=SCHEMA), per_query)
+    first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
+    given = per_query, baseline, measures, missing or "zero", cluster
+    of_pairs: Iterator[tuple[dict[str, Any], Floats | None, list[str]]] = _pairs(*given)
+    if isinstance(first, pl.LazyFrame) and method == "normal":
+        from polars_ir.per_query.by_sums import spreads
+
+        of_pairs = spreads(*given)
     rows = []
-    for names, differences, notes in _pairs(per_query, baseline, measures, missing or "zero", cluster):
-        number = len(differences) if difference is None and n_queries is None else n_queries
+    for names, differences, notes in of_pairs:
+        n_pairs = names.pop("n_pairs")
+        number = n_pairs if difference is None and n_queries is None else n_queries
         pilot = differences if method == "pilot" else None
-        plan = _plan(names["std_planned"], pilot, difference, number, alpha, target, seed, n_pairs=len(differences))
+        plan = _plan(names["std_planned"], pilot, difference, number, alpha, target, seed, n_pairs=n_pairs)
         rows.append({**names, **plan, "note": _joined([plan.get("note"), *notes])})
     return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
 
@@ -293,7 +302,7 @@ def _gates(
 
     value_ranges: dict[str, Range] = {}
     for names, differences, notes in _pairs(per_query, baseline, measures, missing, cluster):
-        measure = names["measure"]
+        measure, _ = names["measure"], names.pop("n_pairs")
         value_range = value_ranges.setdefault(measure, ranges_of([measure], ranges)[measure])
         row = {**names, "max_drop": max_drop, "n_queries": n_queries}
         options: dict[str, Any] = {"max_drop": max_drop, "lowest": -value_range.width, "alpha": alpha}
@@ -337,5 +346,6 @@ def _pairs(
                 "std": float(significance.deviation(differences)) if len(differences) > 1 else None,
                 "std_planned": float(significance.deviation(planned)) if len(differences) > 1 else None,
                 "n_missing": scores.n_missing(pair),
+                "n_pairs": len(differences),
             }
             yield names, planned, [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]

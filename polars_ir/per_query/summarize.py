@@ -5,7 +5,7 @@ Conventions: as in `mean`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Unpack
@@ -163,7 +163,7 @@ def summarize(
 
 def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
     """A row per slice, system and measure, in the order of the measures."""
-    interval, kinds = options["interval"], _kinds(queries.measures)
+    interval, kinds = options["interval"], _kinds(queries)
     if interval in BY_EXPRESSIONS:
         z = NormalDist().inv_cdf((1 + (1 - options["alpha"])) / 2)
         rows = [
@@ -188,11 +188,12 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
     return found.with_columns(low=low, high=high, note=note)
 
 
-def _kinds(measures: Iterable[str]) -> Iterator[tuple[Averaging, list[str]]]:
+def _kinds(queries: Aligned) -> Iterator[tuple[Averaging, list[str]]]:
     """The measures that are averaged alike, which are summarized together: a plan a measure is slow to optimize."""
     kinds: dict[Averaging, list[str]] = {}
-    for measure in measures:
-        kinds.setdefault(Averaging.of(measure)._replace(column=VALUE), []).append(measure)
+    for measure in queries.measures:
+        averaging = Averaging.of(measure, in_order=queries.in_order)._replace(column=VALUE)
+        kinds.setdefault(averaging, []).append(measure)
     yield from kinds.items()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize, special
@@ -32,6 +33,55 @@ FAR = 40.0
 STAKES = np.geomspace(1e-4, 0.99, 60)
 
 
+class Tail(NamedTuple):
+    """What the lower tail of n values tells a bound: mean, standard deviation, skewness, and how many are below.
+
+    The `skewness` is by sqrt(n), corrected for bias; those `below` are so of both mean and median. It is of values, or
+    of sums where nobody has these (`per_query.shared.sums`).
+    """
+
+    n: int
+    mean: float
+    std: float
+    skewness: float
+    below: int
+
+    @classmethod
+    def of(cls, values: Floats) -> Tail | None:
+        """The tail of some values; None where too few are below both mean and median to tell of it.
+
+        The skewness is to the bit that of `scipy.stats.skew`, whose checks take forty times as long as the sums.
+        """
+        if (below := n_below(values)) < LEAST_BELOW:
+            return None
+        n, apart = len(values), values - values.mean()
+        squares = apart**2
+        with np.errstate(all="ignore"):
+            skewness = math.sqrt((n - 1.0) * n) / (n - 2.0) * (squares * apart).mean() / squares.mean() ** 1.5
+        g = float(skewness) / math.sqrt(n)
+        return cls(n, float(values.mean()), float(values.std(ddof=1)), g, below)
+
+    def bound(self, alpha: float) -> float:
+        """Student's bound, lowered where a long lower tail makes t too high.
+
+        With g = skewness / sqrt(n), Hall's transformation of t, t + g (t^2 / 3 + 1 / 6) + g^2 t^3 / 27, is as t would
+        be without skewness (https://doi.org/10.1111/j.2517-6161.1992.tb01878.x); a skewness above 0 raises nothing.
+        There are as many degrees of freedom as values below mean and median, less one, since these tell of the tail.
+        """
+        t = float(special.stdtrit(self.below - 1, 1 - alpha))
+        if g := min(0.0, self.skewness):
+            inner = g * (t - g / 6)
+            # Near 0, the difference of a cube root and 1 would be all rounding.
+            t = 3 / g * (math.expm1(math.log1p(inner) / 3) if inner > -0.9 else float(np.cbrt(1 + inner)) - 1)
+        return self.mean - t * self.std / math.sqrt(self.n)
+
+    def p_above(self, mean: float) -> float:
+        """The p of the hypothesis that the true mean is `mean` or less."""
+        g = min(0.0, self.skewness)
+        t = (self.mean - mean) * math.sqrt(self.n) / self.std
+        return float(special.stdtr(self.below - 1, -(t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27)))
+
+
 def lower_bound(values: Floats, kind: str, *, lowest: float, alpha: float) -> float | None:
     """The lower bound of the mean by one of `BOUNDS`; None of fewer than two values."""
     if len(values) < 2:
@@ -39,12 +89,12 @@ def lower_bound(values: Floats, kind: str, *, lowest: float, alpha: float) -> fl
     return BOUNDS[kind](values, lowest, alpha)
 
 
-def p_above(values: Floats, mean: float, *, lowest: float) -> float | None:
+def p_above(values: Floats | Tail, mean: float, *, lowest: float) -> float | None:
     """The p of the hypothesis that the true mean is `mean` or less, by the rule of `"auto"`; None if it has none."""
-    if has_tail(values):
-        centred = values.mean() - mean
-        t = _unskewed(float(centred * math.sqrt(len(values)) / values.std(ddof=1)), values)
-        return float(special.stdtr(_df(values), -t))
+    if isinstance(values, Tail):
+        return values.p_above(mean)
+    if tail := Tail.of(values):
+        return tail.p_above(mean)
     return chance_below(values, mean, lowest) if len(values) > 1 and math.isfinite(lowest) else None
 
 
@@ -70,45 +120,8 @@ def n_below(values: Floats) -> int:
 
 def automatic(values: Floats, lowest: float, alpha: float) -> float | None:
     """The bound by t, corrected for skewness, where enough values lie below mean and median; else the bounded one."""
-    if has_tail(values):
-        return by_skewed_t(values, alpha)
-    return bounded(values, lowest, alpha)
-
-
-def by_skewed_t(values: Floats, alpha: float) -> float:
-    """Student's bound, lowered where a long lower tail makes t too high.
-
-    With g = skewness / sqrt(n), Hall's transformation of t, t + g (t^2 / 3 + 1 / 6) + g^2 t^3 / 27, is as t would be
-    without skewness (https://doi.org/10.1111/j.2517-6161.1992.tb01878.x); a skewness above 0 raises nothing. There
-    are as many degrees of freedom as values below mean and median, less one, since these tell of the tail.
-    """
-    t = float(special.stdtrit(_df(values), 1 - alpha))
-    if g := _skewness(values):
-        inner = g * (t - g / 6)
-        # Near 0, the difference of a cube root and 1 would be all rounding.
-        t = 3 / g * (math.expm1(math.log1p(inner) / 3) if inner > -0.9 else float(np.cbrt(1 + inner)) - 1)
-    return float(values.mean()) - t * float(values.std(ddof=1)) / math.sqrt(len(values))
-
-
-def _unskewed(t: float, values: Floats) -> float:
-    g = _skewness(values)
-    return t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27
-
-
-def _skewness(values: Floats) -> float:
-    """The skewness by sqrt(n), corrected for bias; 0 where it is above 0.
-
-    It is to the bit that of `scipy.stats.skew`, whose checks take forty times as long as the sums.
-    """
-    n, apart = len(values), values - values.mean()
-    squares = apart**2
-    with np.errstate(all="ignore"):
-        skewness = math.sqrt((n - 1.0) * n) / (n - 2.0) * (squares * apart).mean() / squares.mean() ** 1.5
-    return min(0.0, float(skewness)) / math.sqrt(n)
-
-
-def _df(values: Floats) -> int:
-    return n_below(values) - 1
+    tail = Tail.of(values)
+    return tail.bound(alpha) if tail else bounded(values, lowest, alpha)
 
 
 def bounded(values: Floats, lowest: float, alpha: float) -> float | None:

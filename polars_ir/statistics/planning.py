@@ -154,15 +154,19 @@ def gate_queries(gains: Floats, *, max_drop: float, lowest: float, alpha: float,
     needed = None
     spread = math.sqrt(float((gains**2).mean()))
     if spread and kind == "auto":
-        by_t = queries_needed(max_drop / spread, alpha=alpha, power=POWER, alternative="larger")
-        below = np.count_nonzero(gains) / len(gains) / 2
-        of_tail = _lowest(lambda n: stats.binom.ppf(1 - POWER, n, below) >= LEAST_BELOW)
-        needed = by_t and of_tail and max(by_t, of_tail)
+        needed = gate_queries_by_t(spread, np.count_nonzero(gains) / len(gains), max_drop=max_drop, alpha=alpha)
     if not math.isfinite(lowest):
         return needed
     # Only fewer matter, and each number takes an integral.
     most = MOST_QUERIES if needed is None else needed - 1
     return _lowest(lambda n: _passes(gains, spread, n, max_drop, lowest, alpha, kind), most) or needed
+
+
+def gate_queries_by_t(spread: float, differing: float, *, max_drop: float, alpha: float) -> int | None:
+    """The number by Student's t, of gains of this root mean square, of which a share is not 0."""
+    by_t = queries_needed(max_drop / spread, alpha=alpha, power=POWER, alternative="larger")
+    of_tail = _lowest(lambda n: stats.binom.ppf(1 - POWER, n, differing / 2) >= LEAST_BELOW)
+    return by_t and of_tail and max(by_t, of_tail)
 
 
 def _passes(gains: Floats, spread: float, n: int, max_drop: float, lowest: float, alpha: float, kind: str) -> bool:

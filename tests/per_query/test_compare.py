@@ -457,7 +457,6 @@ def test_options_that_can_not_be_are_errors_that_say_so(options, words):
     [
         (frame(a=[0.1, 0.2]), ["ir.compare needs several systems", "only 'a'"]),
         (GOOD.drop("run"), ["ir.compare needs several systems", "no 'run'"]),
-        (GOOD.lazy(), ["LazyFrame", ".collect()"]),
         (GOOD.with_columns(value=pl.lit(float("nan"))), ["'value' is NaN or infinite"]),
         (pl.concat([GOOD, GOOD]), ["repeat the ids"]),
         (frame(a=[0.1], b=[0.2]), ["needs two queries or more", "'b' has 'q0'", "'a' has 'q0'"]),

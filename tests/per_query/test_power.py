@@ -170,7 +170,7 @@ def test_pandas_comes_back_as_pandas():
         ({"per_query": BOTH, "std": 1}, "give one of them"),
         ({"per_query": BOTH, "baseline": "odl"}, "Did you mean 'old'?"),
         ({"per_query": OLD}, "ir.power needs several systems"),
-        ({"per_query": {"a": OLD.lazy(), "b": NEW.lazy()}}, "Collect it first"),
+        ({"per_query": {"a": OLD.lazy(), "b": NEW.lazy()}, "method": "pilot"}, "Collect it first"),
     ],
 )
 def test_wrong_input_is_told(options, words):

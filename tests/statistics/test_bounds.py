@@ -9,9 +9,9 @@ import pytest
 stats = pytest.importorskip("scipy.stats")
 from polars_ir.statistics.bounds import (  # noqa: E402  # it needs SciPy
     LEAST_BELOW,
+    Tail,
     automatic,
     bounded,
-    by_skewed_t,
     chance_below,
     has_tail,
     lower_bound,
@@ -80,10 +80,10 @@ def test_without_skewness_the_bound_is_that_of_t_and_with_it_lower():
     half = DRAWN.normal(0, 0.1, 50)
     values = np.concatenate([half, -half])
     t = stats.t.ppf(0.95, n_below(values) - 1)
-    assert by_skewed_t(values, 0.05) == pytest.approx(-t * stats.sem(values), rel=1e-9)
-    losses = np.r_[np.zeros(80), -DRAWN.exponential(0.2, 20)]
+    assert Tail.of(values).bound(0.05) == pytest.approx(-t * stats.sem(values), rel=1e-9)
+    losses = np.r_[np.zeros(80), -DRAWN.exponential(0.2, 40)]
     plain = losses.mean() - stats.t.ppf(0.95, n_below(losses) - 1) * stats.sem(losses)
-    assert by_skewed_t(losses, 0.05) < plain
+    assert Tail.of(losses).bound(0.05) < plain
 
 
 @pytest.mark.parametrize("values", [DRAWN.normal(0, 0.1, 100), np.r_[np.zeros(80), -DRAWN.exponential(0.2, 30)]])

@@ -55,6 +55,9 @@ ALL = "polars_ir: all"
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
 CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
 
+#: The number of rows of a ranking in a plan, which must be one.
+ROWS = "polars_ir: rows"
+
 #: So many ids tell whether they look like variants.
 LOOKED_AT = 100_000
 
@@ -68,7 +71,8 @@ class Aligned:
 
     `slices` are the attributes' names as their user gave them; the rows have them where `column_for` says. `systems`
     are the columns that distinguish rows of a query, `weight` and `stratum` those of weights and strata, if there
-    are any, and `cluster` is the name of the attribute whose values the rows have as clusters.
+    are any, and `cluster` is the name of the attribute whose values the rows have as clusters. Rows that are not
+    `in_order` are added up as they come.
     """
 
     table: Table
@@ -79,6 +83,7 @@ class Aligned:
     weight: str | None = None
     stratum: str | None = None
     cluster: str | None = None
+    in_order: bool = True
 
     @property
     def keys(self) -> list[str]:
@@ -154,11 +159,14 @@ def aligned(
     what: str | None = None,
     several: bool = False,
     keys: Sequence[str] = (),
+    repeated: bool = False,
 ) -> Aligned:
     """The queries of a per-query frame, with weights, and sliced by attributes; `needs` names these where it has to be.
 
     `what` is a function that needs the rows in memory, and some of them, for messages; it may need `several` systems.
-    The `keys` tell rows of a query and system apart, as do the columns that are named where queries repeat.
+    The `keys` tell rows of a query and system apart, as do the columns that are named where queries repeat. Rows of a
+    plan may be `repeated` for a caller who counts them; of a plan without weights, clusters and strata they are in no
+    order.
     """
     plain = weights is None and by is None and cluster is None and strata is None
     named = () if plain else _named_in(weights, by, cluster, strata)
@@ -172,7 +180,9 @@ def aligned(
         table = with_keys(table, keys or named_keys)
     if what:
         _check_some(table, what, several=several)
-    rows = table.checked(*_rules(table, names, named_keys))
+    rows = table.checked(*_rules(table, names))
+    if not table.eager and not repeated:
+        rows = _once(table, rows, names, named_keys)
     if table.eager:
         rows = numbered(rows.collect(engine="in-memory"), "query_id").lazy()
         if not alone and may_repeat(rows.select(NUMBER, *filter("query_id".__ne__, table.keys))):
@@ -193,10 +203,11 @@ def aligned(
         value = cs.by_name(*map(column_for, slices)) & cs.float()
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
     # The values of a system are added up in the order of their queries, wherever those of others stand.
-    ordered = rows.sort(NUMBER if table.eager else "query_id").with_columns(pl.lit(1, pl.UInt32).alias(ALL))
-    return Aligned(
-        table, names, ordered, list(filter("query_id".__ne__, table.keys)), slices, weight, stratum, clustered_by
-    )
+    in_order = table.eager or weight is not None or clustered_by is not None or stratum is not None
+    ordered = rows.sort(NUMBER if table.eager else "query_id") if in_order else rows
+    ordered = ordered.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
+    systems = list(filter("query_id".__ne__, table.keys))
+    return Aligned(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
 
 
 def _check_some(table: Table, what: str, *, several: bool) -> None:
@@ -215,8 +226,8 @@ def _named_in(*options: Any) -> list[str]:
     return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
 
 
-def _rules(table: Table, measures: Iterable[str], keys: Sequence[str]) -> Iterator[Rule]:
-    """The rules of rows: ids, values that sums of squares can be made of, and, in a plan, one row for each ranking."""
+def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
+    """The rules of rows: ids, and values that sums of squares can be made of."""
     for key in table.keys:
         fix = Fix("Leave them out", without_nulls("per_query", table.names[key]))
         yield Rule(pl.col(key).is_null(), f"whose {table.names[key]!r} is null", fix)
@@ -228,15 +239,23 @@ def _rules(table: Table, measures: Iterable[str], keys: Sequence[str]) -> Iterat
             wrong.append(~pl.col(name).is_finite() | (pl.col(name).abs() > LARGEST))
             if table.eager:
                 yield Rule(wrong[-1], f"whose {name!r} {says}", advice)
-    if not table.eager:
+    if wrong and not table.eager:
         # One rule for all measures, as each has a column of the plan.
-        if wrong:
-            yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
-        repeated = once(table.about, [*keys, *table.keys], table.names)
-        others = {name: dtype for name, dtype in table.dtypes.items() if name not in measures}
-        spare = keys_perhaps(others, [*keys, *table.keys])
-        named = " or ".join(option("by", name) for name in spare)
-        yield repeated._replace(fix=f"Name what tells them apart: {named}") if spare else repeated
+        yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
+
+
+def _once(table: Table, rows: pl.LazyFrame, measures: Sequence[str], keys: Sequence[str]) -> pl.LazyFrame:
+    """The rows of a plan, which fails if two of them are of the same ranking."""
+    keys = list(dict.fromkeys([*keys, *table.keys]))
+    rule = once(table.about, keys, table.names)
+    others = {name: dtype for name, dtype in table.dtypes.items() if name not in measures}
+    if spare := keys_perhaps(others, keys):
+        rule = rule._replace(fix=f"Name what tells them apart: {' or '.join(option('by', name) for name in spare)}")
+    # There is one of each; a maximum is taken in half the time of a first value, and as much as a row of each is kept.
+    ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
+    values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
+    found = rows.group_by(keys).agg(*values, pl.len().alias(ROWS))
+    return table.checked(rule._replace(wrong=pl.col(ROWS) > 1), rows=found).drop(ROWS)
 
 
 def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:

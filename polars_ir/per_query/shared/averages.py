@@ -1,6 +1,7 @@
 """Means of measures over queries, and their spread, of queries that count alike or by weight.
 
-Conventions: values are added up in the order of the rows, and a null is left out. So is a query of weight 0. How a
+Conventions: values are added up in the order of the rows or, of a plan in no order, as the engine does, of which only
+rounding tells; a null is left out. So is a query of weight 0. How a
 measure is averaged is known by its name: `GMAP` has a geometric mean, `NumQ` a sum, which weights multiply; and so is
 what it is a ratio of, which makes its micro average. `weight` is the name of a column.
 """
@@ -52,35 +53,40 @@ class Averaging(NamedTuple):
     column: str
     kind: Average
     between: tuple[float, float]
+    in_order: bool = True
 
     @classmethod
-    def of(cls, measure: str) -> Averaging:
+    def of(cls, measure: str, *, in_order: bool = True) -> Averaging:
         """The averaging of a measure, by its name."""
         kind, its = average_of(measure), range_of(measure)
         if its is None:
             _warn_of_lost(measure)
-            return cls(measure, kind, (-math.inf, math.inf))
-        return cls(measure, kind, (math.log(FLOOR), 0.0) if kind == "geometric" else its.ends)
+            return cls(measure, kind, (-math.inf, math.inf), in_order)
+        return cls(measure, kind, (math.log(FLOOR), 0.0) if kind == "geometric" else its.ends, in_order)
+
+    def total(self, values: pl.Expr) -> pl.Expr:
+        """The sum of the values that there are."""
+        return total(values.drop_nulls()) if self.in_order else values.sum()
 
 
 def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """The mean of a measure over all queries, or its sum."""
     value = averaged(averaging, weight)
     if averaging.kind == "sum":
-        return total((value if weight is None else value * pl.col(weight)).drop_nulls())
-    mean = _mean(value, weight)
+        return averaging.total(value if weight is None else value * pl.col(weight))
+    mean = _mean(averaging, value, weight)
     return mean.exp() if averaging.kind == "geometric" else mean
 
 
 def std_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """The standard deviation of the sample, of the values as they are."""
-    return _std(_counted(averaging, weight), weight)
+    return _std(averaging, _counted(averaging, weight), weight)
 
 
 def interval_of(averaging: Averaging, z: float, weight: str | None = None) -> dict[str, pl.Expr]:
     """The ends of the confidence interval, `z` standard errors from the mean; a sum has none."""
     value = averaged(averaging, weight)
-    mean, half = _mean(value, weight), z * _standard_error(value, weight)
+    mean, half = _mean(averaging, value, weight), z * _standard_error(averaging, value, weight)
     return ends(averaging, mean - half, mean + half)
 
 
@@ -88,8 +94,8 @@ def moments_of(averaging: Averaging, weight: str | None = None) -> dict[str, pl.
     """The moments that make Wilson's interval: a column each, since an expression of all is slow to plan."""
     value = averaged(averaging, weight)
     return {
-        MEAN: _mean(value, weight),
-        ERROR: _standard_error(value, weight),
+        MEAN: _mean(averaging, value, weight),
+        ERROR: _standard_error(averaging, value, weight),
         NUMBER: n_effective_of(averaging, weight),
         DEGREES: value.count().cast(pl.Int64) - 1,
         LOWEST: value.min(),
@@ -281,28 +287,30 @@ def _weights(value: pl.Expr, weight: str) -> pl.Expr:
     return pl.when(value.is_not_null()).then(pl.col(weight))
 
 
-def _mean(value: pl.Expr, weight: str | None) -> pl.Expr:
+def _mean(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
     if weight is None:
-        return average(value)
-    return ratio(total((value * pl.col(weight)).drop_nulls()), total(_weights(value, weight).drop_nulls()))
+        return average(value) if averaging.in_order else value.mean()
+    return ratio(averaging.total(value * pl.col(weight)), averaging.total(_weights(value, weight)))
 
 
-def _std(value: pl.Expr, weight: str | None) -> pl.Expr:
-    squares = (value - _mean(value, weight)) ** 2
+def _std(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
+    if not averaging.in_order:
+        return value.std()
+    squares = (value - _mean(averaging, value, weight)) ** 2
     if weight is None:
         return ratio(total(squares.drop_nulls()), value.count().cast(pl.Int64) - 1).sqrt()
     squares = ratio(total((squares * pl.col(weight)).drop_nulls()), total(_weights(value, weight).drop_nulls()))
     return (_bessel(value) * squares).sqrt()
 
 
-def _standard_error(value: pl.Expr, weight: str | None) -> pl.Expr:
+def _standard_error(averaging: Averaging, value: pl.Expr, weight: str | None) -> pl.Expr:
     """The standard error of a mean; of a weighted one that of its linearisation, as in `intervals.standard_error`."""
     if weight is None:
-        return _std(value, None) / value.count().sqrt()
+        return _std(averaging, value, None) / value.count().sqrt()
     weights = _weights(value, weight)
     # As shares of the largest one, weights have squares that are neither too small nor too large for floats.
     shares = weights / weights.max()
-    squares = ((value - _mean(value, weight)) * shares) ** 2
+    squares = ((value - _mean(averaging, value, weight)) * shares) ** 2
     return (_bessel(value) * total(squares.drop_nulls())).sqrt() / total(shares.drop_nulls())
 
 

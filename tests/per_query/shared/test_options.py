@@ -10,12 +10,15 @@ from polars_ir import plots
 PYDOCS = ir.datasets.load("pydocs")
 PER_QUERY = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10", "RR"])
 
+#: With weights, plans are added up in order, too.
+WEIGHTS = PER_QUERY.select("query_id", weight=1).unique()
+
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda **level: ir.summarize(PER_QUERY, **level),
-        lambda **level: PER_QUERY.lazy().ir.summarize(interval="normal", **level).collect(),
+        lambda **level: PER_QUERY.lazy().ir.summarize(weights=WEIGHTS, interval="normal", **level).collect(),
         lambda **level: ir.ranks(PER_QUERY, **level),
         lambda **level: ir.rank_correlation(PER_QUERY, **level),
         lambda **level: plots.ranks(PER_QUERY, "RR", **level).data,

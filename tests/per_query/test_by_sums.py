@@ -1,0 +1,153 @@
+"""Plans are compared by their moments: as the values are, but for rounding."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+
+pytest.importorskip("scipy")
+
+MEASURES = ["AP", "RR", "Hole@5", "mine"]
+RANGES = {"mine": (-10, 10)}
+
+#: What plans have not, and what they do not note.
+RANKS = ["rank_biserial", "rank_biserial_low", "rank_biserial_high"]
+
+
+def drawn(systems: str, n: int = 300, seed: int = 0) -> pl.DataFrame:
+    """Systems alike, whose queries lack and whose values are null here and there, in no order."""
+    draw, frames = np.random.default_rng(seed), []
+    common = draw.beta(1, 2, n)
+    for number, system in enumerate(systems):
+        moved = np.clip(common + (draw.random(n) < 0.7) * draw.normal(0.02 * number, 0.1, n), 0, 1)
+        columns = {
+            "query_id": [f"q{query}" for query in range(n)],
+            "AP": np.where(draw.random(n) < 0.05, np.nan, np.round(moved, 2)),
+            "RR": 1 / draw.integers(1, 9, n),
+            "Hole@5": draw.integers(0, 6, n) / 5,
+            "mine": draw.normal(0, 1, n),
+            "language": [["de", "en"][query % 2] for query in range(n)],
+        }
+        frame = pl.DataFrame(columns).with_columns(pl.col("AP").fill_nan(None), run=pl.lit(system))
+        frames.append(frame.filter(pl.Series(draw.random(n) < 0.95)))
+    return pl.concat(frames).sample(fraction=1, shuffle=True, seed=seed)
+
+
+def assert_same(plan: pl.LazyFrame, found: pl.DataFrame) -> None:
+    assert isinstance(plan, pl.LazyFrame)
+    note = pl.col("note").str.replace("(; )?rank_biserial needs the values.*", "").replace("", None)
+    # Of how many queries would decide, a plan knows the number by Student's t only.
+    about = pl.col("note").str.replace("about [0-9,]+", "about so many")
+    frame, found = plan.collect().with_columns(note).with_columns(about), found.with_columns(about)
+    without = [name for name in RANKS if name in found.columns]
+    assert_frame_equal(frame.drop(without), found.drop(without), rel_tol=1e-11, abs_tol=1e-12)
+
+
+SYSTEMS = drawn("abc")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"test": "auto", "missing": "skip", "alpha": 0.2},
+        {"baseline": "b", "by": "language", "tolerance": 0.05, "family": "all"},
+        {"measures": ["RR", "mine"], "margin": {"RR": 0.1}, "interval": "auto"},
+        {"interval": "normal", "correction": None},
+    ],
+)
+def test_comparisons_of_a_plan_are_those_of_its_values(options):
+    given = {"measures": MEASURES, **options}
+    assert_same(ir.compare(SYSTEMS.lazy(), **given), ir.compare(SYSTEMS, **given))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"max_drop": 0.2, "looks": (2, 5)}, {"missing": "skip", "alpha": 0.2}, {"by": "language", "max_drop": 0.1}],
+)
+def test_gates_of_plans_are_those_of_their_values(options):
+    new, old = (SYSTEMS.filter(run=run).drop("run") for run in "cb")
+    given = {"measures": MEASURES, "ranges": RANGES, **options}
+    assert_same(ir.gate(new.lazy(), old.lazy(), **given), ir.gate(new, old, **given))
+
+
+@pytest.mark.parametrize("options", [{}, {"difference": 0.01, "comparisons": 3}, {"n_queries": 99, "missing": "skip"}])
+def test_plans_of_a_number_of_queries(options):
+    by_system = {run: SYSTEMS.filter(run=run).drop("run") for run in "ab"}
+    plans = {run: frame.lazy() for run, frame in by_system.items()}
+    assert_same(ir.power(plans, MEASURES, **options), ir.power(by_system, MEASURES, **options))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0] * 90 + [0.5] * 40,  # a median of 0
+        [0.25] * 70 + [0.1 * (number % 7) for number in range(60)],  # ties at another one
+        [0.01 * number**2 % 1 for number in range(131)],
+        [0.01 * number**2 % 1 for number in range(130)],  # between two values
+        [0.4 - 0.3] * 65 + [0.2 - 0.1] * 66,  # equal but for rounding
+    ],
+)
+def test_those_below_mean_and_median_are_counted(values):
+    n = len(values)
+    both = {"a": pl.DataFrame({"query_id": range(n), "mine": values})}
+    both["b"] = both["a"].with_columns(mine=pl.lit(0.05) * (pl.col("query_id") % 3))
+    plans = {run: frame.lazy() for run, frame in both.items()}
+    assert_same(ir.compare(plans, test="auto"), ir.compare(both, test="auto"))
+    both["b"] = both["a"].with_columns(mine=0.0)
+    plans = {run: frame.lazy() for run, frame in both.items()}
+    assert_same(ir.compare(plans, test="auto"), ir.compare(both, test="auto"))
+
+
+@pytest.mark.parametrize("function", [ir.mean, ir.summarize])
+def test_means_of_a_plan_are_those_of_its_values(function):
+    frame = SYSTEMS.drop("mine")
+    assert_frame_equal(function(frame.lazy()).collect(), function(frame), rel_tol=1e-13, abs_tol=0)
+
+
+NEW, OLD = SYSTEMS.filter(run="a").drop("run"), SYSTEMS.filter(run="b").drop("run")
+
+
+OTHERS = NEW.with_columns(query_id=pl.format("other {}", "query_id"))
+FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30)]))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ir.compare(SYSTEMS.lazy(), test="wilcoxon"), ["test='wilcoxon'", "per_query.collect()", "test='t'"]),
+        (lambda: ir.compare(SYSTEMS.lazy(), test="max-t"), ["test='max-t'", "per_query.collect()"]),
+        (lambda: ir.compare(SYSTEMS.lazy(), interval="BCa"), ["interval='BCa'", "interval='t'"]),
+        (lambda: ir.compare(SYSTEMS.lazy(), cluster="language"), ["cluster", "group_by"]),
+        (lambda: ir.compare(FEW.lazy(), "AP", test="auto"), ["fewer than 20 queries", "collect()"]),
+        (lambda: ir.gate(NEW.lazy(), OLD.lazy(), "AP", interval="bounded"), ["interval='bounded'", "interval='auto'"]),
+        (lambda: ir.gate(NEW.lazy(), NEW.lazy(), "AP"), ["fewer than 20 queries", "collect()"]),
+        (lambda: ir.gate(NEW.lazy(), OLD.lazy(), "mine", ranges={"mine": (0, 1)}), ["'mine' must be from 0 to 1"]),
+        (
+            lambda: ir.compare(pl.concat([SYSTEMS, SYSTEMS.head(1)]).lazy()),
+            ["2 rows that repeat the ids", "rows of 'a'"],
+        ),
+        (
+            lambda: ir.compare(pl.concat([NEW, NEW.head(1)]).lazy().with_columns(run=pl.lit("a"))),
+            ["several systems"],
+        ),
+        (
+            lambda: ir.compare(SYSTEMS.with_columns(language=pl.col("run")).lazy(), "AP", by="language"),
+            ["in several slices", "The same slice"],
+        ),
+        (lambda: ir.compare(SYSTEMS.lazy(), baseline="d"), ["baseline", "'d'"]),
+        (lambda: ir.compare(SYSTEMS.clear().lazy()), ["no row"]),
+        (
+            lambda: ir.compare({"a": NEW.lazy(), "b": OTHERS.lazy()}),
+            ["two queries"],
+        ),
+        (lambda: ir.gate(NEW.lazy(), OTHERS.lazy(), "AP"), ["share none"]),
+    ],
+)
+def test_what_plans_do_not_tell_is_an_error(call, words):
+    with pytest.raises(ir.IRError) as error:
+        call()
+    for word in words:
+        assert word.lower() in str(error.value).lower()
