@@ -1,5 +1,5 @@
-// The charts: differences query by query, the measure at several cutoffs, and how its values are spread. They are drawn
-// from the figures of the page, in its own colours. The pair that is chosen is told apart by dashes and names, too.
+// The charts: differences query by query, the measure at several cutoffs, how its values are spread, and slices. They are
+// drawn from the figures of the page, in its own colours. The pair that is chosen is told apart by dashes and names, too.
 
 const HEIGHT = 260, MARGIN = { top: 14, right: 120, bottom: 40, left: 52 };
 
@@ -30,15 +30,18 @@ function ends(values) {
 }
 
 /** A place for charts: as wide as its figure, with the scales of both axes. */
-function plane(figure, { x, y, margin = MARGIN }) {
-  const width = Math.max(260, figure.clientWidth || 600), [left, right, top, bottom] = [margin.left, width - margin.right, margin.top, HEIGHT - margin.bottom];
+function plane(figure, { x, y, margin = MARGIN, height = HEIGHT }) {
+  const width = Math.max(260, figure.clientWidth || 600), [left, right, top, bottom] = [margin.left, width - margin.right, margin.top, height - margin.bottom];
   const scale = ([low, high], from, to) => (value) => from + ((value - low) / (high - low)) * (to - from);
-  return { width, left, right, top, bottom, x: scale(x, left, right), y: scale(y, bottom, top) };
+  return { width, height, left, right, top, bottom, x: scale(x, left, right), y: scale(y, bottom, top) };
 }
+
+/** The decimals of ticks. */
+const placesOf = (values) => Math.max(...values.map((tick) => (String(tick).split(".")[1] ?? "").length));
 
 /** The axes: lines across at the ticks of y, ticks of x below, and what each is. */
 function axes({ left, right, bottom, top, x, y }, { xTicks, yTicks, xTitle, yTitle, signed }) {
-  const places = Math.max(...yTicks.map((tick) => (String(tick).split(".")[1] ?? "").length));
+  const places = placesOf(yTicks);
   return [
     yTicks.map((tick) => [
       svg("line", { class: tick === 0 ? "zero" : "grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }),
@@ -54,8 +57,8 @@ function axes({ left, right, bottom, top, x, y }, { xTicks, yTicks, xTitle, yTit
 function chart(id, title, note, draw) {
   const place = document.getElementById(id);
   const drawn = () => {
-    const { width, marks } = draw(place);
-    return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": [title, note].flat().map((part) => part.textContent ?? part).join(". ") }, marks);
+    const { width, height = HEIGHT, marks } = draw(place);
+    return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": [title, note].flat().map((part) => part.textContent ?? part).join(". ") }, marks);
   };
   place.replaceChildren(h("figcaption", {}, h("h3", {}, title), h("p", { class: "note" }, note)), drawn());
 }
@@ -142,9 +145,57 @@ function showSpread() {
   });
 }
 
+/** The most slices that are drawn, and the height of one. */
+const SLICES = 30, SLICE = 28;
+
+/** The means in the slices of a column with their intervals, those of two systems beside each other; others are points. */
+function showSlicesOf({ attribute, reference, means }, i) {
+  const rows = rowsOf(means).filter((row) => row.measure === measureName()), pair = pairInSlices(reference);
+  const of = new Map(systems.map((run) => [run, new Map(rows.filter((row) => row.run === run).map((row) => [row.value, row]))]));
+  const all = [...of.get(pair[0]).keys()], sizes = all.map((slice) => of.get(pair[0]).get(slice).n_queries).sort((one, other) => other - one);
+  const slices = all.filter((slice) => of.get(pair[0]).get(slice).n_queries >= (sizes[SLICES - 1] ?? 0)).slice(0, SLICES);
+  const left = all.length > slices.length ? ` Of ${all.length.toLocaleString("en")} slices the ${slices.length} largest are drawn.` : "";
+  const note = `Means of ${measureName()} with their 95 % intervals${systems.length > pair.length ? "; a grey point is another system, and a click on it chooses it" : ""}. A click on a slice shows its queries.${left}`;
+  chart(`slices-${i}`, ["By ", isolated(attribute)], note, (place) => {
+    const drawn = rows.filter((row) => slices.includes(row.value));
+    const [low, high] = ends(drawn.flatMap((row) => (pair.includes(row.run) ? [row.mean, row.low, row.high] : row.mean)));
+    const margin = { ...MARGIN, top: 26, right: 16, left: Math.min(150, Math.max(112, place.clientWidth / 4)) };
+    const made = plane(place, { x: [low, high], y: [slices.length, 0], margin, height: margin.top + slices.length * SLICE + margin.bottom });
+    const xTicks = ticks(low, high), places = placesOf(xTicks);
+    const interval = (run, slice, y, kind) => {
+      const row = of.get(run).get(slice);
+      if (!isNumber(row?.mean)) return null;
+      const title = svg("title", {}, `${run}: ${number(row.mean)} (${range(row.low, row.high, 4)})`);
+      const across = isNumber(row.low) ? svg("path", { class: `line ${kind}`, d: `M${made.x(row.low).toFixed(1)},${y}H${made.x(row.high).toFixed(1)}` }) : null;
+      return svg("g", {}, title, across, kind === "chosen" ? svg("circle", { class: "point chosen", cx: made.x(row.mean), cy: y, r: 4.5 }) : svg("rect", { class: "point compared", x: made.x(row.mean) - 4, y: y - 4, width: 8, height: 8 }));
+    };
+    const point = (run, slice, y) => {
+      const row = of.get(run).get(slice);
+      const onclick = (event) => { event.stopPropagation(); choose("a", systems.indexOf(run)); };
+      return isNumber(row?.mean) ? svg("circle", { class: "point other", cx: made.x(row.mean), cy: y, r: 3, onclick }, svg("title", {}, `${run}: ${number(row.mean)}`)) : null;
+    };
+    const others = systems.filter((run) => !pair.includes(run)), [chosenBy, chosen] = state.slice;
+    const slicesDrawn = slices.map((slice, place) => {
+      const y = made.y(place + 0.5), is = chosenBy === attribute && chosen === slice;
+      return svg("g", { class: "slice", onclick: () => chooseSlice(attribute, slice) },
+        svg("rect", { class: is ? "touched marked" : "touched", x: 0, y: y - SLICE / 2, width: made.width, height: SLICE }),
+        svg("text", { class: "tick", x: made.left - 10, y, dy: ".32em", "text-anchor": "end" }, shortened(slice ?? "\u2013")),
+        others.map((run) => point(run, slice, y)),
+        pair.map((run, n) => interval(run, slice, y + (pair.length > 1 ? 6 * (2 * n - 1) : 0), n ? "compared" : "chosen")));
+    });
+    const names = pair.map((run, n) => svg("tspan", { class: n ? "compared" : "chosen", dx: n ? 16 : 0 }, `${n ? "\u25a1" : "\u25cf"} ${shortened(run)}`));
+    return { ...made, marks: [
+      xTicks.map((tick) => [svg("line", { class: tick === 0 ? "zero" : "grid", x1: made.x(tick), x2: made.x(tick), y1: made.top, y2: made.bottom }), svg("text", { class: "tick", x: made.x(tick), y: made.bottom + 18, "text-anchor": "middle" }, number(tick, places))]),
+      svg("text", { class: "tick", x: (made.left + made.right) / 2, y: made.bottom + 35, "text-anchor": "middle" }, measureName()),
+      svg("text", { x: made.left, y: made.top - 10 }, names), slicesDrawn,
+    ] };
+  });
+}
+
 function showCharts() {
   const charts = { differences: systems.length > 1 && showDifferences, cutoffs: content.cutoffs && showCutoffs, spread: showSpread };
   // Each is as wide as the others leave it.
   for (const [id, draw] of Object.entries(charts)) document.getElementById(id).hidden = !draw;
   for (const draw of Object.values(charts)) if (draw) draw();
+  content.slices.forEach(showSlicesOf);
 }

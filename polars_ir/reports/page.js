@@ -183,11 +183,17 @@ function showDoubts() {
   fill("findings", items.length ? items : h("p", {}, nothing));
 }
 
+/** The chosen system and the one that slices compare it with; one where there is no other. */
+function pairInSlices(reference) {
+  if (systems.length < 2) return systems;
+  return [systems[state.a] === reference ? systems[state.b] : systems[state.a], reference];
+}
+
 function showSlices() {
   document.getElementById("slices").hidden = !content.slices.length;
-  fill("slices-tables", content.slices.map(({ attribute, reference, means, compared, worst }) => {
+  fill("slices-tables", content.slices.map(({ attribute, reference, means, compared, worst }, i) => {
     const of = (columns) => rowsOf(columns).filter((row) => row.measure === measureName());
-    const system = systems[state.a] === reference && systems.length > 1 ? systems[state.b] : systems[state.a];
+    const [system] = pairInSlices(reference);
     const differences = new Map(of(compared).filter((row) => row.run === system).map((row) => [row.value, row]));
     const lost = new Map(of(worst).filter((row) => row.run === system || row.run == null).map((row) => [row.value, row]));
     const mean = (run) => new Map(of(means).filter((row) => row.run === run).map((row) => [row.value, row]));
@@ -207,14 +213,22 @@ function showSlices() {
     if (lost.size) columns.push(
       { label: content.baseline == null ? "Against the other queries" : "Its difference against the other queries", figure: true, cell: cell(lost, "difference", (figure) => number(figure, 4, true)) },
       { label: "p, corrected", figure: true, cell: p(lost) });
-    return [h("h3", {}, "By ", isolated(attribute)), wide(`Slices by ${attribute}`, table(columns, rows, {}))];
+    const row = ({ slice }) => ({ class: state.slice[0] === attribute && state.slice[1] === slice ? "chosen" : null });
+    return [h("figure", { id: `slices-${i}` }), wide(`Slices by ${attribute}`, table(columns, rows, { row }))];
   }), h("p", { class: "note" }, "A click on a slice shows its queries. p is corrected for all slices of a column, and for all systems."));
+}
+
+/** The slices, of which another is chosen. */
+function showSlicesAgain() {
+  showSlices();
+  content.slices.forEach(showSlicesOf);
 }
 
 function chooseSlice(attribute, slice) {
   state.slice = [attribute, slice];
   state.page = state.row = 0;
   document.getElementById("slice").value = JSON.stringify(state.slice);
+  showSlicesAgain();
   showQueries();
   document.getElementById("queries").scrollIntoView();
   document.getElementById("queries").focus({ preventScroll: true });
@@ -254,7 +268,7 @@ function show() {
   const filter = document.getElementById("filter");
   filter.replaceChildren(...Object.entries(FILTERS).filter(isUseful).map(([name, { label }]) => h("option", { value: name }, label())));
   filter.value = state.filter;
-  for (const part of [showAnswer, showSystems, showCharts, showSlices, showPair, showQueries]) part();
+  for (const part of [showAnswer, showSystems, showSlices, showCharts, showPair, showQueries]) part();
 }
 
 /** Filters that can find something in this report. */
@@ -274,7 +288,7 @@ function prepareControls() {
   on("system", "change", (chosen) => choose("a", Number(chosen)));
   on("other", "change", (chosen) => choose("b", Number(chosen)));
   on("filter", "change", found((chosen) => { state.filter = chosen; }));
-  on("slice", "change", found((chosen) => { state.slice = JSON.parse(chosen); }));
+  on("slice", "change", found((chosen) => { state.slice = JSON.parse(chosen); showSlicesAgain(); }));
   on("search", "input", found((text) => { state.search = text; }));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input, select, dialog")) return;

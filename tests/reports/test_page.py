@@ -89,7 +89,7 @@ def test_the_page_shows_the_answer_and_every_part(opened, report):
     assert page.locator("h2:visible").all_inner_texts() == [
         *("The answer", "Systems", "What to doubt", "Charts", "Slices", "Queries", "How it was made")
     ]
-    assert page.locator("figure svg").count() == 3
+    assert page.locator("figure svg").count() == 4
     page.select_option("#measure", label="RR")
     assert page.locator("#sentences p").all_inner_texts() == report.content["answers"][1]
 
@@ -134,6 +134,24 @@ def test_a_system_that_is_chosen_is_chosen_everywhere(opened, report):
     assert page.locator("#pair").inner_text().startswith("bm25 against chargrams by nDCG@10: +0.0440")
     page.locator("#differences .touched").click(position={"x": 2, "y": 50})
     assert page.locator("#query-heading").inner_text() == column(page, 1)[0]
+
+
+def test_slices_are_drawn_and_choose_their_queries(opened, report):
+    page = opened(report)
+    drawn = page.locator("#slices .slice")
+    means = ir.summarize(
+        ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "nDCG@10"), by=PYDOCS.queries.select("query_id", "category")
+    )
+    files = means.filter(run="chargrams", category="files").row(0, named=True)
+    titles = drawn.filter(has_text="files").locator("title").all_text_contents()
+    assert f"chargrams: {files['mean']:.4f} ({files['low']:.4f} to {files['high']:.4f})" in titles
+    drawn.filter(has_text="files").locator(".touched").click(position={"x": 5, "y": 5})
+    assert page.locator("#slice").input_value() == '["category","files"]'
+    assert page.locator("#found").inner_text().startswith(f"{files['n_queries']} of 96 queries")
+    assert page.locator("#slices tr.chosen th").inner_text() == "files"
+    assert drawn.filter(has_text="files").locator(".marked").count() == 1
+    page.locator("#slices .slice .other").first.click()
+    assert page.locator("#system").input_value() == "2"
 
 
 def test_the_keyboard_does_it_all(opened, report):
