@@ -90,9 +90,12 @@ function showDifferences() {
   const note = `A bar per query, the largest difference first. ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
   chart("differences", title, note, (place) => {
     const margin = { ...MARGIN, right: 12 };
-    const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: ends(rows.map((row) => row.difference)), margin });
-    const bar = (row, i) => `M${made.x(i).toFixed(2)},${made.y(0).toFixed(1)}V${made.y(row.difference).toFixed(1)}H${made.x(i + 0.9).toFixed(2)}V${made.y(0).toFixed(1)}Z`;
-    const of = (kind, is) => svg("path", { class: kind, d: rows.map((row, i) => (is(row) ? bar(row, i) : "")).join("") });
+    const [low, high] = ends(rows.map((row) => row.difference));
+    const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: [low, high], margin }), zero = made.y(0).toFixed(1);
+    // Bars of less than half a dot can not be told apart: of such some are drawn, as wide as those between.
+    const step = Math.max(1, Math.floor(rows.length / (2 * (made.right - made.left)))), wide = step > 1 ? step : 0.9;
+    const bar = (row, i) => `M${made.x(i).toFixed(2)},${zero}V${made.y(row.difference).toFixed(1)}H${made.x(i + wide).toFixed(2)}V${zero}Z`;
+    const of = (kind, is) => svg("path", { class: kind, d: rows.map((row, i) => (i % step === 0 && is(row) ? bar(row, i) : "")).join("") });
     const at = rows.findIndex((row) => row.query === state.query);
     const label = svg("text", { class: "tick", x: made.right, y: made.top + 8, "text-anchor": "end" });
     const rowAt = (event) => {
@@ -101,7 +104,6 @@ function showDifferences() {
     };
     const told = (event) => { const row = rowAt(event); label.textContent = row ? `${shortened(row.id)}  ${number(row.difference, 4, true)}` : ""; };
     const touched = svg("rect", { class: "touched", x: made.left, y: made.top, width: made.right - made.left, height: made.bottom - made.top, onpointermove: told, onclick: (event) => { const row = rowAt(event); if (row) openQuery(row.query); } });
-    const [low, high] = ends(rows.map((row) => row.difference));
     const across = axes(made, { xTicks: ticks(0, rows.length).filter((tick) => tick > 0).map((tick) => [tick, tick.toLocaleString("en")]), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName(), signed: true });
     return { width: made.width, marks: [across, of("gain", (row) => row.gain > 0), of("loss", (row) => row.gain < 0), at < 0 ? null : svg("line", { class: "here", x1: made.x(at + 0.45), x2: made.x(at + 0.45), y1: made.top, y2: made.bottom }), label, touched] };
   });
@@ -129,7 +131,7 @@ const POINTS = 400;
 
 /** The values of each system, the largest first. */
 function showSpread() {
-  const values = systems.map((_, system) => Float64Array.from(content.queries.ids, (_, query) => value(state.measure, system, query)).filter(isNumber).sort().reverse());
+  const values = systems.map((_, system) => figuresOfAll(state.measure, system).filter(isNumber).sort().reverse());
   const n = Math.max(...values.map((of) => of.length), 2);
   const left = n > POINTS ? ` Of ${n.toLocaleString("en")} queries some ${POINTS} are drawn.` : "";
   chart("spread", `${measureName()} over the queries`, `The values of each system, its largest first. A click on a line chooses its system.${left}`, (place) => {

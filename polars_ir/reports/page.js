@@ -33,6 +33,12 @@ const at = (table, system, query) => figures[(table * systems.length + system) *
 /** The value of a measure; NaN where there is none. */
 const value = (measure, system, query) => at(measure, system, query);
 
+/** The figures of a system, a query after the other. */
+function figuresOfAll(table, system) {
+  const n = content.queries.ids.length, start = (table * systems.length + system) * n;
+  return figures.subarray(start, start + n);
+}
+
 /** What was counted of a ranking; undefined where nothing was. */
 function count(name, system, query) {
   const place = content.counts.indexOf(name);
@@ -76,13 +82,16 @@ function reference() {
   return ranked.length ? ranked[0].run : systems[0];
 }
 
+/** The number of unanswered queries by system. */
+const lacking = [];
+
 /** A row per system. */
 function systemRows() {
   const of = (rows) => Object.fromEntries((rows ?? []).filter((row) => row.measure === measureName()).map((row) => [row.run, row]));
   const summary = of(content.summary), ranks = of(content.ranks), against = reference();
   return systems.map((run, system) => {
     const means = Object.fromEntries(content.summary.filter((row) => row.run === run).map((row) => [row.measure, row.mean]));
-    const unanswered = content.counts.length ? content.queries.ids.filter((_, query) => !(count("NumRet", system, query) > 0)).length : null;
+    const unanswered = content.counts.length ? (lacking[system] ??= figuresOfAll(content.measures.length + content.counts.indexOf("NumRet"), system).reduce((n, each) => n + !(each > 0), 0)) : null;
     return { run, system, means, unanswered, summary: summary[run] ?? {}, rank: ranks[run] ?? {}, compared: run === against ? {} : comparison(run, against) ?? {} };
   });
 }
@@ -262,13 +271,18 @@ function showMade() {
   h("h3", {}, "In Python"), h("pre", { tabindex: 0 }, h("code", {}, python)));
 }
 
-/** Whatever depends on the choice of measure and systems. */
-function show() {
+/** Whatever depends on the choice of measure and systems, but for the charts. */
+function showTables() {
   for (const [id, chosen] of [["measure", state.measure], ["system", state.a], ["other", state.b]]) document.getElementById(id).value = chosen;
   const filter = document.getElementById("filter");
   filter.replaceChildren(...Object.entries(FILTERS).filter(isUseful).map(([name, { label }]) => h("option", { value: name }, label())));
   filter.value = state.filter;
-  for (const part of [showAnswer, showSystems, showSlices, showCharts, showPair, showQueries]) part();
+  for (const part of [showAnswer, showSystems, showSlices, showPair, showQueries]) part();
+}
+
+function show() {
+  showTables();
+  showCharts();
 }
 
 /** Filters that can find something in this report. */
@@ -316,7 +330,10 @@ async function start() {
   showDoubts();
   showMade();
   for (const element of [document.getElementById("controls"), document.querySelector("main")]) element.hidden = false;
-  show();
+  showTables();
+  // What is read and used first answers while charts are drawn.
+  await new Promise((resolve) => setTimeout(resolve));
+  showCharts();
   const charts = document.getElementById("charts");
   let width = charts.clientWidth;
   new ResizeObserver(() => {

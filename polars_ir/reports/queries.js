@@ -22,7 +22,7 @@ const pairOf = () => (systems.length > 1 ? [state.a, state.b] : [state.a]);
 /** The difference of two values by which `compare` counts: what floats alone tell apart is none. */
 function differenceOf(a, b) {
   let largest = 0;
-  for (const system of [a, b]) content.queries.ids.forEach((_, query) => { largest = Math.max(largest, Math.abs(value(state.measure, system, query)) || 0); });
+  for (const system of [a, b]) figuresOfAll(state.measure, system).forEach((each) => { largest = Math.max(largest, Math.abs(each) || 0); });
   const unit = 10 ** (Math.ceil(Math.log10(largest || 1)) - 13);
   return (query) => {
     const difference = value(state.measure, a, query) - value(state.measure, b, query);
@@ -42,16 +42,17 @@ let made = {};
 function rowsOfPair() {
   const [a, b] = pairOf();
   const difference = b == null ? () => null : differenceOf(a, b);
-  const sign = content.measures[state.measure].cost ? -1 : 1;
+  const sign = content.measures[state.measure].cost ? -1 : 1, pair = pairOf();
   return content.queries.ids.map((id, query) => {
-    const remarks = pairOf().flatMap((system) => {
+    const remarks = pair.flatMap((system) => {
       const found = [];
       if (count("NumRet", system, query) === 0) found.push({ kind: "unanswered", text: "no answer", system });
       const unjudged = count("unj@10", system, query);
       if (unjudged > 0) found.push({ kind: "unjudged", text: `${Math.round(unjudged * 10)} unjudged`, system });
       return found;
     });
-    return { query, id, text: content.queries.texts?.[query], difference: difference(query), gain: b == null ? null : sign * difference(query), remarks };
+    const apart = difference(query);
+    return { query, id, text: content.queries.texts?.[query], difference: apart, gain: b == null ? null : sign * apart, remarks };
   });
 }
 

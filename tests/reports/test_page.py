@@ -71,7 +71,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page.on("dialog", lambda dialog: noticed.append(dialog.message))
         page.on("request", lambda request: request.url == path.as_uri() or noticed.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector("main:not([hidden])")
+        page.wait_for_selector("#spread svg")
         return page
 
     yield open_page
