@@ -42,6 +42,7 @@ lazy(
         "polars_ir.language.measures": ", ".join(measures.__all__),
         "polars_ir.per_query": ", ".join(per_query.__all__),
         "polars_ir.runs": ", ".join(runs.__all__),
+        "polars_ir.runs.update": "update",
     },
     unlisted={
         "": "plots",

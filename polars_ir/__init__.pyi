@@ -165,6 +165,7 @@ from polars_ir.runs import (
     validate as validate,
 )
 from polars_ir.runs.judgments import judgments as judgments
+from polars_ir.runs.update import update as update
 from polars_ir.tables import side_by_side as side_by_side, table as table
 from polars_ir.trec_eval.results import read_trec_eval as read_trec_eval, write_trec_eval as write_trec_eval
 from polars_ir.version import __version__ as __version__
@@ -325,6 +326,7 @@ __all__ = [
     "tune_fusion",
     "unanswered",
     "unjudged",
+    "update",
     "user_model",
     "utility",
     "validate",

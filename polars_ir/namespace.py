@@ -69,7 +69,8 @@ OF_RUN |= {
     "top": LazyMethod(runs, "top"),
 }
 OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in per_query.__all__} | {
-    "table": LazyMethod(tables, "table")
+    "table": LazyMethod(tables, "table"),
+    "update": LazyMethod(runs, "update"),
 }
 
 

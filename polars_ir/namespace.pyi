@@ -793,6 +793,10 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any = None, *, k: int | Iterable[int] | None = None, **options: Unpack[Evaluating]
     ) -> _FrameT_co:
         """Unjudged: the share of the first k places that holds a document without a judgment for this query."""
+    def update(
+        self, run: Any, qrels: Any, measures: Measures, *, changed_only: bool = False, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
+        """The figures of a run as they are now, of which only those are evaluated that are not as they were stored."""
     def user_model(
         self,
         qrels: Any = None,

@@ -78,7 +78,8 @@ def preference_table(judgments: object, by: Sequence[str] = ()) -> Table:
             remedy = Fix("Leave them out", without_nulls("qrels", column))
             null = rows.filter(pl.col(column).is_null()).rename(dict(table.names))
             raise DataError.rows("qrels", f"whose {column!r} is null", remedy, count, null)
-    return replace(table, sources=((rows, {column: pl.col(column) for column in rows.columns}),), dtypes=rows.schema)
+    sources = ((rows, {column: pl.col(column) for column in rows.columns}),)
+    return replace(table, sources=sources, dtypes=rows.schema, per=("judge", "group"))
 
 
 def preferences_of(table: Table) -> Preferences:

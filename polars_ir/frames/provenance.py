@@ -1,8 +1,10 @@
 """The origin of a per-query frame, in two columns of text: one for all of its rows, and one of each query's own rows.
 
 Conventions: the hash of judgments is the same for the same ids and grades in any order and on any machine, and stays so
-in other versions of Polars, whose own hashes do not: another hash is an alarm. The hash of a query is by Polars, since
-all that another one does is to have the query evaluated anew.
+in other versions of Polars, whose own hashes do not: another hash is an alarm. It is of the hashes of the queries'
+judgments, which are sums of a number of each row, so that nothing is sorted but queries. The hash of a query is that of
+its rows in the run, by Polars, since all that another one does is to have the query evaluated anew, and that of its
+judgments.
 """
 
 from __future__ import annotations
@@ -14,53 +16,124 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.frames.kinds import Frame, collected
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table
+from polars_ir.language.names import canonical_name
 
 #: The place of the hash in the text of a plan, which comes to it when the plan is run.
 DIGEST = "{}"
+
+#: The entry of what figures do not depend on, and that of what those of a query depend on only by its own judgments.
+VERSION, JUDGMENTS = "polars_ir", "judgments"
+
+#: The column of the hashes of the judgments of each query.
+JUDGED = "polars_ir: judged"
+
+#: An odd number, by which a product has other bits in all higher places.
+SPREAD = 0x9E3779B97F4A7C15
+
+#: The bytes of texts that are read at a time.
+PIECE = 64
 
 
 def with_provenance(
     result: pl.LazyFrame,
     run: Table,
     qrels: Table | None,
+    judged: Frame | None,
     made: Mapping[str, Any],
-    digest: str | pl.LazyFrame | None,
     read: Collection[str],
 ) -> pl.LazyFrame:
-    """The result with columns of what it was `made` with, and of each query's rows, in which `read` counts, too."""
-    from polars_ir.version import __version__  # it reads the metadata of installed packages
+    """The result with columns of what it was `made` with, and of each query's rows, in which `read` counts, too.
 
-    plan = digest if isinstance(digest, pl.LazyFrame) else None
-    text = json.dumps({"polars_ir": __version__, **made, "judgments": digest if plan is None else DIGEST})
-    if plan is None:
+    `judged` are the hashes of the queries of qrels.
+    """
+    digest = None if judged is None or qrels is None else digest_of(judged, qrels.keys)
+    if digest is None or isinstance(judged, pl.DataFrame):
+        text = text_of(made, None if digest is None else collected(digest).item())
         result = result.with_columns(pl.lit(text).alias(PROVENANCE))
     else:
-        before, _, after = text.rpartition(DIGEST)
+        before, _, after = text_of(made, DIGEST).rpartition(DIGEST)
         column = pl.concat_str(pl.lit(before), PROVENANCE, pl.lit(after)).alias(PROVENANCE)
-        result = result.join(plan.with_columns(column), how="cross")
-    hashed = {"of_run": _hash_of_rows(run, read)} | ({} if qrels is None else {"of_qrels": _hash_of_rows(qrels, read)})
-    for name, (keys, rows) in hashed.items():
-        result = result.join(rows.rename({QUERY_HASH: name}), on=keys, how="left")
+        result = result.join(digest.with_columns(column), how="cross")
+    return with_query_hash(result, run, qrels, judged, read, in_order=made["ties"] == "input")
+
+
+def text_of(made: Mapping[str, Any], digest: str | None) -> str:
+    """The text of what figures were made with, and of the hash of the judgments."""
+    from polars_ir.version import __version__  # it reads the metadata of installed packages
+
+    return json.dumps({VERSION: __version__, **made, JUDGMENTS: digest})
+
+
+def with_query_hash(
+    rows: pl.LazyFrame,
+    run: Table,
+    qrels: Table | None,
+    judged: Frame | None,
+    read: Collection[str],
+    *,
+    in_order: bool,
+) -> pl.LazyFrame:
+    """Rows with keys of rankings, and the hash of each query; `in_order` says that the order of a run's rows counts."""
+    hashed = {"of_run": (run.keys, _hash_of_rows(run, read, in_order=in_order))}
+    if qrels is not None and judged is not None:
+        hashed["of_qrels"] = qrels.keys, judged.lazy().rename({JUDGED: QUERY_HASH})
+        if not set(read).isdisjoint(_others(qrels)):
+            hashed["of_others"] = qrels.keys, _hash_of_rows(qrels, read)
+    for name, (keys, of_keys) in hashed.items():
+        rows = rows.join(of_keys.rename({QUERY_HASH: name}), on=keys, how="left")
     hashes = [pl.col(name).fill_null(0).cast(pl.String) for name in hashed]
-    return result.with_columns(pl.concat_str(hashes, separator="-").alias(QUERY_HASH)).drop(*hashed)
+    return rows.with_columns(pl.concat_str(hashes, separator="-").alias(QUERY_HASH)).drop(*hashed)
 
 
-def digest_of(judgments: Table) -> str | pl.LazyFrame:
-    """The hash of the ids and grades of judgments, whatever their order; of a plan as a plan of one row."""
-    ids = [*judgments.keys, "doc_id", *judgments.per]
-    grade = pl.col("relevance")
-    written = grade.cast(pl.String)
-    if judgments.dtypes["relevance"].is_float():  # 1.0 is 1
-        whole = grade.cast(pl.Int64, strict=False)
-        written = pl.when(whole == grade).then(whole.cast(pl.String)).otherwise(grade.cast(pl.Float64).cast(pl.String))
-    texts = [*(pl.col(name).cast(pl.String).fill_null("") for name in ids), written.fill_null("")]
-    rows = judgments.select(*ids, "relevance")
+def judged_of(query_hash: pl.Expr) -> pl.Expr:
+    """The hash of the judgments of a query, of its whole hash; of a run that holds its grades, of the run."""
+    return query_hash.str.extract(r"^(?:\d+-)?(.*)$")
+
+
+def is_unanswered(query_hash: pl.Expr) -> pl.Expr:
+    """True where the run has no row of a query, by its hash."""
+    return query_hash.str.starts_with("0-")
+
+
+def hashes_of(judgments: Table) -> Frame:
+    """The keys of judgments, and the hash of the ids and grades of each query, whatever their order."""
+    read = ["doc_id", *judgments.per, "relevance"]
+    number = pl.map_batches(read, _numbers, return_dtype=pl.UInt64, is_elementwise=True).alias(JUDGED)
+    rows = judgments.select(*judgments.keys, *read).select(*judgments.keys, number)
+    hashes = rows.group_by(judgments.keys).agg(pl.col(JUDGED).sum())
+    return hashes.collect(engine="in-memory") if judgments.eager else hashes
+
+
+def digest_of(judged: Frame, keys: Sequence[str]) -> pl.LazyFrame:
+    """The hash of judgments, of those of their queries, as a plan of one row."""
+    texts = [pl.col(name).cast(pl.String).fill_null("") for name in (*keys, JUDGED)]
     lines = pl.concat_str(texts, separator="\x1f").sort().str.join("\n")
     digests = pl.map_batches([PROVENANCE], _digests, return_dtype=pl.String).alias(PROVENANCE)
-    digest = rows.select(lines.alias(PROVENANCE)).select(digests)
-    return str(digest.collect(engine="in-memory").item()) if judgments.eager else digest
+    return judged.lazy().select(lines.alias(PROVENANCE)).select(digests)
+
+
+def read_made(text: object) -> dict[str, Any] | None:
+    """The entries of a text; None for one that `evaluate` did not write."""
+    try:
+        made = json.loads(str(text))
+    except ValueError:
+        return None
+    return made if isinstance(made, dict) and isinstance(made.get("measures"), dict) and VERSION in made else None
+
+
+def differing(
+    one: Mapping[str, Any], other: Mapping[str, Any], measures: Sequence[str], without: Collection[str] = ()
+) -> str:
+    """The differences between two evaluations, of what the values of some measures depend on; nothing for none."""
+    ours, theirs = ({canonical_name(name): of for name, of in made["measures"].items()} for made in (one, other))
+    names = [name for name in map(canonical_name, measures) if name in ours and name in theirs]
+    pairs = {name: (one.get(name), other.get(name)) for name in one if name not in (VERSION, "measures", *without)}
+    pairs |= {name: (ours[name], theirs[name]) for name in names}
+    parts = (f"{name} is {a!r} and {b!r}" for name, (a, b) in pairs.items() if a != b)
+    return ", ".join(parts)
 
 
 def _digests(texts: Sequence[pl.Series]) -> pl.Series:
@@ -68,11 +141,71 @@ def _digests(texts: Sequence[pl.Series]) -> pl.Series:
     return pl.Series([hashlib.blake2b((text or "").encode(), digest_size=8).hexdigest() for text in texts[0]])
 
 
-def _hash_of_rows(table: Table, read: Collection[str]) -> tuple[list[str], pl.LazyFrame]:
-    """The keys of a table's rankings, and the hash of the rows of each, whatever their order."""
+def _numbers(columns: Sequence[pl.Series]) -> pl.Series:
+    """A number of each row of ids and a grade, in the last column."""
+    *ids, grades = columns
+    number = _of_grades(grades)
+    for values in ids:
+        rows = pl.DataFrame([number.alias("number"), _of_texts(values.cast(pl.String)).alias("id")])
+        number = rows.select(_mixed(pl.col("number") * _whole(SPREAD) + pl.col("id"))).to_series()
+    return number
+
+
+def _of_grades(grades: pl.Series) -> pl.Series:
+    """The number of each grade: 1.0 is 1."""
+    if grades.dtype.is_integer():
+        return grades.fill_null(-(2**62)).cast(pl.Int64).reinterpret(signed=False)
+    whole = grades.cast(pl.Int64, strict=False)
+    numbers = whole.fill_null(-(2**62)).reinterpret(signed=False)
+    if (whole == grades).all(ignore_nulls=False):
+        return numbers
+    is_whole = (whole == grades).fill_null(False) | grades.is_null()
+    return numbers.zip_with(is_whole, _of_texts(grades.cast(pl.Float64).cast(pl.String)))
+
+
+def _of_texts(texts: pl.Series) -> pl.Series:
+    """The number of each text: a sum over its bytes, eight at a time, and its length."""
+    rows = pl.DataFrame([texts.fill_null("").alias("text")]).with_row_index("row")
+    rows = rows.with_columns(pl.col("text").str.len_bytes().cast(pl.UInt64).alias("length"))
+    longest, sums = int(rows["length"].max() or 0), []  # type: ignore[arg-type]  # a number
+    places = range(0, min(longest, PIECE), 8)
+    for start in range(0, max(longest, 1), PIECE):
+        # Few texts are so long that all were to be made so long.
+        rows = rows.filter(pl.col("length") > start) if start else rows
+        padded = rows.with_columns(pl.col("text").str.pad_end(start + 8 * len(places), "\0").cast(pl.Binary))
+        words = [pl.col("text").bin.slice(start + place, 8).alias(str(place)) for place in places]
+        numbers = padded.select("row", "length", *words).with_columns(
+            pl.col(pl.Binary).bin.reinterpret(dtype=pl.UInt64, endianness="little")
+        )
+        # The number of no bytes is 0, so that a text has one number, however long others are.
+        of_words = [_mixed(pl.col(str(place))) * _whole((start + place) * SPREAD | 1) for place in places]
+        sums.append(numbers.select("row", number=sum(of_words, _whole(0) if start else _mixed(pl.col("length")))))
+    if len(sums) == 1:
+        return sums[0]["number"]
+    return pl.concat(sums).group_by("row").agg(pl.col("number").sum()).sort("row")["number"]
+
+
+def _mixed(number: pl.Expr) -> pl.Expr:
+    """Another number of 64 bits for each, of which every bit depends on all."""
+    spread = number * _whole(SPREAD)
+    return (spread ^ (spread // _whole(2**32))) * _whole(SPREAD)
+
+
+def _whole(number: int) -> pl.Expr:
+    return pl.lit(number % 2**64, pl.UInt64)
+
+
+def _others(table: Table) -> set[str]:
+    """The columns of judgments beside those of ids and grades."""
+    return set(table.columns).difference(table.document, table.per, ["relevance"])
+
+
+def _hash_of_rows(table: Table, read: Collection[str], *, in_order: bool = False) -> pl.LazyFrame:
+    """The keys of a table's rankings, and the hash of the rows of each, whatever their order if that does not count."""
     counts = {"doc_id", "score", "relevance", *table.per, *read}
     columns = [name for name in table.columns if name in counts and not (table.numbered and name == "doc_id")]
     values = pl.sum_horizontal(pl.col(name).hash(seed=place) for place, name in enumerate(columns))
+    if in_order:
+        values = values + pl.int_range(pl.len(), dtype=pl.UInt64)
     # A sum of hashes would not tell which score is of which document.
-    rows = table.select(*table.keys, *columns).group_by(table.keys).agg(values.hash().sum().alias(QUERY_HASH))
-    return table.keys, rows
+    return table.select(*table.keys, *columns).group_by(table.keys).agg(values.hash().sum().alias(QUERY_HASH))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,14 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, dropping, quoted
-from polars_ir.frames.roles import PROVENANCE
+from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, dropping, quoted, warn
+from polars_ir.frames.provenance import JUDGMENTS, differing, judged_of, read_made
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table, per_query_table
-from polars_ir.language.names import canonical_name
 from polars_ir.language.options import takes
-
-#: What the figures do not depend on, and a note tells.
-NOTED = ("polars_ir",)
 
 
 @takes()
@@ -27,8 +23,9 @@ def provenance(per_query: Any) -> dict[str, Any]:
     Parameters
     ----------
     per_query
-        What `evaluate(..., provenance=True)` returned, also stored and read back; or the path of a Parquet file that
-        the shell wrote, of which only the metadata is read.
+        What `evaluate(..., provenance=True)` returned, also stored and read back; or the path of a Parquet file, of
+        whose metadata it is read where the shell wrote them, or of an Arrow file, which Polars writes without metadata
+        and of which only this column is read.
 
     Returns
     -------
@@ -49,7 +46,7 @@ def provenance(per_query: Any) -> dict[str, Any]:
     >>> per_query = ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, "P@1,2", missing="skip", provenance=True)
     >>> made = ir.provenance(per_query)
     >>> made["missing"], made["measures"], made["judgments"]
-    ('skip', {'P@1': 'P@1', 'P@2': 'P@2'}, '33ec1a9f33c140a5')
+    ('skip', {'P@1': 'P@1', 'P@2': 'P@2'}, '0d9c3c23f796dd5f')
     """
     if isinstance(per_query, (str, os.PathLike)):
         return _of_file(Path(per_query))
@@ -58,47 +55,62 @@ def provenance(per_query: Any) -> dict[str, Any]:
     if not texts:
         fix = Fix("Evaluate with it", Setting("provenance", True))
         raise ColumnError(f"has no column {PROVENANCE!r}; it has {quoted(table.columns)}.", about="per_query", fix=fix)
-    made = [its for its in map(_read, texts) if its is not None]
+    made = [its for its in map(read_made, texts) if its is not None]
     if len(made) < len(texts):
         fix = Fix("Rename a column of your own", Code(f".rename({{{PROVENANCE!r}: 'source'}})"))
         says = f"has {texts[0]!r:.60} in {PROVENANCE!r}, which evaluate did not write."
         raise DataError(says, about="per_query", fix=fix)
     first, *others = made
     for other in others:
-        if differing := _differing(first, other, first["measures"]):
-            raise DataError(f"was made in several ways: {differing}. Ask for a part of it.", about="per_query")
+        if differs := differing(first, other, first["measures"]):
+            raise DataError(f"was made in several ways: {differs}. Ask for a part of it.", about="per_query")
     return first
 
 
 def check_made_alike(table: Table, rows: pl.DataFrame, measures: Sequence[str]) -> str | None:
     """Raise a `DataError` for queries whose systems were evaluated otherwise; the note of what makes no difference."""
     texts = rows[PROVENANCE].drop_nulls().unique(maintain_order=True).to_list()
-    made = [its for its in map(_read, texts) if its is not None]
+    made = [its for its in map(read_made, texts) if its is not None]
     if len(made) < len(texts):  # a column of the user's own
         return None
     kinds = [_first_like(its, made, measures) for its in made]
     if any(kinds):
         kind = pl.col(PROVENANCE).replace_strict(dict(zip(texts, kinds, strict=True)), default=None)
         keys = [key for key in table.keys if key != "run"]
-        of_query = rows.group_by(keys, maintain_order=True).agg(kind.drop_nulls().unique(maintain_order=True))
+        # Other judgments of other queries make no difference to a query.
+        judged = judged_of(pl.col(QUERY_HASH)) if QUERY_HASH in rows.columns else pl.lit(None)
+        alike = (judged.n_unique() == 1) & judged.is_not_null().all()
+        of_query = rows.group_by(keys, maintain_order=True).agg(
+            kind.drop_nulls().unique(maintain_order=True), alike.alias(QUERY_HASH)
+        )
         several = of_query.filter(pl.col(PROVENANCE).list.len() > 1)
-        if several.height:
-            one, other = several[PROVENANCE][0][:2]
-            fix = Fix(
-                "Evaluate all in one way, or, if the difference is meant, leave the column out",
-                dropping("per_query", [PROVENANCE]),
-            )
-            says = f"figures that are compared must be made alike; {_differing(made[one], made[other], measures)}."
-            raise DataError(says, fix=fix)
+        for (one, *others), judged_alike in several.select(PROVENANCE, QUERY_HASH).unique(maintain_order=True).rows():
+            without = [JUDGMENTS] if judged_alike else []
+            differs = next(filter(None, (differing(made[one], made[it], measures, without) for it in others)), "")
+            if differs:
+                fix = Fix(
+                    "Evaluate all in one way, or, if the difference is meant, leave the column out",
+                    dropping("per_query", [PROVENANCE]),
+                )
+                raise DataError(f"figures that are compared must be made alike; {differs}.", fix=fix)
     versions = dict.fromkeys(its["polars_ir"] for its in made)
     if len(versions) > 1:
         return f"evaluated by polars_ir {' and '.join(versions)}"
     return "how some of the figures were made is not told" if made and rows[PROVENANCE].null_count() else None
 
 
+def warn_of_several(table: Table, measures: Sequence[str]) -> None:
+    """Warn of means over figures in memory that were made in several ways; other judgments are those of a later day."""
+    if not table.eager:
+        return
+    first, *others = list(filter(None, map(read_made, _texts(table)))) or [{}]
+    if differs := next(filter(None, (differing(first, its, measures, [JUDGMENTS]) for its in others)), ""):
+        warn(f"has figures that were made in several ways: {differs}. Ask for a part of it.", about="per_query")
+
+
 def _first_like(its: Mapping[str, Any], made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> int:
     """The place of the first evaluation that is like one of them."""
-    return next(place for place, other in enumerate(made) if not _differing(other, its, measures))
+    return next(place for place, other in enumerate(made) if not differing(other, its, measures))
 
 
 def _texts(table: Table) -> list[str]:
@@ -107,29 +119,19 @@ def _texts(table: Table) -> list[str]:
 
 
 def _of_file(path: Path) -> dict[str, Any]:
+    """What the metadata of a Parquet file say, or else the column of a Parquet or an Arrow file."""
+    from polars_ir.files.formats.columnar import IPC  # no other function of a frame needs formats of files
+
+    of_arrow = path.suffix.lower() in IPC.extensions
     try:
-        text = pl.read_parquet_metadata(path).get(PROVENANCE)
+        text = None if of_arrow else pl.read_parquet_metadata(path).get(PROVENANCE)
+        if text is None:
+            rows = pl.scan_ipc(path, glob=False) if of_arrow else pl.scan_parquet(path, glob=False)
+            rows.collect_schema()
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise FileError.of_file(path, f"its metadata can not be read: {error}.") from None
-    if (made := _read(text)) is None:
+        raise FileError.of_file(path, f"can not be read: {error}.") from None
+    if text is None:
+        return provenance(rows)
+    if (made := read_made(text)) is None:
         raise FileError.of_file(path, "its metadata do not tell how it was made.")
     return made
-
-
-def _read(text: object) -> dict[str, Any] | None:
-    """The entries of a text; None for one that `evaluate` did not write."""
-    try:
-        made = json.loads(str(text))
-    except ValueError:
-        return None
-    return made if isinstance(made, dict) and isinstance(made.get("measures"), dict) and "polars_ir" in made else None
-
-
-def _differing(one: Mapping[str, Any], other: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """The differences between two evaluations, of what the values of some measures depend on; nothing for none."""
-    ours, theirs = ({canonical_name(name): of for name, of in made["measures"].items()} for made in (one, other))
-    names = [name for name in map(canonical_name, measures) if name in ours and name in theirs]
-    pairs = {name: (one.get(name), other.get(name)) for name in one if name not in (*NOTED, "measures")}
-    pairs |= {name: (ours[name], theirs[name]) for name in names}
-    parts = (f"{name} is {a!r} and {b!r}" for name, (a, b) in pairs.items() if a != b)
-    return ", ".join(parts)

@@ -17,8 +17,10 @@ from polars_ir.errors import (
     OptionError,
 )
 from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.options import takes
 from polars_ir.language.words import total
+from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
 from polars_ir.per_query.shared.averages import (
     DEGREES,
@@ -154,6 +156,8 @@ def summarize(
         raise OptionError(f"strata go with interval='auto'; got {options['interval']!r}. Leave one of them out.")
     queries = aligned(per_query, by=by, weights=weights, cluster=cluster, strata=strata)
     warn_of_attributes(queries.table, queries.measures)
+    if PROVENANCE in queries.table.columns:
+        warn_of_several(queries.table, queries.measures)
     queries, said = queries.of_clusters(lambda measure: mean_of(Averaging.of(measure))), queries.note()
     rows = queries.named(summaries(queries, options), MADE)
     if said is not None:

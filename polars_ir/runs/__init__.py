@@ -22,5 +22,5 @@ lazy(
         "polars_ir.runs.validate": "validate",
         "polars_ir.runs.verbs": "collapse, condense, deduplicate, pool, rerank, skip_first, top_k",
     },
-    unlisted={"polars_ir.runs.verbs": "top"},
+    unlisted={"polars_ir.runs.update": "update", "polars_ir.runs.verbs": "top"},
 )

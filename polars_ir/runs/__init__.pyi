@@ -300,6 +300,30 @@ def top_k(run: pl.DataFrame, k: int) -> pl.DataFrame: ...
 @overload
 def top_k(run: Any, k: int) -> Any: ...
 @overload
+def update(
+    stored: pl.LazyFrame,
+    run: Any,
+    qrels: Any,
+    measures: Measures,
+    *,
+    changed_only: bool = False,
+    **options: Unpack[Evaluating],
+) -> pl.LazyFrame: ...
+@overload
+def update(
+    stored: pl.DataFrame,
+    run: Any,
+    qrels: Any,
+    measures: Measures,
+    *,
+    changed_only: bool = False,
+    **options: Unpack[Evaluating],
+) -> pl.DataFrame: ...
+@overload
+def update(
+    stored: Any, run: Any, qrels: Any, measures: Measures, *, changed_only: bool = False, **options: Unpack[Evaluating]
+) -> Any: ...
+@overload
 def validate(
     run: pl.LazyFrame, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
 ) -> pl.LazyFrame: ...

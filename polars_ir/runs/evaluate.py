@@ -20,12 +20,14 @@ import polars as pl
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
 from polars_ir.engine.pair import Pair, of_systems
+from polars_ir.engine.preferences import preference_table
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
-from polars_ir.frames.provenance import digest_of, with_provenance
+from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
+from polars_ir.frames.table import Table, same_types
 from polars_ir.language.measure import CATALOG, of_part, spec_of
 from polars_ir.language.names import Measured, Measures, resolve, sql_names
 from polars_ir.language.options import each_once, takes
@@ -152,7 +154,9 @@ def _planned(
     if options["strict"]:
         result = strictly(result, pair, missing=options["missing"])
     if options["provenance"]:
-        result = _with_provenance(result, pair, measured, {**options, "ties": needs.ties})
+        # The pair has the documents of preferences, and not what is preferred.
+        hashed = pair.qrels if needs.kind.by_document else preference_table(qrels, needs.by)
+        result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties})
     if len(pair.run.columns) > len(pair.run.names):
         result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
     columns = {"query_id": pair.run.names["query_id"]}
@@ -165,17 +169,26 @@ def _planned(
 
 
 def _with_provenance(
-    result: pl.LazyFrame, pair: Pair, measured: list[Measured], options: Mapping[str, Any]
+    result: pl.LazyFrame, pair: Pair, judgments: Table | None, measured: list[Measured], options: Mapping[str, Any]
 ) -> pl.LazyFrame:
     """The result with columns of how it was made."""
     if twice := [measure.name for measure in measured if measure.name in (PROVENANCE, QUERY_HASH)]:
         raise MeasureError.twice(twice[0])
+    run, qrels = (pair.run, None) if judgments is None else same_types(pair.run, judgments)
+    judged = None if qrels is None else pair.kept(("hashes",), lambda: hashes_of(qrels))
+    return with_provenance(result, run, qrels, judged, made_with(measured, options), columns_read(measured))
+
+
+def made_with(measured: Sequence[Measured], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the figures of measures depend on beside run and judgments: options, and what each column is."""
     made = {name: options[name] for name in ("missing", "undefined", "judged_only", "ties", "judges")}
     measures = {m.name: spec_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
-    read = {name for measure in measured for name in measure.expression.meta.root_names()}
-    qrels = pair.qrels
-    digest = None if qrels is None else pair.kept(("digest",), lambda: digest_of(qrels))
-    return with_provenance(result, pair.run, pair.qrels, {**made, "measures": measures}, digest, read)
+    return {**made, "measures": measures}
+
+
+def columns_read(measured: Sequence[Measured]) -> set[str]:
+    """The columns that measures name."""
+    return {name for measure in measured for name in measure.expression.meta.root_names()}
 
 
 def _check_names_of_bounds(names: Sequence[str]) -> None:

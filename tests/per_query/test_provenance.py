@@ -7,6 +7,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.cli import main
+from polars_ir.frames.provenance import _of_texts
 
 PYDOCS = ir.datasets.load("pydocs")
 RUNS = PYDOCS.runs.filter(pl.col("run") != "chargrams")
@@ -14,7 +15,10 @@ QRELS = PYDOCS.qrels
 MEASURES = ["nDCG@10", "P@5", (1 / ir.rank).max().alias("mine")]
 
 #: Ids and grades of pydocs, by any version of Polars.
-OF_PYDOCS = "b5a2c789c1eb5ccf"
+OF_PYDOCS = "324cfc59ae9f2a10"
+
+
+OF_PER_QUERY = ir.evaluate(RUNS, QRELS, "P@5")
 
 
 def of(system, qrels=QRELS, **options):
@@ -61,6 +65,29 @@ def test_grades_of_two_documents_that_change_places_are_other_judgments():
     one, other = (ir.evaluate({"q": ["a", "b"]}, judgments, "P@1", provenance=True) for judgments in qrels)
     assert ir.provenance(one)["judgments"] != ir.provenance(other)["judgments"]
     assert one["query_hash"].item() != other["query_hash"].item()
+
+
+def test_the_level_of_a_preference_counts():
+    one, other = (
+        ir.evaluate({"q": ["a", "b"]}, {"q": grades}, "prefs_simp", provenance=True)
+        for grades in ({"a": 1, "b": 2}, {"a": 2, "b": 1})
+    )
+    assert ir.provenance(one)["judgments"] != ir.provenance(other)["judgments"]
+    assert one["query_hash"].item() != other["query_hash"].item()
+
+
+def test_the_number_of_an_id_is_its_own_however_long_others_are():
+    texts = pl.Series(["", "a", "a\0", "ab", "é" * 9, "x" * 64, "x" * 65, "x" * 200, "abcdefgh", "abcdefghi"])
+    numbers = _of_texts(texts)
+    assert numbers.n_unique() == len(texts)
+    assert [_of_texts(texts[place : place + 1]).item() for place in range(len(texts))] == numbers.to_list()
+
+
+def test_means_of_figures_that_were_made_in_several_ways_are_warned_of():
+    both = pl.concat([of("bm25"), of("tfidf", missing="skip")])
+    for mean in (ir.mean, ir.summarize):
+        with pytest.warns(ir.IRWarning, match="made in several ways: missing is 'zero' and 'skip'"):
+            mean(both)
 
 
 def test_a_plan_tells_the_same_in_whichever_way_it_runs():
@@ -152,9 +179,9 @@ def test_days_with_judgments_of_their_own_are_compared_query_by_query():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (ir.evaluate(RUNS, QRELS, "P@5"), "has no column 'provenance'.*provenance=True"),
-        (ir.evaluate(RUNS, QRELS, "P@5").with_columns(provenance=pl.lit("{}")), "has '{}' in 'provenance', which"),
-        ("nowhere.parquet", r"nowhere\.parquet: its metadata can not be read"),
+        (OF_PER_QUERY, "has no column 'provenance'.*provenance=True"),
+        (OF_PER_QUERY.with_columns(provenance=pl.lit("{}")), "has '{}' in 'provenance', which"),
+        ("nowhere.parquet", r"nowhere\.parquet: can not be read"),
     ],
 )
 def test_a_frame_without_it_is_told(frame, message):
@@ -177,8 +204,11 @@ def test_files_of_the_shell_tell_it(tmp_path, capsys):
     assert ir.provenance(pl.read_parquet(tmp_path / "q.parquet")) == ir.provenance(tmp_path / "q.parquet")
     assert ir.provenance(pl.read_ipc(tmp_path / "q.arrow"))["measures"] == {"P@5": "P@5"}
     assert pl.read_csv(tmp_path / "q.tsv", separator="\t").columns == ["run", "query_id", "P@5"]
-    pl.DataFrame({"a": 1}).write_parquet(tmp_path / "other.parquet")
-    with pytest.raises(ir.IRError, match="its metadata do not tell"):
+    pl.read_ipc(tmp_path / "q.arrow").write_parquet(tmp_path / "own.parquet")
+    for file in ("q.arrow", "own.parquet"):
+        assert ir.provenance(tmp_path / file) == ir.provenance(tmp_path / "q.parquet")
+    OF_PER_QUERY.write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(ir.IRError, match="has no column 'provenance'"):
         ir.provenance(tmp_path / "other.parquet")
     assert not main([*command, str(tmp_path / "judged.parquet"), "--judged-only"])
     assert main(["gate", str(tmp_path / "q.parquet"), str(tmp_path / "judged.parquet"), "-m", "P@5"]) == 2

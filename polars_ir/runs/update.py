@@ -1,0 +1,301 @@
+"""`update`: stored figures brought up to date, by evaluating anew only what changed.
+
+Conventions: a query is the same where the hash of its rows and judgments is the one that was stored with its figures.
+The run and its judgments are checked as `evaluate` checks them; of those that did not change only the hash is made.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import polars as pl
+
+from polars_ir.engine.pair import Pair, of_systems, pair_up, systems_of
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    IRWarning,
+    MeasureError,
+    OptionError,
+    Setting,
+    quoted,
+    warn,
+)
+from polars_ir.frames.kinds import SameKind, collected, give_back
+from polars_ir.frames.provenance import (
+    JUDGMENTS,
+    VERSION,
+    differing,
+    digest_of,
+    hashes_of,
+    is_unanswered,
+    read_made,
+    text_of,
+    with_query_hash,
+)
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
+from polars_ir.frames.table import Table, per_query_table
+from polars_ir.language.measure import spec_of
+from polars_ir.language.names import Measured, Measures, canonical_name, resolve, sql_names
+from polars_ir.language.names import name as name_of
+from polars_ir.language.options import check, takes, truth
+from polars_ir.runs.coverage import strictly
+from polars_ir.runs.evaluate import columns_read, evaluate_collected, made_with, resolved
+from polars_ir.runs.options import Evaluating
+
+#: The number of ids that a warning names.
+NAMED = 3
+
+
+@takes(Evaluating)
+def update(
+    stored: Any,
+    run: Any,
+    qrels: Any,
+    measures: Measures,
+    *,
+    changed_only: bool = False,
+    **options: Unpack[Evaluating],
+) -> SameKind:
+    """The figures of a run as they are now, of which only those are evaluated that are not as they were stored.
+
+    These are the queries whose rows or judgments are others, queries that are new, and measures that `stored` lacks.
+    The result is that of `evaluate(run, qrels, measures, provenance=True)` to the last bit, with the same options.
+
+    Parameters
+    ----------
+    stored
+        What `evaluate(..., provenance=True)` or `update` returned for the same options, also read back from a store,
+        with measures in either spelling; a part of it for a part of the run.
+    run
+        The run as it is now, whole, in any form that `evaluate` takes. Of a LazyFrame the hashes of its queries are
+        collected, and then the figures of those that changed.
+    qrels
+        All of its judgments, also those that did not change; None where the run holds its grades.
+    measures
+        The measures of the result. An aggregation of one's own, of which only the name is stored, is evaluated anew.
+    changed_only
+        False: all rows. True: the rows for a MERGE, which are those of queries that changed or are new, or, for new
+        measures, all; and for each query that is no longer there a row whose figures and `query_hash` are null, as in
+        `WHEN MATCHED AND s.query_hash IS NULL THEN DELETE`. Rows that a MERGE leaves have the `provenance` of their
+        day, with the hash that all judgments had then; functions that compare systems go by the judgments of each
+        query.
+
+    Returns
+    -------
+    The kind of `stored`
+        The columns of `evaluate`, with `provenance` and `query_hash`, sorted by keys, system and query.
+
+    Warns
+    -----
+    IRWarning
+        For rows of `stored` that are of no query of the run and its judgments; for figures of another version, all of
+        which are evaluated anew; and as `evaluate` warns, where half of a system's queries are evaluated.
+
+    Raises
+    ------
+    IRError
+        For figures without provenance, or made with other options; for a query that `stored` has twice; measures of
+        preferences; and for what `evaluate` does not take.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> run, qrels = {"q1": ["d1", "d2"], "q2": ["d7"]}, {"q1": {"d2": 1}, "q2": {"d7": 1}}
+    >>> stored = ir.evaluate(run, qrels, "RR", provenance=True)
+    >>> run["q1"] = ["d2", "d1"]
+    >>> rows = ir.update(stored, run, qrels, "RR", changed_only=True)
+    >>> rows.select("query_id", "RR").rows()
+    [('q1', 1.0)]
+    """
+    check("changed_only", changed_only, truth())
+    as_named = resolve(measures)
+    run, measured, needs = resolved(run, qrels, [measure.expression for measure in as_named], options)
+    if not needs.kind.by_document:
+        raise OptionError(f"of {needs.kind.name} are evaluated as a whole, by evaluate.", about="measures")
+    # The order of ties hangs on all measures together.
+    as_one: Evaluating = {**options, "ties": needs.ties, "names": "canonical", "provenance": False, "strict": False}
+    pair = pair_up(run, qrels, per=needs.per, by=needs.by)
+    keys = pair.run.keys
+    queries, text = _as_they_are(pair, measured, as_one, strict=options["strict"])
+    rows = _rows_of(per_query_table(stored, "stored"), pair.run)
+    # Bounds hang on the highest grade of all, and rows without ids of documents are ranked by all measures together.
+    apart = not (options["bounds"] or pair.run.numbered)
+    before = _made_alike(rows, keys, text, [each for each in as_named if apart and _is_of_its_query(each)])
+    figures = _figures(pair, (run, qrels, as_named), queries, before, as_one)
+    result = figures.join(queries, on=keys).with_columns(pl.lit(text).alias(PROVENANCE))
+    columns = [name for name in figures.columns if name not in keys]
+    result = result.select(*keys, *columns, PROVENANCE, QUERY_HASH)
+    if changed_only and before.schema.items() >= figures.schema.items():
+        result = result.join(before, on=[*keys, *columns, QUERY_HASH], how="anti", nulls_equal=True)
+    deleted = rows.join(queries, on=keys, how="anti").select(keys).sort(keys)
+    if deleted.height:
+        _warn_of_deleted(deleted, changed_only=changed_only)
+    result = pl.concat([result, deleted], how="diagonal") if changed_only else result
+    names = sql_names(columns, measured) if options["names"] == "sql" else {}
+    return give_back(result.sort(keys).rename({"query_id": pair.run.names["query_id"], **names}), stored)
+
+
+def _as_they_are(
+    pair: Pair, measured: Sequence[Measured], options: Evaluating, *, strict: bool
+) -> tuple[pl.DataFrame, str]:
+    """The queries that are evaluated, each with its hash, and how their figures are made."""
+    run, qrels = pair.run.guarded(), pair.qrels
+    if qrels is None:
+        queries = run.select("relevance", *run.keys).filter(pl.col("relevance").is_not_null()).select(run.keys).unique()
+    else:
+        queries = qrels.select(*qrels.keys).unique()
+        if pair.systems:
+            queries = systems_of(run, pair.systems).join(queries, how="cross")
+    queries = of_systems(queries, pair, answered=options["missing"] == "skip")
+    if strict:
+        queries = strictly(queries, pair, missing=options["missing"])
+    judged, digest = None, None
+    if qrels is not None:
+        # These are hashed once, and those of a plan are then in memory.
+        hashes: Any = pair.kept(("hashes",), lambda: hashes_of(qrels))
+        judged = collected(hashes.lazy(), qrels.engine)
+        digest = collected(digest_of(judged, qrels.keys)).item()
+    in_order = options["ties"] == "input"
+    queries = with_query_hash(queries, run, qrels, judged, columns_read(measured), in_order=in_order)
+    text = text_of(made_with(measured, options), digest)
+    return collected(queries.select(*run.keys, QUERY_HASH), run.engine), text
+
+
+def _rows_of(table: Table, run: Table) -> pl.DataFrame:
+    """The rows that were stored, with keys of the types that they have in the run, each once."""
+    if absent := [name for name in (PROVENANCE, QUERY_HASH) if name not in table.columns]:
+        fix = Fix("Evaluate with it", Setting("provenance", True))
+        raise ColumnError(f"has no column {absent[0]!r}; it has {quoted(table.columns)}.", about="stored", fix=fix)
+    keys = [*filter(table.columns.__contains__, run.by), *table.keys]
+    if keys != run.keys:
+        says = f"tells its rows apart by {quoted(keys)}, and the run its rankings by {quoted(run.keys)}."
+        raise ColumnError(
+            says, about="stored", fix="Let both have, or lack, a column of systems, and name the others: by="
+        )
+    rows = table.all_columns().collect(engine=table.engine)
+    for key in keys:
+        try:
+            rows = rows.with_columns(pl.col(key).cast(run.dtypes[key]))
+        except pl.exceptions.PolarsError:
+            wanted = f"{run.dtypes[key]}, as in the run"
+            raise DtypeError.of_column("stored", table.names[key], wanted, rows.schema[key], "Cast one.") from None
+    table.check_once(*keys, made=rows)
+    return rows
+
+
+def _made_alike(rows: pl.DataFrame, keys: Sequence[str], text: str, measured: Sequence[Measured]) -> pl.DataFrame:
+    """The keys, hashes and figures, by name, of rows that were made as the text says.
+
+    Raise a `DataError` for other options. Rows of another version are left out, and columns of other measures.
+    """
+    now, stored = read_made(text) or {}, rows[PROVENANCE].drop_nulls().unique(maintain_order=True).to_list()
+    made = {written: read_made(written) for written in stored}
+    for written, its in made.items():
+        if its is None:
+            raise DataError(f"has {written!r:.60} in {PROVENANCE!r}, which evaluate did not write.", about="stored")
+        if differs := differing(its, now, [], [JUDGMENTS]):
+            fix = Fix("Update it with its own options, or evaluate all anew", Code("ir.evaluate"), without_code="")
+            raise DataError(f"was made with other options: {differs} now.", about="stored", fix=fix)
+    alike = {written: its["measures"] for written, its in made.items() if its and its[VERSION] == now[VERSION]}
+    if len(alike) < len(made):
+        versions = dict.fromkeys(its[VERSION] for its in made.values() if its and its[VERSION] != now[VERSION])
+        warn(f"has figures of polars_ir {' and '.join(versions)}, which are evaluated anew.", about="stored")
+    columns = {canonical_name(name): name for name in rows.columns if name not in keys}
+    figures = {}
+    for measure in measured:
+        name = canonical_name(measure.name)
+        of_each = ({canonical_name(each): of for each, of in its.items()} for its in alike.values())
+        if name in columns and all(its.get(name) == now["measures"][measure.name] for its in of_each):
+            figures[measure.name] = pl.col(columns[name])
+    return rows.filter(pl.col(PROVENANCE).is_in(list(alike))).select(*keys, QUERY_HASH, **figures)
+
+
+def _is_of_its_query(measure: Measured) -> bool:
+    """True for a measure that its name tells whole, and whose value for a query hangs on no other query."""
+    if measure.call is None or not spec_of(measure.call).ours or "judged_elsewhere" in columns_read([measure]):
+        return False
+    try:
+        return bool(name_of(measure.expression))
+    except MeasureError:
+        return False
+
+
+def _figures(
+    pair: Pair,
+    call: tuple[Any, Any, Sequence[Measured]],
+    queries: pl.DataFrame,
+    before: pl.DataFrame,
+    options: Evaluating,
+) -> pl.DataFrame:
+    """The keys and figures of all queries: those of before where they are the same, and the others evaluated."""
+    run, qrels, measured = call
+    keys = pair.run.keys
+    same = queries.join(before, on=[*keys, QUERY_HASH])
+    kept = [measure for measure in measured if measure.name in before.columns and same.height]
+    figures = queries.select(keys)
+    if kept:
+        changed = queries.join(same, on=keys, how="anti")
+        # The evaluation of what is new warns of all, and a few queries look unlike what they are part of.
+        quiet = len(kept) < len(measured) or not _are_many(changed, queries, keys[:-1])
+        part = _of_changed(pair, changed, kept, options, quiet=quiet).join(changed, on=keys, how="semi")
+        # A store may have made other numbers of figures.
+        kept = [measure for measure in kept if part.schema[measure.name] == same.schema[measure.name]]
+        together = pl.concat([rows.select(*keys, *(measure.name for measure in kept)) for rows in (same, part)])
+        figures = figures.join(together, on=keys)
+    names = {measure.name for measure in kept}
+    if others := [measure.expression for measure in measured if measure.name not in names]:
+        whole = evaluate_collected(run, qrels, others, **options).rename({pair.run.names["query_id"]: "query_id"})
+        figures = figures.join(whole, on=keys)
+        if not kept:
+            return figures
+    return figures.select(*keys, *(measure.name for measure in measured))
+
+
+def _of_changed(
+    pair: Pair, changed: pl.DataFrame, measured: Sequence[Measured], options: Evaluating, *, quiet: bool
+) -> pl.DataFrame:
+    """The figures of queries that changed, beside such of other systems, which have no rows here."""
+    run, qrels, read = pair.run, pair.qrels, columns_read(measured)
+    roles = {"query_id", "doc_id", "score", "relevance", *run.keys, *read} - ({"doc_id"} if run.numbered else set())
+    rows = run.select(*filter(roles.__contains__, run.columns))
+    part = rows.join(changed.lazy(), on=run.keys, how="semi", maintain_order="left")
+    systems = run.keys[:-1]
+    if systems and qrels:
+        # A system that answers none of these queries is still one.
+        silent = changed.group_by(systems).agg(is_unanswered(pl.col(QUERY_HASH)).all()).filter(QUERY_HASH)
+        if silent.height:
+            part = pl.concat([part, rows.join(silent.lazy(), on=systems, how="semi").unique(systems)])
+    part_of_run: Any = part.collect(engine="in-memory") if run.eager else part
+    if run.systems is not None:
+        part_of_run = {system: part_of_run.filter(run=system).drop("run") for system in run.systems}
+    judgments: Any = None
+    if qrels:
+        of_qrels = [name for name in qrels.columns if name in (*qrels.document, "relevance", *qrels.per, *read)]
+        judgments = qrels.select(*of_qrels).join(changed.lazy(), on=qrels.keys, how="semi")
+        judgments = judgments.collect(engine="in-memory") if qrels.eager else judgments
+    with warnings.catch_warnings():
+        # Rows of systems that did not change are left out.
+        warnings.filterwarnings("ignore", "" if quiet else ".* answers fewer than half", IRWarning)
+        return evaluate_collected(part_of_run, judgments, [measure.expression for measure in measured], **options)
+
+
+def _are_many(changed: pl.DataFrame, queries: pl.DataFrame, systems: list[str]) -> bool:
+    """True if half of the queries of a system changed."""
+    if not systems:
+        return 2 * changed.height >= queries.height
+    counts = queries.group_by(systems).len().join(changed.group_by(systems).len(), on=systems)
+    return bool((2 * counts["len_right"] >= counts["len"]).any())
+
+
+def _warn_of_deleted(deleted: pl.DataFrame, *, changed_only: bool) -> None:
+    """Tell the queries that were stored, and are evaluated no more."""
+    first = [", ".join(map(str, row)) for row in deleted.head(NAMED).rows()]
+    says = f"has {deleted.height} rows of queries that the run and its judgments no longer have, the first being"
+    result = "in the result their figures and query_hash are null" if changed_only else "the result lacks them"
+    warn(f"{says} {quoted(first)}: {result}.", about="stored")
