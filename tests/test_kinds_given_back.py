@@ -63,6 +63,7 @@ CALLS = {
     "top_k": (RUN, lambda frame: frame.top_k(5)),
     "tune_fusion": (RUNS, lambda frame: frame.tune_fusion(QRELS, folds=2)),
     "unanswered": (PER_QUERY, lambda frame: frame.unanswered()),
+    "update": (ir.evaluate(RUN, QRELS, "AP", provenance=True), lambda frame: frame.update(RUN, QRELS, "AP")),
     "validate": (RUN, lambda frame: frame.validate(QRELS)),
     "worst_slices": (OF_ONE, lambda frame: frame.worst_slices(WEEKS)),
 }
