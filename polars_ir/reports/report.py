@@ -248,7 +248,9 @@ def with_run(frame: pl.DataFrame) -> pl.DataFrame:
     return frame if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 
 
-def report_of_change(new: Any, old: Any, qrels: Any, verdicts: pl.DataFrame) -> Report:
+def report_of_change(
+    new: Any, old: Any, qrels: Any, verdicts: pl.DataFrame, texts: Mapping[str, Any], cluster: str | None = None
+) -> Report:
     """The report of a change that `gate` judged: of two runs with their judgments, or of their figures without."""
     measures, both = verdicts["measure"].to_list(), {"new": new, "old": old}
     options: Any = {name: option.default for name, option in options_of(Reporting).items()}
@@ -263,7 +265,12 @@ def report_of_change(new: Any, old: Any, qrels: Any, verdicts: pl.DataFrame) -> 
         experiment = Experiment(per_query, measures, order_of(per_query, measures[0]))
     else:
         experiment = evaluated(both, qrels, measures, options)
-    return reported(experiment, "old", {"documents": None, "queries": None}, None, 200, options, verdicts)
+    made = reported(experiment, "old", texts, None, 200, options, verdicts)
+    if cluster is None:
+        return made
+    counted = f"The verdict counts each {cluster} once; the other figures of this page count queries."
+    answers = [[*sentences, counted] for sentences in made.content["answers"]]
+    return Report({**made.content, "answers": answers}, made.figures)
 
 
 def reported(

@@ -625,7 +625,7 @@ def test_clusters_of_the_gate_are_of_a_table_of_queries(tmp_path, capsys):
     assert main([*gating, "--cluster", "topic", "--queries", str(tmp_path / "queries.csv")]) == 3
     row = json.loads(capsys.readouterr().out)["measures"][0]
     assert (row["n_queries"], row["note"].endswith("queries are clusters of 'topic'")) == (2, True)
-    assert "give both" in failing([*gating, "--queries", str(tmp_path / "queries.csv")], capsys)
+    assert "give one of them" in failing([*gating, "--queries", str(tmp_path / "queries.csv")], capsys)
     assert "has no column 'topic'" in failing([*gating, "--cluster", "topic"], capsys)
 
 

@@ -336,6 +336,22 @@ def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):
         assert (content["verdicts"]["verdict"], content["baseline"]) == (["worse"], "old")
         assert (content["rankings"] is None) == (not by)
         assert [file["name"] for file in content["made"]["files"]][:2] == [f"new{ending}", f"old{ending}"]
+    queries, corpus = tmp_path / "queries.csv", tmp_path / "corpus.jsonl"
+    pl.DataFrame({"query_id": [f"q{i}" for i in range(12)], "topic": [f"t{i // 2}" for i in range(12)]}).with_columns(
+        text=pl.lit("a question")
+    ).write_csv(queries)
+    corpus.write_text('{"_id": "d0", "title": "T", "text": "x"}\n')
+    files = [*(str(tmp_path / f"{name}.run") for name in ("new", "old")), "-m", "RR", "--report", str(target)]
+    texts = ["--queries", str(queries), "--documents", str(corpus)]
+    assert main(["gate", *files, "--qrels", qrels_file, *texts, "--cluster", "topic"]) in (1, 3)
+    content = json.loads(read(target.read_text(), "content"))
+    assert content["queries"]["texts"] == ["a question"] * 12
+    assert "T x" in content["rankings"]["documents"]["text"]
+    assert (
+        content["answers"][0][-1] == "The verdict counts each topic once; the other figures of this page count queries."
+    )
+    assert [file["name"] for file in content["made"]["files"]][-2:] == ["queries.csv", "corpus.jsonl"]
+    assert main(["gate", *files[:4], "--qrels", qrels_file, "--documents", str(corpus)]) == 2
     assert "does not ship" in capsys.readouterr().out
     figures = [str(tmp_path / f"{name}.parquet") for name in ("new", "old")]
     short = ["--max-drop", "0.99", "--floor", "RR=0.99", "--report", str(target)]

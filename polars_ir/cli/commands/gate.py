@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.inputs import alike, figures_of, limits_of, per_query_of, qrels_of, run_of, slices_of
+from polars_ir.cli.inputs import alike, figures_of, limits_of, per_query_of, qrels_of, run_of, slices_of, table_of
 from polars_ir.cli.parser import (
     Command,
     add_limits,
@@ -56,7 +56,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     file = "a TOML file of these options; of pyproject.toml, its table [tool.polars_ir.gate]"
     command.add_argument("--thresholds", metavar="FILE", help=file)
     add_queries(command)
-    command.add_argument("--report", metavar="FILE", help="write the change as a page, one file of HTML, as well")
+    page = "write the change as a page, one file of HTML, as well, with the texts of --queries"
+    command.add_argument("--report", metavar="FILE", help=page)
+    command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents, for --report")
     add_limits(command)
     add_output(command)
 
@@ -72,6 +74,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     """The verdict on a change."""
     if options.report is not None and options.by:
         raise OptionError("--report is of one verdict on each measure; leave --by out.")
+    if options.documents is not None and (options.report is None or options.qrels is None):
+        raise OptionError("--documents are texts for the rankings on a page; give --report and --qrels as well.")
     if options.thresholds is not None:
         read_thresholds(options)
     if not options.measure:
@@ -83,8 +87,8 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     else:
         qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
         new, old = (figures_of([file], qrels, options) for file in files)
-    if options.queries is not None and options.cluster is None:
-        raise OptionError("--queries is a table for --cluster to name a column of; give both.")
+    if options.queries is not None and options.cluster is None and options.report is None:
+        raise OptionError("--queries is for --cluster, which names a column of it, or for --report; give one of them.")
     old, _ = slices_of(old, options, by="cluster")
     new, cluster = slices_of(new, options, by="cluster")
     named = ("max_drop", "ranges", "cluster")
@@ -168,8 +172,19 @@ def _write_report(
     if qrels is not None:
         runs = [alike(run_of(file, options.format, **limits_of(options)), qrels) for file in files]
         (new, qrels), (old, _) = runs
-    made = report_of_change(new, old, qrels, verdict)
-    told(made, options, [*files, options.qrels], options.report).write(options.report)
+    texts = {name: _texts_of(getattr(options, name), options) for name in ("documents", "queries")}
+    made = report_of_change(new, old, qrels, verdict, texts, options.cluster)
+    told(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
+    made.write(options.report)
+
+
+def _texts_of(name: str | None, options: argparse.Namespace) -> pl.DataFrame | None:
+    """A table with texts; None without a file, or for one that has ids and clusters alone."""
+    if name is None:
+        return None
+    table = table_of(name, **limits_of(options))
+    table = table.drop(options.cluster, strict=False) if options.cluster else table
+    return table if len(table.columns) > 1 else None
 
 
 GATE = Command("gate", "tell whether a change may ship: no measure drops more than it may", arguments, run, status)
