@@ -34,7 +34,7 @@ def grouped_with_bounds(
             # Where no unjudged document is relevant, these have the values that they have.
             if not (judging == NONE_RELEVANT and undefined == 0 and reads_only_relevant(measure)):
                 judged.setdefault(judging, []).append(measure)
-    keys, values = _ranking_keys(relation, pair), []
+    keys, values = ranking_keys(relation, pair), []
     by = pair.qrels.by if pair.qrels else pair.run.by
     for judging, of_judging in judged.items():
         frame = reordered(judging.applied(relation, keys, by), pair.keys, ties)
@@ -60,7 +60,7 @@ def grouped(
     """
     expressions = {measure.name: measure.expression for measure in measures}
     others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
-    keys = _ranking_keys(relation, pair)
+    keys = ranking_keys(relation, pair)
     if RANKING in keys:
         # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
         others.append(pl.col(pair.run.keys).first())
@@ -122,7 +122,7 @@ def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
     return relation.filter((pl.col("relevance") > 0) | first)
 
 
-def _ranking_keys(relation: pl.LazyFrame, pair: Pair) -> list[str]:
+def ranking_keys(relation: pl.LazyFrame, pair: Pair) -> list[str]:
     """The columns that distinguish the rankings of a relation: their number where there is one."""
     return [RANKING, *pair.splits] if RANKING in relation.collect_schema() else pair.keys
 

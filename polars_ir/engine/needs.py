@@ -15,7 +15,7 @@ from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
 from polars_ir.language.measure import CATALOG
 from polars_ir.language.names import Measured
-from polars_ir.language.ties import is_weights, with_weights
+from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties
 
 #: The columns that the judged relation can always give a measure.
@@ -39,7 +39,11 @@ class Derived(NamedTuple):
     add: Callable[..., pl.LazyFrame]
 
 
-DERIVED = (Derived(is_greedy, "judgments", with_greedy_rank), Derived(is_weights, "relation", with_weights))
+DERIVED = (
+    Derived(is_greedy, "judgments", with_greedy_rank),
+    Derived(is_weights, "relation", with_weights),
+    Derived(is_count, "relation", with_counts),
+)
 
 
 class Needs(NamedTuple):
@@ -66,12 +70,12 @@ class Needs(NamedTuple):
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
 
     def with_derived(
-        self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation"], **keys: Sequence[str]
+        self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation"], *, keys: Sequence[str]
     ) -> pl.LazyFrame:
-        """The judgments, whose `keys` are those of a query, or the relation, with the columns made of them."""
+        """The judgments, whose `keys` are those of a query, or the relation, by ranking, with the columns of them."""
         for record in DERIVED:
             if record.of == of and (named := sorted(filter(record.is_named, self.columns))):
-                frame = record.add(frame, *named, **keys)
+                frame = record.add(frame, *named, keys=keys)
         return frame.lazy()
 
 

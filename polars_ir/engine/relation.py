@@ -17,6 +17,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.as_plan import Way, is_small, plan_relation
+from polars_ir.engine.grouping import ranking_keys
 from polars_ir.engine.in_memory import Judgments, Pieces, relate_by_number
 from polars_ir.engine.labelled import labelled_relation
 from polars_ir.engine.needs import RELATION, Needs, check_columns
@@ -46,7 +47,9 @@ def judged_relation(run: Any, qrels: Any, measures: Sequence[Measured], needs: N
         return RELATIONS[needs.kind.name](run, qrels, measures, needs)
     pair, needs = _paired(run, qrels, measures, needs)
     relation = relate(pair, needs)
-    return pair, relation if needs.columns.issubset(RELATION) else needs.with_derived(relation, "relation")
+    if not needs.columns.issubset(RELATION):
+        relation = needs.with_derived(relation, "relation", keys=ranking_keys(relation, pair))
+    return pair, relation
 
 
 def plan_of(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> Plan:

@@ -9,13 +9,15 @@ Conventions
     * An expectation is registered with its measure, `@measure(..., expected=...)`: a function of the same parameters,
       which stands beside it as `..._under_ties` if it is more than a line.
     * Fractions are added up sorted by their size, as equal ones may come in any order.
-    * What a discount adds up to over the places of a document is a column of the relation whose *name* says what it is:
-      `weights` names it, `with_weights` adds it.
+    * What a discount adds up to over the places of a document, and the relevant documents above and beside it, are
+      columns of the relation whose *name* says what they are: `weights`, `above` and `beside` name them, `with_weights`
+      and `with_counts` add them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import cast, get_args
 
 import polars as pl
@@ -24,6 +26,9 @@ from polars_ir.language.words import Discount, discounted, n_higher, n_tied, rel
 
 #: The name of a column of weights.
 WEIGHTS = re.compile(rf"places\(k=(None|\d+), discount=({'|'.join(get_args(Discount))})\)")
+
+#: The name of a column of counts.
+COUNTS = re.compile(r"relevant\(score=(higher|same), rel=(.+)\)")
 
 #: The a and the n of a document; signed, since places are subtracted from them.
 higher, tied = n_higher.cast(pl.Int64), n_tied.cast(pl.Int64)
@@ -99,7 +104,7 @@ def is_weights(column: str) -> bool:
     return WEIGHTS.fullmatch(column) is not None
 
 
-def with_weights(relation: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
+def with_weights(relation: pl.LazyFrame, *columns: str, **_: object) -> pl.LazyFrame:
     """The judged relation with columns that `weights` names.
 
     Made for the whole relation and not by a measure's expression: the sums of a query, made again for each of its
@@ -127,3 +132,56 @@ def _over_places(k: str, discount: Discount) -> pl.Expr:
     sums = (1.0 / discounted(pl.int_range(1, last + 2), discount)).cum_sum().shift(1, fill_value=0.0)
     alone = 1.0 / discounted(higher + 1, discount)
     return pl.when(m > 1).then(sums.gather(higher + m) - sums.gather(higher)).otherwise(alone * m)
+
+
+def above(rel: float | str) -> pl.Expr:
+    """The column of the number of relevant documents with a higher score, which `with_counts` makes.
+
+    >>> above(1).meta.output_name()
+    'relevant(score=higher, rel=1)'
+    """
+    return pl.col(f"relevant(score=higher, rel={rel})")
+
+
+def beside(rel: float | str) -> pl.Expr:
+    """The column of the number of relevant documents with the score of a relevant one, itself included.
+
+    >>> beside(1).meta.output_name()
+    'relevant(score=same, rel=1)'
+    """
+    return pl.col(f"relevant(score=same, rel={rel})")
+
+
+def is_count(column: str) -> bool:
+    """True for the name of a column of `above` or `beside`.
+
+    >>> is_count("relevant(score=same, rel=0.5)"), is_count("relevant(score=lower, rel=1)")
+    (True, False)
+    """
+    return COUNTS.fullmatch(column) is not None
+
+
+def with_counts(relation: pl.LazyFrame, *columns: str, keys: Sequence[str]) -> pl.LazyFrame:
+    """The judged relation with columns that `above` and `beside` name, null of documents that are not relevant.
+
+    All documents are ranked at once: to rank those of each query took longer than all the rest.
+
+    >>> tied = pl.LazyFrame({"query_id": "q", "n_higher": [0, 1, 1, 1], "relevance": [1, 2, 0, 1]})
+    >>> names = ["relevant(score=higher, rel=1)", "relevant(score=same, rel=1)"]
+    >>> with_counts(tied, *names, keys=["query_id"]).collect().rows()
+    [('q', 0, 1, 0, 1), ('q', 1, 2, 1, 2), ('q', 1, 0, None, None), ('q', 1, 1, 1, 2)]
+    """
+    place = pl.col("polars_ir: place")
+    for rel in sorted({parts[2] for column in columns if (parts := COUNTS.fullmatch(column))}):
+        found = relevant(float(rel)) & n_higher.is_not_null()
+        order = pl.when(found).then(pl.struct(*keys, n_higher))
+        relation = relation.with_columns(order.rank("min").cast(pl.Int64).alias("polars_ir: place"))
+        # A step of its own: within `over` the rank would be found again, in each query.
+        relation = relation.with_columns(
+            (place - place.min().over(keys)).alias(above(rel).meta.output_name()),
+            pl.when(place.is_not_null())
+            .then(pl.len().over(place))
+            .cast(pl.Int64)
+            .alias(beside(rel).meta.output_name()),
+        ).drop("polars_ir: place")
+    return relation

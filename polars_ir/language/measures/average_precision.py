@@ -45,23 +45,20 @@ def average_precision_under_ties(*, k: int | None = None, rel: float = 1, denomi
     """
     if denominator == "hits" and k is not None:
         return average_precision_of_hits(k, rel)
-    precision_sum = precisions_under_ties(relevant(rel) & ties.within(k), k)
+    precision_sum = precisions_under_ties(relevant(rel) & ties.within(k), k, rel)
     return if_relevant(or_zero(ratio(precision_sum, average_out_of(k, rel, denominator))), rel)
 
 
-def precisions_under_ties(found: pl.Expr, k: int | None) -> pl.Expr:
+def precisions_under_ties(found: pl.Expr, k: int | None, rel: float) -> pl.Expr:
     """The precisions expected at the places of some relevant documents that are among the first `k`, added up."""
-    terms = (ties.higher, ties.tied, ties.chance, ties.places(k), ties.weights(k, "rank"))
-    before, n, chance, m, h = (column.filter(found) for column in terms)
-    # Counted from 1: so many relevant documents have no lower a, and no higher one.
-    first, last = (before.rank(method).cast(pl.Int64) for method in ("min", "max"))
-    return total((precision_over(first, last - first, before, n, m, h) * chance).sort())
+    first, others = ties.above(rel) + 1, ties.beside(rel) - 1
+    terms = precision_over(first, others, ties.higher, ties.tied, ties.places(k), ties.weights(k, "rank"))
+    return total((terms * ties.chance).filter(found).sort())
 
 
 def precision_over(first: pl.Expr, others: pl.Expr, before: pl.Expr, n: pl.Expr, m: pl.Expr, h: pl.Expr) -> pl.Expr:
     """The precision at a place added up over m of n places, for the `first` relevant document with so many others."""
-    # Ranks are what takes the time, so that they are named but once. A document alone has no others: 0 / 1, not 0 / 0.
-    # Multiplied by, as `ties.chance` is.
+    # A document alone has no others: 0 / 1, not 0 / 0. Multiplied by, as `ties.chance` is.
     return h * first + others * ((m - h * (before + 1)) * (1.0 / (n - 1).clip(1)))
 
 
@@ -82,7 +79,7 @@ def average_precision_of_hits(k: int, rel: float) -> pl.Expr:
     logarithms = pl.when(t > fewest).then(ratios).otherwise(1.0).log().cum_sum()
     chances = (logarithms - logarithms.max()).exp()
     added = t * precision_over(above + 1, t - 1, before, m, m, h) / m.clip(1)
-    means = ratio(precisions_under_ties(sure, k) + added, above + t).fill_null(0.0)
+    means = ratio(precisions_under_ties(sure, k, rel) + added, above + t).fill_null(0.0)
     return if_relevant(total(chances * means) / total(chances), rel)
 
 

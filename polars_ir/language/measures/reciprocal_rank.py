@@ -7,7 +7,6 @@ import polars as pl
 from polars_ir.language import ties
 from polars_ir.language.measure import measure
 from polars_ir.language.measures.precision_recall import TREC_EVAL
-from polars_ir.language.options import MOST_DOCUMENTS
 from polars_ir.language.words import discounted, if_relevant, or_zero, rank, relevant, top
 
 
@@ -17,17 +16,14 @@ def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Ex
     Only the highest score of relevant documents matters. With r of them among its n documents the chance is r / n at
     j = 1, and (n - r - j + 2) / (n - j + 1) times that of the place above at the others.
     """
-    is_hit = relevant(rel) & ties.within(k)
-    # The a and the n of a document in one number, so that the lowest has both.
-    level = (ties.higher * MOST_DOCUMENTS + ties.tied).filter(is_hit)
-    before, n = level.min() // MOST_DOCUMENTS, level.min() % MOST_DOCUMENTS
-    r = level.sort().unique_counts().first().cast(pl.Int64)
-    m = n if k is None else pl.min_horizontal(n, k - before)
-    # n - j + 1 at the j-th place, in a list for each query: to make these for all at once is a third of the work.
-    left = pl.int_ranges(n, n - m, -1)
+    is_first = relevant(rel) & ties.within(k) & (ties.above(rel) == 0)
+    before, n, r = ties.higher, ties.tied, ties.beside(rel)
+    # n - j + 1 at the j-th place. A document alone has the chance 1 at its place, and no list: each takes its time.
+    left = pl.int_ranges(n, pl.when(is_first & (n > 1)).then(n - ties.places(k)), -1)
     # The first of the factors is (n - r + 1) / n; what stands before the sum puts that right.
     chances = ((left - r + 1) / left).list.eval(pl.element().cum_prod())
-    value = r / (n - r + 1) * (chances / (before + n + 1 - left)).list.sum()
+    tied = r / (n - r + 1) * (chances / (before + n + 1 - left)).list.sum()
+    value = pl.when(n > 1).then(tied).otherwise(1 / (before + 1)).filter(is_first).first()
     return if_relevant(or_zero(value), rel)
 
 
