@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, keeping, option, renaming
-from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, ROLES, could_be, fold
+from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -126,7 +126,10 @@ def check_duplicates(
         repeated = repeated.filter(~nothing_judged())
     if repeated.is_empty():
         return
-    spare = keys_perhaps(repeated.drop("row").schema, [*names, *keys]) if table in ("run", "per_query") else []
+    spare = keys_perhaps(repeated.drop("row").schema, [*names, *keys]) if table in ("run", "per_query", "qrels") else []
+    if table == "qrels":
+        # Any other column is one of judges, or of subtopics.
+        spare = [name for name in spare if fold(name) in PARTS or frame.schema[name].is_temporal()]
     apart = telling_apart(repeated, keys, spare)
     values = [column for column in (*apart, *VALUES) if column in frame.columns]
     shown = repeated.sort(keys).select("row", *keys, *values).head(SHOWN)
@@ -142,7 +145,9 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
     """The first of some columns that tells rows with the same keys apart; else those that are needed to, together."""
 
     def tell(names: Sequence[str]) -> bool:
-        return bool(names) and not rows.select(*keys, *names).is_duplicated().any()
+        # A key that few rows lack is one, and they are another error.
+        there = rows.select(*keys, *names).drop_nulls(names)
+        return bool(names) and 2 * there.height > rows.height and not there.is_duplicated().any()
 
     for name in columns:
         if tell([name]):
@@ -166,6 +171,10 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise
         keep = Fix(f"They are of several {listed}: keep one, such as the last", kept)
         words = f"They are of several {listed}: keep one, or name what tells them apart"
         return Fix(words, Setting("by", key), without_by=keep)
+    if table == "qrels":
+        one = f"If {listed} {tell} judgments apart, such as those of days, keep one"
+        words = f"{one} or, where the run has it too, name that"
+        return Fix(words, Setting("by", key), without_code=one, without_by=Fix(one, kept))
     passages = "(if passages, run.ir.deduplicate() keeps the best of each document)"
     words = f"If {listed} {tell} rankings apart, such as days"
     if "run" not in names and len(apart) == 1:

@@ -223,8 +223,11 @@ def _is_read_as(text: str, call: Call) -> bool:
         return False
 
 
-def sql_names(columns: Iterable[str], measured: Iterable[Measured]) -> dict[str, str]:
-    """The names in SQL of the columns of measures and of their parts; a `MeasureError` for two of one name."""
+def sql_names(columns: Iterable[str], measured: Iterable[Measured], keys: Iterable[str] = ()) -> dict[str, str]:
+    """The names in SQL of the columns of measures and of their parts; a `MeasureError` for two of one name.
+
+    `keys` are other columns of the result.
+    """
     of = {each.name: each for each in measured}
     names: dict[str, str] = {}
     for column in columns:
@@ -238,10 +241,12 @@ def sql_names(columns: Iterable[str], measured: Iterable[Measured]) -> dict[str,
             raise sql.no_name(repr(base))
         text = base if renamed or call is None else in_sql(call)
         names[column] = f"{text}_{part}" if part else text
-    folded = {text.lower() for text in names.values()}
+    folded = {text.lower(): text for text in names.values()}
     if len(folded) < len(names):
         twice = [text for text in names.values() if sum(text.lower() == other.lower() for other in names.values()) > 1]
         raise MeasureError.twice(twice[0])
+    if clash := [folded[key.lower()] for key in keys if key.lower() in folded]:
+        raise MeasureError(f"a measure is named {clash[0]!r} in SQL, like a key column of the result; rename the key.")
     return names
 
 

@@ -161,7 +161,7 @@ def _planned(
         result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
     columns = {"query_id": pair.run.names["query_id"]}
     if options["names"] == "sql":
-        columns |= sql_names(result.collect_schema(), measured)
+        columns |= sql_names(result.collect_schema(), measured, pair.run.by)
     result = result.sort(pair.run.keys).rename(columns)
     if marks and not (marked or pair.run.eager):
         result = with_warnings(result, pair, marks, missing=options["missing"])

@@ -9,13 +9,8 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.errors import Fix, Setting, the, warn
-from polars_ir.frames.roles import fold
+from polars_ir.frames.roles import PARTS, fold
 from polars_ir.frames.table import Table
-
-#: Names of what tells rankings apart; dates do under any name.
-PARTS = {"date", "day", "ds", "month", "night", "time", "timestamp", "week", "year"}
-PARTS |= {"batch", "collection", "corpus", "dataset", "index", "job", "partition", "snapshot", "split"}
-PARTS |= {"tenant", "version"}
 
 #: So many rows of a plan, beside a sample, tell whether a column is of documents.
 FIRST = 10_000

@@ -268,3 +268,35 @@ def test_weights_and_clusters_of_other_frames_are_of_the_queries_of_each_night(n
     summaries = each_night(lambda night: night.ir.summarize(cluster=of_queries), frame).sort("measure", "date", "run")
     found = frame.ir.summarize(by="date", cluster=of_queries).sort("measure", "date", "run")
     assert_frame_equal(found, summaries, check_exact=True)
+
+
+NULL = PER_QUERY.with_columns(date=pl.when(pl.col("query_id") != "q03").then("date"))
+OF_CATEGORY = NULL.join(PYDOCS.queries.select("query_id", "category"), on="query_id")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: NULL.ir.mean(by="date"),
+        lambda: NULL.ir.ranks(by="date"),
+        lambda: NULL.ir.drift("date"),
+        lambda: OF_CATEGORY.ir.worst_slices(["date", "category"]),
+        lambda: NULL.filter(run="bm25").ir.compare(systems="date"),
+        lambda: ir.gate(NULL.filter(run="bm25"), _side("tfidf"), "RR"),
+        lambda: ir.gate(NULL.filter(run="bm25"), _side("tfidf"), "RR", by="date"),
+    ],
+)
+def test_rows_without_a_key_are_an_error_that_names_it(call):
+    with pytest.raises(ir.IRError, match=r"rows whose 'date' is null\. Leave them out: ") as raised:
+        call()
+    assert "q03" in str(raised.value)
+
+
+def test_times_name_systems_as_python_writes_them():
+    times = PER_QUERY.filter(run="bm25").with_columns(pl.col("date").cast(pl.Datetime("us")))
+    expected = PER_QUERY.filter(run="bm25").ir.compare("RR", systems="date", baseline=NIGHTS[1])
+    found = times.ir.compare("RR", systems="date", baseline="2026-11-02 00:00:00")
+    assert set(found["baseline"]) == {"2026-11-02 00:00:00"}
+    assert_frame_equal(found.drop("run", "baseline"), expected.drop("run", "baseline"))
+    as_text = PER_QUERY.filter(run="bm25").cast({"date": pl.String})
+    assert_frame_equal(as_text.ir.compare("RR", systems="date", baseline=NIGHTS[1]), expected)

@@ -210,6 +210,13 @@ def test_days_may_name_systems():
         ),
         (RUN.with_columns(date=1), DAILY, {}, "'date' is Int64 in the run and Date in the qrels"),
         (RUN.drop("date"), DAILY, {}, "has no column 'date', which by says"),
+        (
+            RUN.rename({"date": "ap"}),
+            SHARED,
+            {"by": "ap", "names": "sql"},
+            "a measure is named 'ap' in SQL, like a key",
+        ),
+        (RUN.filter(date=DAYS[0]), DAILY, {"by": None}, "'date' tells judgments apart.* name that: by='date'"),
         (RUN, SHARED, {"by": "dates"}, "Did you mean 'date'"),
         (RUN, SHARED, {"by": ["run"]}, "by tell rankings apart anyway; leave 'run' out"),
         (RUN, SHARED, {"by": "score"}, "another meaning here"),

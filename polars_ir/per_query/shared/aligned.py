@@ -255,7 +255,9 @@ def _once(table: Table, rows: pl.LazyFrame, measures: Sequence[str], keys: Seque
     ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
     values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
     found = rows.group_by(keys).agg(*values, pl.len().alias(ROWS))
-    return table.checked(rule._replace(wrong=pl.col(ROWS) > 1), rows=found).drop(ROWS)
+    # Rows without a key are an error of their own.
+    several = (pl.col(ROWS) > 1) & pl.all_horizontal(pl.col(keys).is_not_null())
+    return table.checked(rule._replace(wrong=several), rows=found).drop(ROWS)
 
 
 def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:

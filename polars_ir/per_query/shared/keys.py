@@ -23,8 +23,9 @@ from polars_ir.errors import (
     option,
     quoted,
     warn,
+    without_nulls,
 )
-from polars_ir.frames.rules import keys_perhaps, telling_apart
+from polars_ir.frames.rules import Rule, keys_perhaps, telling_apart
 from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.names import column_of
 
@@ -42,7 +43,10 @@ def keys_found(table: Table, without: Collection[str] = ()) -> list[str]:
 
 def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[str, Any], dict[str, Table]]]:
     """The values of some columns that tables share, and the tables' rows of each."""
-    values = [table.select(*by).unique().collect() for table in sides.values()]
+    values = [
+        table.checked(*(null_rule(table, name) for name in by)).select(by).unique().collect()
+        for table in sides.values()
+    ]
     for name in by:
         dtypes = {role: table.dtypes[name] for role, table in sides.items()}
         (first, dtype), (second, other) = dtypes.items()
@@ -72,11 +76,17 @@ def _rows_of_parts(table: Table, by: Sequence[str]) -> dict[tuple[Any, ...], pl.
 
 def with_keys(table: Table, keys: Sequence[str]) -> Table:
     """The frame, in memory, with an id for each query and value of some keys, and its query in `QUERY`."""
-    rows = table.all_columns().with_columns(pl.col("query_id").alias(QUERY))
-    number = pl.struct(QUERY, *keys).rank("dense").cast(pl.Int64)
-    # A row without a key is an error that shows its query.
-    complete = pl.all_horizontal(pl.col(QUERY, *keys).is_not_null())
-    return table.made_of(rows.with_columns(query_id=pl.when(complete).then(number)).collect())
+    rows = table.checked(*(null_rule(table, name) for name in (*table.keys, *keys)))
+    number = pl.struct("query_id", *keys).rank("dense").cast(pl.Int64)
+    return table.made_of(rows.with_columns(pl.col("query_id").alias(QUERY), query_id=number).collect())
+
+
+def null_rule(table: Table, key: str) -> Rule:
+    """The rule that a key of rankings has a value."""
+    name = table.names.get(key, key)
+    return Rule(
+        pl.col(key).is_null(), f"whose {name!r} is null", Fix("Leave them out", without_nulls(table.about, name))
+    )
 
 
 def with_systems(per_query: Any, name: str) -> pl.DataFrame:
@@ -87,12 +97,15 @@ def with_systems(per_query: Any, name: str) -> pl.DataFrame:
     if not isinstance(name, str) or name not in table.columns:
         near = nearest(str(name), table.columns)
         raise ColumnError(f"names {name!r}; per_query has {quoted(table.columns)}.", about=option("systems"), near=near)
-    rows = table.all_columns().collect()
+    rows = table.checked(null_rule(table, name)).collect()
     if "run" in rows.columns and rows["run"].n_unique() > 1:
         first = rows["run"].cast(pl.String).min()
         says = f"names {name!r}, and per_query has several systems, too."
         raise ColumnError(
             says, about=option("systems"), fix=Fix("Keep one", only("per_query", table.names["run"], first))
         )
-    rows = rows.drop("run", strict=False).with_columns(pl.col(name).cast(pl.String))
+    # A time as Python writes it, without a fraction of 0.
+    is_time = isinstance(rows.schema[name], pl.Datetime)
+    texts = pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S%.f") if is_time else pl.col(name).cast(pl.String)
+    rows = rows.drop("run", strict=False).with_columns(texts)
     return rows.rename({name: "run", "query_id": table.names["query_id"]})
