@@ -5,28 +5,34 @@ Conventions: what is not defined is null, and the row's note says why.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from numbers import Integral
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option, warn
 from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.table import NUMBER
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
-from polars_ir.per_query.shared.aligned import CLUSTER, Aligned, aligned
+from polars_ir.per_query.shared.aligned import CLUSTER, aligned
 from polars_ir.per_query.shared.attributes import column_for
-from polars_ir.per_query.shared.averages import Averaging
+from polars_ir.per_query.shared.averages import MOMENTS, Averaging, bounded_interval_of
 from polars_ir.per_query.shared.groups import LEAST_BUCKETS, Group, against_groups, against_own, against_rest, values_by
 from polars_ir.per_query.shared.keys import QUERY
-from polars_ir.per_query.shared.measures import Measures, range_of
+from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping, compares_means
 from polars_ir.per_query.shared.tests import check_correction, tested
-from polars_ir.per_query.summarize import summaries
+
+if TYPE_CHECKING:
+    from polars_ir.statistics.randomisation import Floats
+
+    Ends = dict[tuple[Any, ...], tuple[float | None, float | None]]
 
 #: The note on a comparison of queries.
 BY_QUERIES = (
@@ -150,40 +156,52 @@ def drift(
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
     column = column_for(attribute)
     # In order once, for all that follows.
-    queries = replace(queries, rows=queries.rows.collect().lazy())
+    ids = {NUMBER, "query_id", QUERY, CLUSTER}.intersection(queries.rows.collect_schema())
+    in_order = queries.rows.select(*queries.keys, *queries.measures, *sorted(ids)).collect().lazy()
+    queries = replace(queries, rows=in_order)
+    # Where queries come again, their own values of before are what to compare with.
+    paired = QUERY in queries.table.columns
+    said = PAIRED if paired else queries.note()
+    if paired and cluster is None:
+        queries = replace(queries, rows=in_order.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
     times = replace(queries, measures=()).each_system(per_query)[0][1][column]
     if every is None:
         _check_shared(times, attribute, options["min_queries"])
     time = _truncated(times.dtype, attribute, every)
     queries = replace(queries, rows=queries.rows.with_columns(time))
-    # Where queries come again, their own values of before are what to compare with.
-    paired = QUERY in queries.table.columns
-    if paired and cluster is None:
-        queries = replace(queries, rows=queries.rows.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
     queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
     samples = queries.each_system(per_query, *(["query_id"] if paired else []))
-    said = PAIRED if paired else queries.note()
     of_queries = pl.concat([frame[column] for _, frame in samples])
     buckets = of_queries.unique().sort()
     _warn_of_texts(buckets, attribute)
-    course = _paired_course if paired else _course
     first, least = _places_of(reference, buckets, of_queries), options["min_queries"]
+    values = {
+        (system, measure): of_buckets
+        for system, frame in samples
+        for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
+    }
     rows = [
         {"run": system, "measure": measure, "bucket": bucket, **row}
         for measure in queries.measures
         for system, frame in samples
-        for bucket, row in zip(buckets, course(frame, measure, column, buckets, first, least), strict=True)
+        for bucket, row in zip(
+            buckets,
+            _paired_course(frame, measure, column, buckets, first, least)
+            if paired
+            else _course(values[system, measure], range_of(measure), buckets, first, least),
+            strict=True,
+        )
     ]
     by_queries = [row for row in rows if "group" in row]
     found = against_rest([row.pop("group") for row in by_queries], alpha=options["alpha"], least=least)
     for row, figures in zip(by_queries, found, strict=True):
         note = BY_QUERIES if figures["note"] is None else figures["note"]
         row |= {**figures, "note": row.get("note") or note}
-    ends = _intervals(queries, column, options["alpha"])
+    ends = _intervals(values, options["alpha"])
     for row in rows:
         row["reference_mean"] = row["rest_mean"]
         row["note"] = "; ".join(note for note in (row["note"], said) if note) or None
-        row["low"], row["high"] = ends[row["run"], row["measure"], row["bucket"]] if row["n_queries"] else (None, None)
+        row["low"], row["high"] = ends.get((row["run"], row["measure"], row["bucket"]), (None, None))
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
@@ -270,12 +288,12 @@ def _places_of(reference: Any, buckets: pl.Series, of_queries: pl.Series) -> lis
 
 
 def _course(
-    frame: pl.DataFrame, measure: str, column: str, buckets: pl.Series, reference: list[int] | None, least: int
+    values: Mapping[Any, Floats], its: Range | None, buckets: pl.Series, reference: list[int] | None, least: int
 ) -> Iterator[dict[str, Any]]:
     """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
     import numpy as np
 
-    values, none = values_by(frame, column, measure), np.empty(0)
+    none = np.empty(0)
     parts = [values.get(bucket, none) for bucket in buckets]
     for place, of_bucket in enumerate(parts):
         places = range(place) if reference is None else [] if place in reference else reference
@@ -287,7 +305,7 @@ def _course(
         if len(sample) >= LEAST_BUCKETS and len(of_bucket) >= least:
             yield {**row, "n_reference": sum(map(len, sample)), **against_groups(of_bucket, sample)}
         else:
-            yield {**row, "group": Group.of(of_bucket, np.concatenate([*others, none]), range_of(measure))}
+            yield {**row, "group": Group.of(of_bucket, np.concatenate([*others, none]), its)}
 
 
 def _paired_course(
@@ -321,10 +339,31 @@ def _paired_course(
         yield {**row, "n_reference": n, **figures}
 
 
-def _intervals(queries: Aligned, column: str, alpha: float) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
-    """The ends of the interval of each mean, by system, measure and bucket; those of other means than that are null."""
-    found = summaries(queries, {"interval": "auto", "alpha": alpha}).collect()
-    run = pl.col("run").cast(pl.String) if "run" in queries.systems else pl.lit(None, pl.String)
-    arithmetic = [measure for measure in queries.measures if Averaging.of(measure).kind == "arithmetic"]
-    end = pl.when(pl.col("measure").is_in(arithmetic)).then(pl.col("low", "high"))
-    return {row[:3]: row[3:] for row in found.select(run.alias("run"), "measure", column, end).iter_rows()}
+def _intervals(values: Mapping[tuple[str | None, str], Mapping[Any, Floats]], alpha: float) -> Ends:
+    """The ends of the interval of each mean by system, measure and bucket, as `summarize` has them to the last bit.
+
+    Of those of other means than the arithmetic one there are none.
+    """
+    found: Ends = {}
+    for measure in dict.fromkeys(measure for _, measure in values):
+        if (averaging := Averaging.of(measure)).kind != "arithmetic":
+            continue
+        moments = {
+            (system, measure, bucket): _moments(of_bucket)
+            for (system, its), of_buckets in values.items()
+            if its == measure
+            for bucket, of_bucket in of_buckets.items()
+            if len(of_bucket)
+        }
+        rows = pl.DataFrame([*moments.values()], dict.fromkeys(MOMENTS, pl.Float64), orient="row")
+        ends = rows.select(**bounded_interval_of(averaging, alpha)).rows()
+        found |= {of: each for of, each in zip(moments, ends, strict=True) if each[0] != each[1]}
+    return found
+
+
+def _moments(values: Floats) -> tuple[float | None, ...]:
+    """The `MOMENTS` of values, which are added up one after the other."""
+    n = len(values)
+    mean = values.cumsum()[-1] / n
+    error = math.sqrt(((values - mean) ** 2).cumsum()[-1] / (n - 1)) / math.sqrt(n) if n > 1 else None
+    return mean, error, n, n - 1, values.min(), values.max()

@@ -217,7 +217,7 @@ def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None
     """The slices of an attribute, each with its values and those of all other queries of a system."""
     column = column_for(attribute)
     names = frame[column].unique().sort().to_list()
-    values = values_by(frame, column, measure)
+    (values,) = values_by(frame, column, measure)
     parts = [Moments.of(values.get(name, ())) for name in names]
     if frame.height > IN_ORDER:
         rests = all_others(parts)

@@ -6,7 +6,7 @@ Conventions: what is not defined is None, and a note says why.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -72,10 +72,12 @@ class Group(NamedTuple):
         return cls(Moments.of(values), Moments.of(rest), its)
 
 
-def values_by(frame: pl.DataFrame, column: str, measure: str) -> dict[Any, Floats]:
-    """The values of a measure by those of a column, in the order of the rows."""
-    lists = frame.drop_nulls(measure).group_by(column).agg(pl.col(measure).cast(pl.Float64))
-    return {value: values.to_numpy() for value, values in zip(lists[column], lists[measure], strict=True)}
+def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict[Any, Floats]]:
+    """The values of each measure by those of a column, in the order of the rows."""
+    lists = frame.group_by(column).agg(pl.col(measures).cast(pl.Float64))
+    for measure in measures:
+        of_each = zip(lists[column], lists[measure], strict=True)
+        yield {value: values.drop_nulls().to_numpy() for value, values in of_each}
 
 
 def all_others(groups: Sequence[Moments]) -> list[Moments]:
