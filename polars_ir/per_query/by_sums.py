@@ -7,7 +7,7 @@ does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,9 +19,10 @@ from polars_ir.per_query.compare import Options, equivalence, with_test
 from polars_ir.per_query.gate import Ways, judged
 from polars_ir.per_query.shared.measures import Measures, Range, check_range, range_of
 from polars_ir.per_query.shared.options import ROUNDED, Comparing, Gating
-from polars_ir.per_query.shared.sums import Differences, Layout, Sums, sums_of
+from polars_ir.per_query.shared.sums import Differences, Layout, Source, Sums, sums_of
 
 if TYPE_CHECKING:
+    from polars_ir.per_query.shared.aligned import Aligned
     from polars_ir.statistics.bounds import Tail
     from polars_ir.statistics.intervals import Ends
     from polars_ir.statistics.significance import Outcome
@@ -40,11 +41,18 @@ def needs_values(says: str, instead: str) -> InputTypeError:
 
 
 def to_compare(
-    per_query: Any, measures: Measures, options: Comparing, baseline: str | None, systems: str | None
+    per_query: Any,
+    measures: Measures,
+    options: Comparing,
+    baseline: str | None,
+    systems: str | None,
+    source: Callable[[Aligned], Source] | None,
 ) -> tuple[Sums, list[tuple[int, int]]]:
     """The sums of the systems of a plan, and the numbers of those to compare."""
     check_comparing(options, systems)
-    return with_pairs(sums_of(per_query, measures, by=options["by"], what="ir.compare"), options, baseline)
+    return with_pairs(
+        sums_of(per_query, measures, by=options["by"], what="ir.compare", source=source), options, baseline
+    )
 
 
 def check_comparing(options: Comparing, systems: str | None) -> None:
@@ -203,13 +211,16 @@ def gated(
     allowed: Mapping[str, float],
     options: Gating,
     by: Sequence[str],
+    source: Callable[[Aligned], Source] | None,
 ) -> Iterator[dict[str, Any]]:
     """The rows of `gate` of two plans."""
     if options["interval"] != "auto":
         raise needs_values(f"ir.gate with {option('interval', options['interval'])}", option("interval", "auto"))
     if options["cluster"] is not None:
         raise needs_values("ir.gate with cluster", "the means of clusters, by a group_by of them, as queries")
-    yield from verdicts(sums_of(sides, measures, by=by or None, what="ir.gate"), ranges, allowed, options)
+    yield from verdicts(
+        sums_of(sides, measures, by=by or None, what="ir.gate", source=source), ranges, allowed, options
+    )
 
 
 def verdicts(

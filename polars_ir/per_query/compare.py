@@ -25,7 +25,8 @@ from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, PairedTest, check_correction, tested
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.sums import Sums
+    from polars_ir.per_query.shared.aligned import Aligned
+    from polars_ir.per_query.shared.sums import Source, Sums
     from polars_ir.statistics.bounds import Tail
     from polars_ir.statistics.intervals import Ends
     from polars_ir.statistics.randomisation import Draws, Floats
@@ -167,6 +168,18 @@ def compare(
     >>> ir.compare(both, test="randomisation").select("run", "baseline", "difference", "p").rows()
     [('b', 'a', 0.25, 0.5)]
     """
+    return give_back(compared_systems(per_query, measures, options, baseline, systems), per_query)
+
+
+def compared_systems(
+    per_query: Any,
+    measures: Measures,
+    options: Comparing,
+    baseline: str | None,
+    systems: str | None,
+    source: Callable[[Aligned], Source] | None = None,
+) -> pl.DataFrame:
+    """The result of `compare`; a `source` has the sums of a frame whose rows a plan stands for."""
     from polars_ir.statistics.randomisation import Draws
     from polars_ir.statistics.significance import resamples_for
 
@@ -184,7 +197,7 @@ def compare(
     if isinstance(first, pl.LazyFrame):
         from polars_ir.per_query import by_sums
 
-        scores, pairs = by_sums.to_compare(per_query, measures, options, baseline, systems)
+        scores, pairs = by_sums.to_compare(per_query, measures, options, baseline, systems, source)
     else:
         named = per_query if systems is None else with_systems(per_query, systems)
         scores = scores_of(named, measures, options, by=by, cluster=options["cluster"], what="ir.compare")
@@ -200,7 +213,9 @@ def compare(
     rows = []
     for names, part in slices:
         of_part = compared(part, pairs, how) if isinstance(part, Scores) else by_sums.compared(part, pairs, how)
-        rows += [{**names, **row} for row in of_part]
+        for row in of_part:
+            row.update(names)
+            rows.append(row)
     if test is TESTS["max-t"]:
         of_slices = [part for _, part in slices if isinstance(part, Scores)]
         together = _together(of_slices, pairs, options["family"], draws)
@@ -208,7 +223,7 @@ def compare(
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
     schema = {**{name: scores.queries.collect_schema()[name] for name in scores.slices}, **SCHEMA}
-    comparison = tested(
+    return tested(
         rows,
         schema,
         significant="significant",
@@ -217,7 +232,6 @@ def compare(
         resamples=draws.resamples if test.resampled else None,
         family=options["family"],
     )
-    return give_back(comparison, per_query)
 
 
 class Options(NamedTuple):

@@ -36,7 +36,8 @@ from polars_ir.per_query.shared.measures import Range, check_range, measures_of,
 from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Booleans
+    from polars_ir.per_query.shared.aligned import Aligned, Booleans
+    from polars_ir.per_query.shared.sums import Source
 
 #: A drop that can be allowed.
 DROP = not_negative()
@@ -132,6 +133,17 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
+    return give_back(judged_change(new, old, measures, options), new)
+
+
+def judged_change(
+    new: Any,
+    old: Any,
+    measures: str | pl.Expr | Iterable[str | pl.Expr],
+    options: Gating,
+    source: Callable[[Aligned], Source] | None = None,
+) -> pl.DataFrame:
+    """The result of `gate`; a `source` has the sums of frames whose rows plans stand for."""
     cluster, by = options["cluster"], each_once(options["by"])
     is_plan = isinstance(new, pl.LazyFrame)
     after, measures = _of_one_system("new", new, measures, cluster, by, is_plan=is_plan)
@@ -150,7 +162,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     if is_plan:
         from polars_ir.per_query.by_sums import gated
 
-        rows += gated(sides, measures, its_range, allowed, options, by)
+        rows += gated(sides, measures, its_range, allowed, options, by, source)
     else:
         parts = parts_of(sides, by) if by else [({}, sides)]
     for names, part in parts:
@@ -160,9 +172,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
         n = len(measures) * len(parts)
         for name in measures:
             rows.append({**names, **_judged(scores, name, its_range[name], allowed[name], options, n)})
-    return give_back(
-        pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA}), new
-    )
+    return pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
 
 
 def _of_one_system(
@@ -209,8 +219,8 @@ def _allowed(
         if is_percentage(drop):
             mean = old.select(name).select(pl.col(name).mean()).collect().item()
             raise readings(drop, name, ranges[name], mean or 0, "its old mean")
-    allowed = {name: check("max_drop", drop, DROP) for name, drop in allowed.items()}
     for name, its in ranges.items():
+        allowed[name] = check("max_drop", allowed[name], DROP)
         if allowed[name] >= its.width:
             raise OptionError(
                 f"must be below {its.width:g} for {name!r}, which can not drop by more; got "

@@ -13,6 +13,8 @@ How it goes
       on the driver: a wrong column, measure or option fails before any job starts.
     * What a partition has to know of the others goes with it: the systems there are, the highest grade (for `bounds`),
       and which documents are judged for another query. So every figure is the local one, to the last bit.
+    * `compare` and `gate` are made of moments and counts: rows travel once, by their query, each partition sends a row
+      of sums for each slice, and the driver has no others. Their jobs run at the call.
     * Of the run only the columns that are read travel and, where the judged queries are few enough to be broadcast,
       only the rows of judged queries.
     * Bad rows fail the job with the message that they have locally, inside Spark's `PythonException`. As for a
@@ -48,7 +50,8 @@ On a cluster
     * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.
 """
 
+from polars_ir.spark.comparing import compare, gate
 from polars_ir.spark.evaluate import evaluate
 from polars_ir.spark.summing import mean, summarize
 
-__all__ = ["evaluate", "mean", "summarize"]
+__all__ = ["compare", "evaluate", "gate", "mean", "summarize"]

@@ -16,7 +16,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,16 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import DataError, IRError, IRWarning
+from polars_ir.frames.kinds import collected
+from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.spark.tables import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from polars_ir.per_query.shared.sums import Layout, Step
 
 #: The columns of a partition's rows. The last is true for a retrieved document that is judged for any query.
 QUERY, RUN, JUDGMENT, SHARED, POOLED = (
@@ -113,7 +117,34 @@ class Summary:
             yield from _sent(result, self.schema)
 
 
-def in_tasks(rows: DataFrame, task: Evaluation | Summary) -> DataFrame:
+@dataclass(frozen=True)
+class Adding:
+    """A step of sums over the rows of a partition or, with a layout, over a row for each of its queries."""
+
+    step: Step
+    layout: Layout | None
+    measures: tuple[str, ...]
+    by: tuple[str, ...]
+    schema: pa.Schema | None = None
+    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
+
+    def announced(self, schema: pa.Schema) -> Adding:
+        """With the schema that the driver announces."""
+        return replace(self, schema=schema)
+
+    def of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The sums of some rows."""
+        plan = aligned(rows.lazy(), list(self.measures), by=list(self.by) or None, repeated=True).rows
+        return collected(self.step(plan if self.layout is None else self.layout.wide(plan)), "streaming")
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The sums of a partition."""
+        rows = _received(batches, self.versions)
+        if rows is not None:
+            yield from _sent(self.of(_unpacked(rows, RUN)), self.schema)
+
+
+def in_tasks(rows: DataFrame, task: Evaluation | Summary | Adding) -> DataFrame:
     """The rows that a task makes of each partition."""
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -302,15 +302,22 @@ class Sums:
         yield from self.parts
 
 
-def sums_of(per_query: Any, measures: Measures, *, by: Any = None, what: str) -> Sums:
-    """The systems of a plan, and their measures, for a function that is named in messages."""
+def sums_of(
+    per_query: Any,
+    measures: Measures,
+    *,
+    by: Any = None,
+    what: str,
+    source: Callable[[Aligned], Source] | None = None,
+) -> Sums:
+    """The systems of a plan, or of what it stands for, and their measures, for a function that is named in messages."""
     of = aligned(per_query, measures, by=by, repeated=True)
     if "run" not in of.table.dtypes:
         raise ColumnError.one_system(what, of.table.columns)
-    return summed(of, _plan(of), per_query, what)
+    return _summed(of, (source or _plan)(of), per_query, what)
 
 
-def summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
+def _summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
     """The systems of rows, wherever they are: `of` tells their columns, and the source has them."""
     keys = [*map(column_for, of.slices), ALL]
     extremes = source.of_rows(partial(extremes_of, keys=keys, measures=tuple(of.measures)))

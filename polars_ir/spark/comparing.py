@@ -1,0 +1,188 @@
+"""`compare` and `gate` on Spark: sums of the queries of each partition, put together on the driver.
+
+Conventions: rows travel once, by their query. A partition is then as a plan is in `polars_ir.compare`, and sends a row
+of sums for each slice; the driver sees no other rows, and makes the result of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+import polars as pl
+
+from polars_ir.errors import ColumnError, Fix, OptionError, only, option
+from polars_ir.frames.roles import PROVENANCE, find, required
+from polars_ir.language.options import each_once, takes
+from polars_ir.per_query.compare import compared_systems
+from polars_ir.per_query.gate import judged_change
+from polars_ir.per_query.shared.aligned import Aligned
+from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.options import Comparing, Gating
+from polars_ir.per_query.shared.sums import Layout, Source, Step
+from polars_ir.spark.tables import arrow_schema, check_spark, column, empty, in_session, plain
+from polars_ir.spark.tasks import QUERY, RUN, Adding, in_tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@takes(Comparing)
+def compare(
+    per_query: DataFrame, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]
+) -> DataFrame:
+    """Differences of systems with tests of them on Spark: one row per pair and measure.
+
+    The tests and intervals that `polars_ir.compare` has for a LazyFrame, from moments and counts; what needs the values
+    of queries is an error that says what does not. Rows travel once, by their query, and are kept on the executors'
+    disks where a second look is needed (`test="auto"`, `interval="auto"`, a margin).
+
+    Parameters
+    ----------
+    per_query
+        The result of `polars_ir.spark.evaluate`, a Spark frame.
+    baseline
+        As in `polars_ir.compare`; `by` names columns of `per_query`.
+
+    Returns
+    -------
+    A Spark frame of the result, whose jobs have run
+        That of `polars_ir.compare` of the same rows as a LazyFrame, to within 1e-12; counts are bigint.
+
+    Raises
+    ------
+    IRError
+        As `polars_ir.compare` of a LazyFrame; what is wrong with rows fails the job with our message inside Spark's
+        `PythonException`.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> per_query.transform(spark.compare, baseline="bm25").show()  # doctest: +SKIP
+    """
+    check_spark("per_query", per_query)
+    options["by"] = _columns(options["by"])
+    with _InTasks(per_query) as source:
+        plan = empty("per_query", per_query).lazy()
+        found = compared_systems(plan, measures, options, baseline, None, source=source.of)
+    return in_session(per_query.sparkSession, plain(found))
+
+
+@takes(Gating)
+def gate(
+    new: DataFrame, old: DataFrame, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+) -> DataFrame:
+    """The verdict that a new system is no worse than an old one on Spark: one row per measure.
+
+    As `polars_ir.gate` of two LazyFrames, from moments and counts. Rows travel once, by their query, and are kept on
+    the executors' disks, as the median of differences takes several looks.
+
+    Parameters
+    ----------
+    new, old
+        Results of `polars_ir.spark.evaluate` of one system each, Spark frames of one session.
+    measures
+        Names of the measures, in any spelling.
+
+    Returns
+    -------
+    A Spark frame of the result, whose jobs have run
+        That of `polars_ir.gate` of the same rows as LazyFrames, to within 1e-12; counts are bigint.
+
+    Raises
+    ------
+    IRError
+        As `polars_ir.gate` of LazyFrames, and as `polars_ir.spark.compare`.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> spark.gate(new, old, ["nDCG@10", "RR"], max_drop=0.01).show()  # doctest: +SKIP
+    """
+    options["by"] = each_once(options["by"]) or None
+    sides = {"new": new, "old": old}
+    for role, frame in sides.items():
+        check_spark(role, frame)
+        _check_one_system(role, frame)
+    with _InTasks(_together(sides)) as source:
+        plans = {role: empty(role, frame).lazy() for role, frame in sides.items()}
+        found = judged_change(plans["new"], plans["old"], measures, options, source=source.of)
+    return in_session(new.sparkSession, plain(found))
+
+
+def _columns(by: Any) -> Any:
+    """The names of the slices."""
+    if by is None or isinstance(by, str) or all(isinstance(name, str) for name in by):
+        return by
+    fix = "Join it to the frame first, and name its columns"
+    raise OptionError(f"must name columns of per_query here; got {type(by).__name__}.", about=option("by"), fix=fix)
+
+
+def _check_one_system(role: str, frame: DataFrame) -> None:
+    """Raise a `ColumnError` for a frame of several systems."""
+    run = find(role, "run", frame.columns)
+    if run is None:
+        return
+    systems = [row[0] for row in frame.select(column(run)).distinct().limit(2).collect()]
+    if len(systems) > 1:
+        fix = Fix("Keep one", only(role, run, systems[0]))
+        says = f"must be of one system; it has {', '.join(map(repr, systems))}, and perhaps more."
+        raise ColumnError(says, about=role, fix=fix)
+
+
+def _together(sides: dict[str, DataFrame]) -> DataFrame:
+    """The rows of both sides, with the columns that both have, and their side for a system."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parts = []
+    for role, frame in sides.items():
+        query, run = required(role, "query_id", frame.columns), find(role, "run", frame.columns)
+        others = [name for name in frame.columns if name not in (query, run)]
+        columns = (column(name) for name in others)
+        parts.append(frame.select(column(query).alias("query_id"), F.lit(role).alias("run"), *columns))
+    return parts[0].unionByName(parts[1], allowMissingColumns=True)
+
+
+class _InTasks:
+    """The rows of a Spark frame, of which those of a query are in one partition where they have to be."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.frame = frame
+        self.kept: DataFrame | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.kept is not None:
+            self.kept.unpersist()
+
+    def of(self, of: Aligned) -> Source:
+        """The ways in which steps run in tasks, for rows with the columns of a plan."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        names = {find("per_query", role, self.frame.columns) for role in ("query_id", "run")}
+        read = {*filter(None, names), *of.measures, *of.slices, PROVENANCE}
+        frame = self.frame.select(*(column(name) for name in self.frame.columns if name in read))
+        # PySpark looks up the columns it sends, and takes a point in a name for a field; not so those of a struct.
+        packed = F.struct(*map(column, frame.columns)).alias(RUN)
+        no_rows = empty("per_query", frame)
+
+        def result(rows: DataFrame, step: Step, layout: Layout | None) -> pl.DataFrame:
+            adding = Adding(step, layout, tuple(of.measures), tuple(of.slices))
+            expected = adding.of(no_rows)
+            found = in_tasks(rows, adding.announced(arrow_schema(expected))).toArrow()
+            return pl.DataFrame(found).cast(expected.schema)
+
+        def of_queries(layout: Layout, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
+            if self.kept is None:
+                query = column(required("per_query", "query_id", frame.columns)).alias(QUERY)
+                rows = frame.select(query, packed).repartition(QUERY).select(RUN)
+                if not keep:
+                    return result(rows, step, layout)
+                from pyspark import StorageLevel
+
+                self.kept = rows.persist(StorageLevel.DISK_ONLY)
+            return result(self.kept, step, layout)
+
+        return Source(lambda step: result(frame.select(packed), step, None), of_queries)

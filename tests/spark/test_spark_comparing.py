@@ -1,0 +1,125 @@
+"""On Spark, systems are compared by sums: as the values are, but for rounding, and no row of a query leaves a task."""
+
+import contextlib
+import io
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_ir as ir
+from polars_ir import spark as irs
+from polars_ir.spark import comparing, tables
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::polars_ir.IRWarning"),
+    pytest.mark.whole("a session of Spark"),
+]
+
+MEASURES = ["nDCG@10", "RR", "Hole@5", "RBP(p=0.9)"]
+
+
+def drawn(n: int = 300) -> pl.DataFrame:
+    """Three systems alike, whose queries lack and whose values are null here and there."""
+    draw, frames = np.random.default_rng(1), []
+    for number, run in enumerate("abc"):
+        columns = {
+            "query_id": [f"q{query}" for query in range(n)],
+            "nDCG@10": np.where(draw.random(n) < 0.05, np.nan, draw.beta(1 + number / 20, 2, n).round(2)),
+            "RR": 1 / draw.integers(1, 9, n),
+            "Hole@5": draw.integers(0, 6, n) / 5,
+            "RBP(p=0.9)": draw.random(n),
+            "lang.uage": [["de", "en"][query % 2] for query in range(n)],
+        }
+        frame = pl.DataFrame(columns).with_columns(pl.col("nDCG@10").fill_nan(None), run=pl.lit(run))
+        frames.append(frame.filter(pl.Series(draw.random(n) < 0.95)))
+    return pl.concat(frames).sample(fraction=1, shuffle=True, seed=1)
+
+
+SYSTEMS = drawn()
+
+
+def assert_same(on_spark, locally: pl.LazyFrame) -> None:
+    assert_frame_equal(pl.DataFrame(on_spark.toArrow()), tables.plain(locally.collect()), rel_tol=1e-11, abs_tol=1e-12)
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """The plans of Spark whose results come to the driver."""
+    shown, in_tasks = [], comparing.in_tasks
+
+    def noted(rows, task):
+        result = in_tasks(rows, task)
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            result.explain()
+        shown.append(text.getvalue())
+        return result
+
+    monkeypatch.setattr(comparing, "in_tasks", noted)
+    return shown
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"baseline": "b", "by": "lang.uage", "missing": "skip"}, {"test": "auto", "margin": 0.05, "alpha": 0.2}],
+)
+def test_comparisons_are_those_of_a_plan(to_spark, options):
+    found = irs.compare(to_spark(SYSTEMS), MEASURES, **options)
+    assert_same(found, ir.compare(SYSTEMS.lazy(), MEASURES, **options))
+
+
+@pytest.mark.parametrize("options", [{"max_drop": 0.2}, {"by": "lang.uage", "looks": (2, 5)}])
+def test_gates_are_those_of_plans(to_spark, options):
+    new, old = (SYSTEMS.filter(run=run).drop("run") for run in "cb")
+    found = irs.gate(to_spark(new), to_spark(old), MEASURES, **options)
+    assert_same(found, ir.gate(new.lazy(), old.lazy(), MEASURES, **options))
+
+
+def test_rows_travel_once_by_their_query_and_the_driver_gets_sums(to_spark, plans):
+    frame = to_spark(SYSTEMS)
+    irs.compare(frame, MEASURES)
+    extremes, moments = plans
+    assert "Exchange" not in extremes
+    assert re.findall(r"Exchange (\w+)\((\w+)", moments) == [("hashpartitioning", "polars_ir_query")]
+    plans.clear()
+    irs.gate(frame.filter("run = 'a'"), frame.filter("run = 'b'"), MEASURES)
+    # Those that are kept travel once, however often they are looked at.
+    exchanges = {each for plan in plans for each in re.findall(r"Exchange (\w+)\((\w+)", plan)}
+    assert exchanges <= {("hashpartitioning", "polars_ir_query")}
+    assert all("InMemoryTableScan" in plan for plan in plans[1:])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda frame: irs.compare(frame, test="wilcoxon"), ["test='wilcoxon'", "test='t'"]),
+        (lambda frame: irs.compare(frame, by=SYSTEMS), ["by must name columns"]),
+        (lambda frame: irs.compare(frame, cluster="lang.uage"), ["cluster"]),
+        (lambda frame: irs.compare(frame.unionAll(frame.limit(1)), "RR"), ["repeat the ids"]),
+        (lambda frame: irs.gate(frame, frame, "RR"), ["new must be of one system"]),
+        (lambda frame: irs.compare(frame.limit(0), "RR"), ["no row"]),
+    ],
+)
+def test_what_sums_do_not_tell_is_an_error(to_spark, call, words):
+    with pytest.raises(ir.IRError) as error:
+        call(to_spark(SYSTEMS))
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_a_value_that_is_no_number_fails_the_job(to_spark):
+    with pytest.raises(Exception, match="NaN or infinite"):
+        irs.compare(to_spark(SYSTEMS.with_columns(RR=pl.lit(float("inf")))), "RR")
+
+
+def test_tables_of_parquet_go_in_and_out(session, tmp_path):
+    SYSTEMS.write_parquet(tmp_path / "systems.parquet")
+    frame = session.read.parquet(str(tmp_path / "systems.parquet"))
+    irs.compare(frame, MEASURES).write.parquet(str(tmp_path / "compared"))
+    found = session.read.parquet(str(tmp_path / "compared"))
+    assert_same(
+        found.sort("measure", "baseline", "run"),
+        ir.compare(SYSTEMS.lazy(), MEASURES).sort("measure", "baseline", "run"),
+    )
