@@ -20,6 +20,7 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import printable
+from polars_ir.files.finding.file import pure
 from polars_ir.files.writers import write_lines, write_table
 from polars_ir.per_query.gate import as_json, as_markdown, as_text
 from polars_ir.per_query.to_metrics import flat
@@ -46,7 +47,7 @@ P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     """Print a result, or write it to a file."""
-    if options.render == "flat" or (options.output is not None and options.output.suffix == ".json"):
+    if options.render == "flat" or (options.output is not None and pure(options.output).suffix == ".json"):
         _show_json(frame, options)
     elif options.output is not None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)

@@ -21,7 +21,7 @@ import polars as pl
 
 from polars_ir.errors import Door, OptionError, nearest
 from polars_ir.files.finding.copies import shown_name
-from polars_ir.files.finding.file import MAX_RATIO
+from polars_ir.files.finding.file import MAX_RATIO, STORES, File, located, pure, scheme
 from polars_ir.files.formats import READABLE, TABLES
 from polars_ir.language.measure import CATALOG
 from polars_ir.language.options import options_of
@@ -219,7 +219,7 @@ def by_measure(option: str, values: Sequence[Any]) -> Any:
 def add_output(command: argparse.ArgumentParser) -> None:
     """The form of the result: a table in a terminal, tab-separated values in a pipe, or another by option."""
     rendering = command.add_mutually_exclusive_group()
-    to_a_file = f"write to a file ({', '.join(ENDINGS)})"
+    to_a_file = f"write to a file, or to s3:// and the like ({', '.join(ENDINGS)})"
     rendering.add_argument("-o", "--output", type=_table, metavar="FILE", help=to_a_file)
     formulas = "put ' before texts of FILE that a spreadsheet would compute (=, +, - or @ first)"
     command.add_argument("--no-formulas", action="store_true", help=formulas)
@@ -229,14 +229,19 @@ def add_output(command: argparse.ArgumentParser) -> None:
         )
 
 
-def _table(name: str) -> Path:
-    """The path of a table; its ending is looked at now, not after the evaluation."""
-    path = Path(name)
-    if "://" in name:
-        raise argparse.ArgumentTypeError(f"{name}: URLs are only read; write a file, and copy it there")
-    if path.suffix not in ENDINGS:
+def _table(name: str) -> File:
+    """The file of a table; its ending is looked at now, not after the evaluation."""
+    path = located(name) if scheme(name) in STORES else Path(on_disk(name))
+    if pure(path).suffix not in ENDINGS:
         raise argparse.ArgumentTypeError(f"{name}: unknown ending; a result can be written as {', '.join(ENDINGS)}")
     return path
+
+
+def on_disk(name: str) -> str:
+    """The name of a file that is no URL."""
+    if scheme(name) is not None:
+        raise argparse.ArgumentTypeError(f"{name}: this is written to a file, and not to a URL; copy it there")
+    return name
 
 
 #: Options of `evaluate` that other commands lack: their figures can be made by it.

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
-from typing import Annotated, TypedDict, Unpack
+from typing import IO, Annotated, Any, TypedDict, Unpack
 
 import polars as pl
 
 from polars_ir.errors import Code, FileError, Fix, called
-from polars_ir.files.finding.copies import downloaded
+from polars_ir.files.finding.copies import copied, downloaded
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.sources import (
     MaxRatio,
@@ -84,7 +84,7 @@ class ReadingQrels(TypedDict, total=False):
 
 
 @takes(ReadingRun)
-def read_run(source: Source, **options: Unpack[ReadingRun]) -> pl.DataFrame:
+def read_run(source: Source | IO[Any], **options: Unpack[ReadingRun]) -> pl.DataFrame:
     r"""Read a run: the documents a system returned for each query, with their scores.
 
     Parameters
@@ -92,7 +92,8 @@ def read_run(source: Source, **options: Unpack[ReadingRun]) -> pl.DataFrame:
     source
         A file, a glob (`"runs/*.run.gz"`), or a list of them, all of one format; or the URL of a file that Polars
         reads (`s3://`, `gs://`, `az://`, `hf://`, `https://`), with credentials from the environment as for Polars,
-        which follows a `*` in it for Parquet, Arrow IPC and NDJSON. A text of a web server is copied to disk first.
+        which follows a `*` in it for Parquet, Arrow IPC and NDJSON. A text of a web server is copied to disk first, and
+        so is what an open file holds (`io.BytesIO`, an upload), which goes by its `name`, if it has one.
 
     Returns
     -------
@@ -187,13 +188,14 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
 
 
 @takes(ReadingQrels)
-def read_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.DataFrame:
+def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.DataFrame:
     r"""Read judgments: the grade of each judged document of a query.
 
     Parameters
     ----------
     source
-        A file, a glob, a URL or a list of them, all of one format; several files are parts of one set of judgments.
+        A file, a glob, a URL or a list of them, all of one format; several files are parts of one set of judgments. Or
+        an open file, as for `read_run`.
 
     Returns
     -------
@@ -288,9 +290,10 @@ def tag_of(run: Source, **options: Unpack[ReadingRun]) -> str:
         return last_tag(file) if one_format([file], "run", asked) is TREC else stem(file)
 
 
-def _read(
-    role: Role, source: Source, *, format: FormatName | None, remote: bool, max_ratio: float | None
-) -> pl.DataFrame:
+def _read(role: Role, source: Any, *, format: FormatName | None, remote: bool, max_ratio: float | None) -> pl.DataFrame:
+    if hasattr(source, "read"):
+        with copied(source) as path:
+            return _read(role, path, format=format, remote=remote, max_ratio=max_ratio)
     files, asked = resolve(source, remote=remote, max_ratio=max_ratio), BY_NAME.get(format or "")
     with downloaded(files, asked, max_ratio) if any(map(is_remote, files)) else nullcontext(files) as local:
         reader = one_format(local, role, asked).reader

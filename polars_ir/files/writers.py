@@ -9,10 +9,9 @@ shortest decimals of a Float32, and Float64 the nearest numbers to Decimals of u
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, TypeAlias, TypedDict, Unpack
 
 import polars as pl
 
@@ -27,23 +26,20 @@ from polars_ir.errors import (
     replacing,
     the,
 )
-from polars_ir.files.finding.file import COMPRESSED, is_text
+from polars_ir.files.finding.file import COMPRESSED, STORES, File, is_remote, is_text, located, pure, scheme
 from polars_ir.files.finding.sources import by_extension
 from polars_ir.files.formats import BY_NAME, TABLES, WRITABLE, FormatName
 from polars_ir.files.formats.columnar import PARQUET
 from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.trec import TREC
 from polars_ir.files.writing.checks import sink_fields
-from polars_ir.files.writing.replacing import replaced
+from polars_ir.files.writing.replacing import written
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.table import Table, qrels_table, run_table
 from polars_ir.language.options import Option, Value, one_of, or_none, takes
 
 #: In bytes, as all usual file systems have it.
 LONGEST_NAME = 255
-
-#: The beginning of a URL; no drive of Windows is called by two letters.
-URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 #: A path that gives each system a file.
 EACH = "runs/{run}.run"
@@ -56,6 +52,17 @@ def _written(role: Role) -> Option:
     formats = ", ".join(f'`"{name}"`' for name in WRITABLE[role])
     meaning = f"If the extension does not tell; what each holds, the reader says: {formats}."
     return Option(None, or_none(one_of(*WRITABLE[role])), meaning)
+
+
+Storage: TypeAlias = Annotated[
+    dict[str, Any] | None,
+    Option(
+        None,
+        or_none(Value("a dict of options", lambda value: isinstance(value, Mapping), dict)),
+        "For a URL, the options of its store as Polars takes them (`{'aws_region': 'eu-central-1'}`); by default "
+        "those of the environment, as for the readers.",
+    ),
+]
 
 
 def _is_tag(tag: object) -> bool:
@@ -74,12 +81,14 @@ class WritingRun(TypedDict, total=False):
             "The last field of a TREC file's lines; by default the system's name, or `polars_ir`.",
         ),
     ]
+    storage_options: Storage
 
 
 class WritingQrels(TypedDict, total=False):
     """The options of the writer of judgments."""
 
     format: Annotated[FormatName | None, _written("qrels")]
+    storage_options: Storage
 
 
 @takes(WritingRun)
@@ -94,9 +103,10 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
         A run in any form that `evaluate` takes. A LazyFrame may be larger than memory; for a TREC file it is run
         several times, to check it and to write some of its queries at a time.
     path
-        The file. Its extension tells the format (`.gz` and `.zst` may follow that of a text); without a known one it is
-        TREC. Several systems are written to a file each where the path holds `{run}`, as in `"runs/{run}.run.gz"`; a
-        table holds them in a column, and no other file holds more than one.
+        The file, or a URL that Polars writes to (`s3://`, `gs://`, `az://`). Its extension tells the format (`.gz` and
+        `.zst` may follow that of a text); without a known one it is TREC. Several systems are written to a file each
+        where the path holds `{run}`, as in `"runs/{run}.run.gz"`; a table holds them in a column, and no other file
+        holds more than one.
 
     Raises
     ------
@@ -115,16 +125,16 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
     q1 Q0 d2 1 2.0 mine
     q1 Q0 d1 2 0.5 mine
     """
-    of_file, tag = _format(path, options["format"]), options["tag"]
+    of_file, tag, storage = _format(path, options["format"]), options["tag"], options["storage_options"]
     table, system = _only_system(run_table(run), of_file, path)
     if "{run}" in os.fspath(path):
         for name, file, of_system in each_system("run", table, path):
-            _write("run", of_system, file, of_file, tag or name)
+            _write("run", of_system, file, of_file, tag or name, storage)
     elif "run" in table.dtypes and not of_file.writer.table:
         fix = Fix("Write each to its own", Setting("path", EACH), without_code=f"Write each to its own: {EACH}")
         raise OptionError(f"a file of {of_file.name} holds one system.", fix=fix)
     else:
-        _write("run", table, Path(path), of_file, tag or system or "polars_ir")
+        _write("run", table, located(os.fspath(path)), of_file, tag or system or "polars_ir", storage)
 
 
 sink_run = write_run
@@ -160,23 +170,23 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[Writ
     of_file = _format(path, options["format"])
     table = qrels_table(qrels, per=of_file.per)
     by_query = table.made_of(table.all_columns().sort("query_id", maintain_order=True))
-    _write("qrels", by_query, Path(path), of_file, "")
+    _write("qrels", by_query, located(os.fspath(path)), of_file, "", options["storage_options"])
 
 
 sink_qrels = write_qrels
 
 
-def write_table(frame: pl.DataFrame, path: Path) -> None:
+def write_table(frame: pl.DataFrame, path: File) -> None:
     """Write any table to a file, in the format of its ending, which is one of `TABLES`.
 
     The metadata of Parquet tell how figures were made, too.
     """
-    of_file = TABLES[path.suffix]
+    of_file = TABLES[pure(path).suffix]
     made = frame[PROVENANCE].unique().to_list() if of_file is PARQUET and PROVENANCE in frame.columns else []
     sink([frame.lazy()], path, of_file, **({"metadata": {PROVENANCE: made[0]}} if len(made) == 1 else {}))
 
 
-def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterator[tuple[str, Path, Table]]:
+def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterator[tuple[str, File, Table]]:
     """Every system with its file and its rows, for a path that holds `{run}`.
 
     A `DataError` for one whose name would be that of a file in another folder, before the first is given.
@@ -195,7 +205,7 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
             )
     for value, system in zip(systems, names, strict=True):
         rows = table.all_columns().filter(pl.col("run") == value).drop("run")
-        yield system, Path(text.replace("{run}", system)), table.made_of(rows)
+        yield system, located(text.replace("{run}", system)), table.made_of(rows)
 
 
 def _only_system(table: Table, format: Format, path: str | os.PathLike[str]) -> tuple[Table, str | None]:
@@ -208,8 +218,11 @@ def _only_system(table: Table, format: Format, path: str | os.PathLike[str]) -> 
     return table.made_of(table.all_columns().drop("run")), next(iter(names), None)
 
 
-def _write(role: Role, table: Table, path: Path, format: Format, tag: str) -> None:
-    sink(format.writer.frames[role](table, tag), path, format)
+def _write(
+    role: Role, table: Table, path: File, format: Format, tag: str, storage_options: dict[str, Any] | None
+) -> None:
+    storage = {"storage_options": storage_options} if is_remote(path) else {}
+    sink(format.writer.frames[role](table, tag), path, format, **storage)
 
 
 def _is_part_of_a_name(system: str, path: str) -> bool:
@@ -219,38 +232,50 @@ def _is_part_of_a_name(system: str, path: str) -> bool:
     return is_name and all(len(os.fsencode(name)) <= LONGEST_NAME for name in names)
 
 
-def check_path(path: object) -> None:
-    """Raise an `InputTypeError` for what is no path, and a `FileError` for one that no file can have."""
+def check_path(path: object, *, stores: bool = False) -> None:
+    """Raise an `InputTypeError` for what is no path, and a `FileError` for one that no file can have.
+
+    Where Polars writes, a URL may be that of one of its `stores`.
+    """
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise InputTypeError(f"must be the path of a file; got {type(path).__name__}: {path!r:.80}.", about="path")
-    if URL.match(os.fspath(path)):
-        fix = Fix("Polars writes a table there", Code(f"frame.write_parquet({os.fspath(path)!r}, storage_options=...)"))
-        raise FileError.of_file(path, "URLs are only read.", fix=fix)
+        to_open = Fix("Polars writes a table into an open file", Code("frame.write_parquet(file)"))
+        fix = to_open if hasattr(path, "write") else None
+        problem = f"must be the path of a file; got {type(path).__name__}: {path!r:.80}."
+        raise InputTypeError(problem, about="path", fix=fix)
+    kind = scheme(os.fspath(path))
+    if kind is not None and not (stores and kind in STORES):
+        known = f"this URL can not be written to; those that can begin with {', '.join(STORES)}."
+        problem = known if stores else "this is written to a file, and not to a URL."
+        raise FileError.of_file(path, problem, fix=Fix("Write a file, and copy it there"))
     if "\0" in os.fspath(path) or not is_text(os.fspath(path)):
         raise FileError.of_file(path, "no file can have this name: it has a NUL, or is no text.")
 
 
 def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
-    check_path(path)
-    format = BY_NAME[name] if name is not None else by_extension(Path(path)) or TREC
-    if not format.is_text and Path(path).suffix.lower() in COMPRESSED:
-        problem = f"{format.name} compresses its columns itself; leave out {Path(path).suffix}."
+    check_path(path, stores=True)
+    file = located(os.fspath(path))
+    format = BY_NAME[name] if name is not None else by_extension(file) or TREC
+    if not format.is_text and pure(file).suffix.lower() in COMPRESSED:
+        problem = f"{format.name} compresses its columns itself; leave out {pure(file).suffix}."
         raise FileError.of_file(path, problem)
     return format
 
 
-def sink(frames: Iterable[pl.LazyFrame], path: Path, format: Format, **options: Any) -> None:
+def sink(frames: Iterable[pl.LazyFrame], path: File, format: Format, **options: Any) -> None:
     """Write frames to a file, one after the other; a text is compressed as the file's last extension says."""
-    with replaced(path) as file:
-        for frame in frames:
-            format.writer.sink(frame, file, **(_options(path) if format.is_text else options))
+    options |= _options(path) if format.is_text else {}
+    # What is at a URL can not be gone on with.
+    parts = [pl.concat(frames)] if is_remote(path) else frames
+    with written(path) as file:
+        for frame in parts:
+            format.writer.sink(frame, file, **options)
 
 
-def write_lines(lines: Iterable[str], path: Path) -> None:
+def write_lines(lines: Iterable[str], path: File) -> None:
     """Write the lines of a text to a file, compressed as its ending says."""
-    with replaced(path) as file:
+    with written(path) as file:
         sink_fields(pl.LazyFrame({"line": list(lines)}), file, **_options(path))
 
 
-def _options(path: Path) -> dict[str, Any]:
-    return {"compression": _COMPRESSIONS.get(path.suffix.lower(), "uncompressed"), "check_extension": False}
+def _options(path: File) -> dict[str, Any]:
+    return {"compression": _COMPRESSIONS.get(pure(path).suffix.lower(), "uncompressed"), "check_extension": False}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -21,7 +20,7 @@ from polars_ir.errors import (
     renaming,
 )
 from polars_ir.files.finding.copies import downloaded
-from polars_ir.files.finding.file import File
+from polars_ir.files.finding.file import File, located
 from polars_ir.files.finding.sources import Limits, Source, resolve, stem
 from polars_ir.files.writers import check_path, each_system, write_lines
 from polars_ir.frames.table import Table, per_query_table
@@ -133,14 +132,15 @@ def write_trec_eval(
     num_rel                all 2
     recip_rank             all 0.7500
     """
-    check_path(path)
+    check_path(path, stores=True)
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
         raise OptionError(f"must be a whole number from 1 to {MOST_DIGITS}; got {digits!r}.", about="digits")
     table = per_query_table(per_query)
     measures = measures_of(table)
     figures = _figures(measures)
-    several = "{run}" in os.fspath(path)
-    systems = each_system("per_query", table, path) if several else [(_only_system(table), Path(path), table)]
+    file = located(os.fspath(path))
+    several = "{run}" in str(file)
+    systems = each_system("per_query", table, path) if several else [(_only_system(table), file, table)]
     texts = {
         file: _lines(rows.select("query_id", *measures).collect(), figures, tag or system, digits)
         for system, file, rows in systems

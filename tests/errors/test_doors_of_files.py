@@ -317,6 +317,10 @@ def test_a_writer_says_what_is_wrong_in_the_words_of_the_door(name, library, tmp
         assert main(["convert", str(source), str(tmp_path / right)]) == 0
 
 
+#: The options of a store that does not answer, and is not asked again.
+NO_STORE = {"aws_endpoint_url": "http://127.0.0.1:1", "aws_region": "x", "aws_allow_http": "true", "max_retries": 0}
+NO_STORE |= {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
+
 #: Errors that only a program can get: what is given is no path or no format, or the shell has no such function.
 OF_PROGRAMS: dict[str, Callable[[Path], object]] = {
     "no path": lambda _: ir.read_run(3),
@@ -331,7 +335,8 @@ OF_PROGRAMS: dict[str, Callable[[Path], object]] = {
     "no tag": lambda folder: tag_of(folder / "short.run"),
     "a tag that is no text": lambda folder: ir.write_run(pl.DataFrame(TABLES["run"]), folder / "b.run", tag="\ud800"),
     "no path to write": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), 3),
-    "a URL to write to": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), "s3://bucket/a.run"),
+    "a URL to write to": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), "https://example.org/a.run"),
+    "no store": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), "s3://bucket/a.run", storage_options=NO_STORE),
     "a NUL in a path": lambda _: ir.write_run(pl.DataFrame(TABLES["run"]), "a\0.run"),
     "no format to write": lambda folder: ir.write_run(pl.DataFrame(TABLES["run"]), folder / "a", format="letor"),
     "nothing to write": lambda folder: ir.write_run(pl.DataFrame(TABLES["run"]).head(0), folder / "b.run"),

@@ -18,6 +18,7 @@ from polars_ir.cli.parser import (
     add_per_query,
 )
 from polars_ir.errors import OptionError, known_as
+from polars_ir.files.finding.file import pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     # An error of the queries is raised before the evaluation.
     queries = _queries(options)
     # A file that knows its types says how it was made.
-    options.provenance |= options.per_query and options.output is not None and options.output.suffix in TYPED
+    options.provenance |= options.per_query and options.output is not None and pure(options.output).suffix in TYPED
     qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
     with known_as(by="--key"):
         per_query = figures_of(options.runs, qrels, options)

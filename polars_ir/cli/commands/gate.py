@@ -21,6 +21,7 @@ from polars_ir.cli.parser import (
     add_runs_instead,
     by_measure,
     number_of_measure,
+    on_disk,
 )
 from polars_ir.errors import FileError, OptionError, nearest
 from polars_ir.language.options import check, one_of, options_of
@@ -57,7 +58,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--thresholds", metavar="FILE", help=file)
     add_queries(command)
     page = "write the change as a page, one file of HTML, as well, with the texts of --queries"
-    command.add_argument("--report", metavar="FILE", help=page)
+    command.add_argument("--report", type=on_disk, metavar="FILE", help=page)
     command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents, for --report")
     add_limits(command)
     add_output(command)

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.inputs import alike, figures_of_files, limits_of, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_runs_instead
+from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_runs_instead, on_disk
 from polars_ir.errors import OptionError
 from polars_ir.extras import require
 from polars_ir.files.writing.replacing import replaced
@@ -52,7 +52,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def _picture(name: str) -> str:
     """The name of a file that a chart can be written to."""
-    if Path(name).suffix not in ENDINGS:
+    if Path(on_disk(name)).suffix not in ENDINGS:
         raise argparse.ArgumentTypeError(f"{name}: unknown ending; a chart can be written as {', '.join(ENDINGS)}")
     return name
 

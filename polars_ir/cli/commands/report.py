@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
 from polars_ir.cli.output import say
-from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_measures, add_options
+from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_measures, add_options, on_disk
 from polars_ir.errors import OptionError
 from polars_ir.extras import require
 from polars_ir.files.finding.copies import STDIN
@@ -50,7 +50,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def add_report(command: argparse.ArgumentParser) -> None:
     """The forms of a report: a page, and a text for a comment on a change."""
-    command.add_argument("-o", dest="target", metavar="FILE", help="the page to write, one file of HTML")
+    command.add_argument("-o", dest="target", type=on_disk, metavar="FILE", help="the page to write, one file of HTML")
     command.add_argument("--markdown", action="store_true", help="print the report for a comment on a change")
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_ir.cli.inputs import figures_of_files
 from polars_ir.cli.output import say
-from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_options, add_runs_instead
+from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_options, add_runs_instead, on_disk
 from polars_ir.files.writing.replacing import replaced
 from polars_ir.language.options import options_of
 from polars_ir.per_query.shared.options import Marking
@@ -39,7 +39,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     for format, ending in FORMATS.items():
         of_file = f"print {format}, or write it to a FILE that does not end in {ending}"
         formats.add_argument(f"--{format}", dest="text", action="store_const", const=format, help=of_file)
-    command.add_argument("-o", dest="target", metavar="FILE", help="write to a file; its ending tells the format")
+    to_a_file = "write to a file; its ending tells the format"
+    command.add_argument("-o", dest="target", type=on_disk, metavar="FILE", help=to_a_file)
     command.set_defaults(output=None, render=None)
 
 

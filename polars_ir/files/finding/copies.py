@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from polars_ir.errors import FileError, known_as
-from polars_ir.files.finding.file import File, is_pattern, pure, scheme
+from polars_ir.files.finding.file import COMPRESSED, File, is_pattern, pure, scheme
 from polars_ir.files.finding.sources import by_extension, resolve
 from polars_ir.files.formats.record import Format
 from polars_ir.files.rows.unreadable import because
@@ -117,6 +117,23 @@ class _WithinTheWeb(HTTPRedirectHandler):
         if scheme(newurl) not in _WEB:
             raise URLError(f"the server leads to {newurl}, out of the web")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+@contextmanager
+def copied(file: IO[Any]) -> Iterator[str]:
+    """The path of a temporary copy of an open file, which goes by its name."""
+    name = getattr(file, "name", None)
+    own = _name(Path(name).name.replace("\0", "")) if isinstance(name, str) else "file"
+    with TemporaryDirectory() as folder:
+        path = Path(folder, own)
+        if path.suffix.lower() in COMPRESSED:
+            # `gzip.open` unpacks what it reads, and keeps the name. What is compressed shows by its first bytes.
+            path = path.with_suffix("")
+        with path.open("wb") as copy:
+            while part := file.read(_PART):
+                copy.write(part.encode(errors="surrogateescape") if isinstance(part, str) else part)
+        with known_as(**{str(path): own}):
+            yield str(path)
 
 
 @contextmanager

@@ -82,9 +82,9 @@ def resolve(source: Source, *, remote: bool = True, max_ratio: float | None = MA
     """The files of a call: local ones can be read, and unpack to no more than `max_ratio` times their size."""
     named = [source] if isinstance(source, str | os.PathLike) else source
     if not isinstance(named, Sequence) or isinstance(named, bytes) or not all(map(_is_path, named)):
-        raise InputTypeError(
-            f"must be a path, a glob or a list of them; got {type(source).__name__}: {source!r:.80}.", about="source"
-        )
+        fix = Fix("An open file is read now", Code("ir.read_run(file)")) if hasattr(source, "read") else None
+        problem = f"must be a path, a glob or a list of them; got {type(source).__name__}: {source!r:.80}."
+        raise InputTypeError(problem, about="source", fix=fix)
     if not named:
         raise FileError("is an empty list; name at least one file.", about="source")
     files = [file for name in named for file in _files(os.fspath(name))]

@@ -151,7 +151,7 @@ def _check_finite(file: File, frame: pl.DataFrame, levels: dict[str, str], role:
         )
 
 
-def _sink(frame: pl.LazyFrame, file: IO[bytes], **options: Any) -> None:
+def _sink(frame: pl.LazyFrame, file: IO[bytes] | str, **options: Any) -> None:
     sink_fields(pl.LazyFrame({"": _lines(frame)}), file, **options)
 
 

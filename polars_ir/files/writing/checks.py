@@ -31,7 +31,7 @@ def all_columns(table: Table, _tag: str) -> list[pl.LazyFrame]:
 AS_IT_IS: dict[Role, Callable[[Table, str], list[pl.LazyFrame]]] = {"run": all_columns, "qrels": all_columns}
 
 
-def sink_fields(frame: pl.LazyFrame, file: IO[bytes], separator: str = " ", **options: Any) -> None:
+def sink_fields(frame: pl.LazyFrame, file: IO[bytes] | str, separator: str = " ", **options: Any) -> None:
     """Write lines of fields, which hold no separator."""
     frame.sink_csv(file, separator=separator, include_header=False, quote_style="never", **options)
 

@@ -21,6 +21,7 @@ from typing import IO
 import polars as pl
 
 from polars_ir.errors import FileError
+from polars_ir.files.finding.file import File
 
 try:
     import fcntl
@@ -32,8 +33,27 @@ _PART = re.compile(r"\.polars_ir-[0-9a-f]{16}\.part")
 #: The failures of a disk that is written to.
 _OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EPIPE)
 
+#: The words of Polars for a failure of a store.
+OF_STORES = "object-store error"
+
 #: The number of a failure in a message of Polars.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
+
+
+@contextmanager
+def written(file: File) -> Iterator[IO[bytes] | str]:
+    """What Polars writes a file to: a file that takes its place at the end, or the URL."""
+    if isinstance(file, Path):
+        with replaced(file) as part:
+            yield part
+        return
+    try:
+        yield file
+    except (OSError, pl.exceptions.ComputeError) as error:
+        reason = str(error).strip().partition("<?xml")[0].partition("\n")[0].rstrip(": ")
+        if not isinstance(error, OSError) and OF_STORES not in reason:
+            raise
+        raise FileError.of_file(file, f"can not be written: {reason}.") from None
 
 
 @contextmanager
