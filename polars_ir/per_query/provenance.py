@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, dropping, quoted, warn
-from polars_ir.frames.provenance import JUDGMENTS, differing, judged_of, read_made
+from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table, per_query_table
 from polars_ir.language.options import takes
@@ -93,19 +93,28 @@ def check_made_alike(table: Table, rows: pl.DataFrame, measures: Sequence[str]) 
                     dropping("per_query", [PROVENANCE]),
                 )
                 raise DataError(f"figures that are compared must be made alike; {differs}.", fix=fix)
-    versions = dict.fromkeys(its["polars_ir"] for its in made)
+    notes = []
+    if differs := _options_differing(made, measures):
+        notes.append(f"queries were evaluated in several ways: {differs}")
+    versions = dict.fromkeys(its[VERSION] for its in made)
     if len(versions) > 1:
-        return f"evaluated by polars_ir {' and '.join(versions)}"
-    return "how some of the figures were made is not told" if made and rows[PROVENANCE].null_count() else None
+        notes.append(f"evaluated by polars_ir {' and '.join(versions)}")
+    if made and rows[PROVENANCE].null_count():
+        notes.append("how some of the figures were made is not told")
+    return "; ".join(notes) or None
 
 
 def warn_of_several(table: Table, measures: Sequence[str]) -> None:
     """Warn of means over figures in memory that were made in several ways; other judgments are those of a later day."""
     if not table.eager:
         return
-    first, *others = list(filter(None, map(read_made, _texts(table)))) or [{}]
-    if differs := next(filter(None, (differing(first, its, measures, [JUDGMENTS]) for its in others)), ""):
+    if differs := _options_differing(list(filter(None, map(read_made, _texts(table)))), measures):
         warn(f"has figures that were made in several ways: {differs}. Ask for a part of it.", about="per_query")
+
+
+def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> str:
+    """The first difference between evaluations beside that of judgments; nothing for none."""
+    return next(filter(None, (differing(made[0], its, measures, [JUDGMENTS]) for its in made[1:])), "")
 
 
 def _first_like(its: Mapping[str, Any], made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> int:

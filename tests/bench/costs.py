@@ -5,8 +5,9 @@ against the plain pipeline that a user would write. `call`: the steps of a call 
 measures, ties and bounds against five measures. `reading`: TREC files to tables, against pytrec_eval's parser.
 `paired`: randomisation tests, against SciPy's, and t of all pairs of many systems. `systems`: several on the judgments
 of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one evaluator and plain
-Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `growth`: the memory of a call against its
-input, and the exponent of its time between two sizes: 1 is linear.
+Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `nightly`: how figures were made, and
+`update`, against evaluating all. `growth`: the memory of a call against its input, and the exponent of its time between
+two sizes: 1 is linear.
 """
 
 from __future__ import annotations
@@ -237,6 +238,29 @@ def prepared(_: int) -> Iterator[Line]:
     yield line("100 calls of 3,000 rows, prepared", times["ours"], "qrels as a frame", times["anew"])
 
 
+def nightly(_: int) -> Iterator[Line]:
+    """How figures were made, and a day on which one query of a hundred changed, against an evaluation of all."""
+    data = collection(Shape(3000, 100, judged=50, found=25, systems=3))
+    day = data.run["query_id"].unique().sort().gather_every(100).implode()
+    falling = pl.when(pl.col("query_id").is_in(day)).then(-1).otherwise(1)
+    run = data.run.with_columns(pl.col("score") * falling)
+    stored = ir.evaluate(data.run, data.qrels, FIVE, provenance=True)
+
+    def figures(per_query: pl.DataFrame) -> Figures:
+        return {"nDCG@10": float(per_query["nDCG@10"].sum())}
+
+    times = race(
+        {
+            "all": lambda: figures(ir.evaluate(run, data.qrels, FIVE)),
+            "made": lambda: figures(ir.evaluate(run, data.qrels, FIVE, provenance=True)),
+            "update": lambda: figures(ir.update(stored, run, data.qrels, FIVE)),
+        }
+    )
+    name = f"{run.height:,} rows, {data.qrels.height:,} judgments"
+    yield line(f"provenance=True, {name}", times["made"], "without", times["all"])
+    yield line(f"update of one query in 100, {name}", times["update"], "evaluate", times["all"])
+
+
 def growth(_: int) -> Iterator[Line]:
     """The memory of a fusion in which every list gives a score to what it lacks, and the time of a table's marks."""
     run = collection(Shape(200, 1000, judged=1, found=1, systems=4)).run
@@ -326,7 +350,8 @@ def from_frames(tool: Any, data: Collection) -> Figures:
 
 
 PARTS = {
-    part.__name__: part for part in (start, ndcg, call, catalogue, reading, paired, systems, depth, prepared, growth)
+    part.__name__: part
+    for part in (start, ndcg, call, catalogue, reading, paired, systems, depth, prepared, nightly, growth)
 }
 
 

@@ -167,6 +167,15 @@ def test_another_version_and_what_is_not_told_are_noted():
     assert ir.gate(*own, "P@5", max_drop=0.05)["note"].item() is None
 
 
+def test_queries_that_were_evaluated_in_several_ways_are_noted():
+    nights = [
+        pl.concat([of(system), of(system, judged_only=True).with_columns(query_id=pl.col("query_id") + "'")])
+        for system in ("bm25", "tfidf")
+    ]
+    note = ir.gate(*nights, "P@5", max_drop=0.05)["note"].item()
+    assert note == "queries were evaluated in several ways: judged_only is False and True"
+
+
 def test_days_with_judgments_of_their_own_are_compared_query_by_query():
     fewer = QRELS.filter(pl.col("relevance") > 1)
     nights = [
