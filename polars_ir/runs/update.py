@@ -83,8 +83,8 @@ def update(
         False: all rows. True: the rows for a MERGE, which are those of queries that changed or are new, or, for new
         measures, all; and for each query that is no longer there a row whose figures and `query_hash` are null, as in
         `WHEN MATCHED AND s.query_hash IS NULL THEN DELETE`. Rows that a MERGE leaves have the `provenance` of their
-        day, with the hash that all judgments had then; functions that compare systems go by the judgments of each
-        query.
+        day, with the hash that all judgments had then; of a frame in memory `compare` and `gate` go by the judgments
+        of each query, of a LazyFrame by those of all.
 
     Returns
     -------
