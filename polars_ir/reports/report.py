@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, IRError, IRWarning, MeasureError, OptionError, nearest, quoted
+from polars_ir.errors import ColumnError, DataError, IRError, IRWarning, MeasureError, OptionError, nearest, quoted
 from polars_ir.extras import require
 from polars_ir.files.writers import check_path
 from polars_ir.files.writing.replacing import replaced
@@ -223,6 +223,9 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
         # Judgments of some kinds have no such counts.
         counted, cutoffs, besides = {}, {}, {}
         per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
+    if per_query.is_empty():
+        says = "give no ranking to report: they have no rows, or the judgments have none; look at what was read."
+        raise DataError(says, about="runs")
     for each in resolve(measures):
         check_number(each, per_query.schema)
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)

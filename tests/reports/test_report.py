@@ -251,6 +251,13 @@ def test_all_kinds_of_tables_make_the_same_report():
     assert ir.report(labelled, measures=["RR"]).figures[: 8 * 8] == wanted[: 8 * 8]
 
 
+def test_tables_without_rows_are_told():
+    runs, qrels = pl.concat(PYDOCS.runs.filter(run=run).head(2) for run in ("bm25", "tfidf")), PYDOCS.qrels
+    for empty in ((runs.clear(), qrels), (runs, qrels.clear())):
+        with pytest.raises(ir.IRError, match="give no ranking to report"), pytest.warns(ir.IRWarning):
+            ir.report(*empty, ["RR"])
+
+
 def test_judgments_of_subtopics_are_reported():
     runs, _ = small()
     rows = [(f"q{q}", f"d{d}", d, 1) for q in range(4) for d in range(2)]
