@@ -89,7 +89,7 @@ def update(
     Returns
     -------
     The kind of `stored`
-        The columns of `evaluate`, with `provenance` and `query_hash`, sorted by keys, system and query.
+        The columns of `evaluate`, always with `provenance` and `query_hash`, sorted by keys, system and query.
 
     Warns
     -----
