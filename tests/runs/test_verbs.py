@@ -76,7 +76,7 @@ def test_documents_of_two_nights_stay_in_both():
     for kind in (doubled, doubled.lazy()):
         single = ir.deduplicate(kind, by="date").lazy().collect().rename({"doc_id": "docno", "score": "sim"})
         assert_frame_equal(single.select(nights.columns), nights, check_row_order=False)
-    with pytest.raises(ir.DataError, match=r"ir\.deduplicate\(run, by='date'\)"):
+    with pytest.raises(ir.IRError, match=r"ir\.deduplicate\(run, by='date'\)"):
         doubled.ir.evaluate({"q": ["d"]}, "RR", by="date")
     with pytest.warns(ir.IRWarning, match="several 'date' in a ranking"):
         assert doubled.ir.deduplicate().height == SCORED.height
