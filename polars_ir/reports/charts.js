@@ -154,12 +154,13 @@ const SLICES = 30, SLICE = 28;
 function showSlicesOf({ attribute, reference, means }, i) {
   const rows = rowsOf(means).filter((row) => row.measure === measureName()), pair = pairInSlices(reference);
   const of = new Map(systems.map((run) => [run, new Map(rows.filter((row) => row.run === run).map((row) => [row.value, row]))]));
-  const all = [...of.get(pair[0]).keys()], sizes = all.map((slice) => of.get(pair[0]).get(slice).n_queries).sort((one, other) => other - one);
-  const slices = all.filter((slice) => of.get(pair[0]).get(slice).n_queries >= (sizes[SLICES - 1] ?? 0)).slice(0, SLICES);
+  const found = of.get(pair[0]), all = [...found.keys()];
+  const largest = new Set([...all].sort((one, other) => found.get(other).n_queries - found.get(one).n_queries).slice(0, SLICES));
+  const slices = all.filter((slice) => largest.has(slice));
   const left = all.length > slices.length ? ` Of ${all.length.toLocaleString("en")} slices the ${slices.length} largest are drawn.` : "";
   const note = `Means of ${measureName()} with their 95 % intervals${systems.length > pair.length ? "; a grey point is another system, and a click on it chooses it" : ""}. A click on a slice shows its queries.${left}`;
   chart(`slices-${i}`, ["By ", isolated(attribute)], note, (place) => {
-    const drawn = rows.filter((row) => slices.includes(row.value));
+    const drawn = rows.filter((row) => largest.has(row.value));
     const [low, high] = ends(drawn.flatMap((row) => (pair.includes(row.run) ? [row.mean, row.low, row.high] : row.mean)));
     const margin = { ...MARGIN, top: 26, right: 16, left: Math.min(150, Math.max(112, place.clientWidth / 4)) };
     const made = plane(place, { x: [low, high], y: [slices.length, 0], margin, height: margin.top + slices.length * SLICE + margin.bottom });
