@@ -822,6 +822,10 @@ class IRNamespace(Generic[_FrameT_co]):
         self, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
     ) -> _FrameT_co:
         """The oddities of a run and its judgments: one row per finding, none where nothing is odd."""
+    def worst_slices(
+        self, by: Any, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Slicing]
+    ) -> _FrameT_co:
+        """The slices of the queries in which a system loses most against the rest of its queries, the worst first."""
     def yaap(self, qrels: Any = None, *, rel: float = 1, **options: Unpack[Evaluating]) -> _FrameT_co:
         """Yet another average precision: average precision as the logarithm of odds, which spreads its extremes."""
     ap = average_precision
@@ -979,10 +983,6 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         **options: Unpack[Marking],
     ) -> Any:
         """A publication table: a row per system, a column per measure, the best mean in bold, significance marked."""
-    def worst_slices(
-        self, by: Any, measures: Measures | None = None, *, baseline: str | None = None, **options: Unpack[Slicing]
-    ) -> _FrameT_co:
-        """The slices of the queries in which a system loses most against the rest of its queries, the worst first."""
 
 class PlotNamespace:
     def __init__(self, frame: Any) -> None: ...

@@ -326,6 +326,15 @@ def unanswered(per_query: pl.DataFrame, measures: Measures | None = None) -> pl.
 def unanswered(per_query: Any, measures: Measures | None = None) -> Any: ...
 @overload
 def worst_slices(
+    per_query: pl.LazyFrame,
+    by: Any,
+    measures: Measures | None = None,
+    *,
+    baseline: str | None = None,
+    **options: Unpack[Slicing],
+) -> pl.LazyFrame: ...
+@overload
+def worst_slices(
     per_query: pl.DataFrame,
     by: Any,
     measures: Measures | None = None,

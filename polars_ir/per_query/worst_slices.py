@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
-import polars.selectors as cs
 
 from polars_ir.errors import Code, ColumnError, Fix, quoted
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.rules import telling_apart
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
@@ -24,7 +23,11 @@ from polars_ir.per_query.shared.groups import Group, Moments, against_rest, all_
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing, compares_means
+from polars_ir.per_query.shared.slice_sums import as_texts
 from polars_ir.per_query.shared.tests import check_correction, tested
+
+if TYPE_CHECKING:
+    from polars_ir.per_query.shared.sums import Source
 
 #: The note where `shrunk_difference` is null beside a difference.
 UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
@@ -54,7 +57,7 @@ def worst_slices(
     *,
     baseline: str | None = None,
     **options: Unpack[Slicing],
-) -> Eager:
+) -> SameKind:
     """The slices of the queries in which a system loses most against the rest of its queries, the worst first.
 
     The difference is mean(slice) - mean(all other queries): of the values or, with a baseline, of what a query gains
@@ -103,7 +106,8 @@ def worst_slices(
     ------
     IRError
         For a query without a value of `by`; for slices that share queries, as days of the same ones do, and rows of a
-        query that no column of `by` tells apart; an unknown baseline, measure or option; NaN values; a LazyFrame.
+        query that no column of `by` tells apart; an unknown baseline, measure or option; NaN values; a LazyFrame with a
+        baseline. Without one it is read at once, by moments, and figures are those of the values to within 1e-12.
 
     References
     ----------
@@ -121,13 +125,33 @@ def worst_slices(
     >>> slices.select("value", pl.col("difference").round(3), "significant").rows()
     [('de', -0.7, True), ('en', 0.35, False), ('fr', 0.35, False)]
     """
+    return give_back(ranked_slices(per_query, by, measures, baseline, options), per_query)
+
+
+def ranked_slices(
+    per_query: Any,
+    by: Any,
+    measures: Measures,
+    baseline: str | None,
+    options: Slicing,
+    source: Callable[[Aligned], Source] | None = None,
+) -> pl.DataFrame:
+    """The result of `worst_slices`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
+    if isinstance(per_query, pl.LazyFrame) and baseline is None:
+        from polars_ir.per_query.shared.slice_sums import slice_moments
+
+        queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
+        slices = [
+            {"run": system, "baseline": None, "measure": measure, "scores": None, **each}
+            for (system, attribute, measure), parts in slice_moments(queries, source).items()
+            for each in _of_moments(parts, all_others(list(parts.values())), attribute, range_of(measure))
+        ]
+        return _ranked(slices, queries, [], options)
     queries = aligned(per_query, measures, by=by, needs="by", what="ir.worst_slices")
     names, keys = queries.measures, keys_among(queries)
     attributes = list(filterfalse(keys.__contains__, queries.slices))
-    columns, without_text = cs.by_name(*map(column_for, attributes)), cs.duration() | cs.binary()
-    texts = [(columns & cs.duration()).dt.to_string(), (columns & cs.binary()).bin.encode("hex")]
-    texts.append((columns - without_text).cast(pl.String))
+    texts = as_texts(list(map(column_for, attributes)))
     if baseline is None:
         samples = _each_part(queries.each_system(per_query), keys)
     else:
@@ -148,16 +172,20 @@ def worst_slices(
             sample.frame.with_columns(texts), measure, attribute, None if baseline else range_of(measure)
         )
     ]
+    return _ranked(slices, queries, keys, options)
+
+
+def _ranked(slices: Sequence[dict[str, Any]], queries: Aligned, keys: Sequence[str], options: Slicing) -> pl.DataFrame:
+    """The slices with their tests, the worst first."""
     groups = [each.pop("group") for each in slices]
     found = against_rest(groups, alpha=options["alpha"], least=options["min_queries"])
-    systems = list(dict.fromkeys(sample.system for sample in samples))
-    rows = sorted(map(_shrunk, slices, found), key=_worst_first(keys, names, systems))
-    if baseline is not None:
-        rows = [_with_notes(row, row["scores"]) for row in rows]
+    systems = list(dict.fromkeys(each["run"] for each in slices))
+    rows = sorted(map(_shrunk, slices, found), key=_worst_first(keys, queries.measures, systems))
+    rows = [row if row["scores"] is None else _with_notes(row, row["scores"]) for row in rows]
     schema: dict[str, Any] = {name: queries.table.dtypes[name] for name in keys}
     schema |= {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
-    return give_back(tested(rows, schema, significant="significant", **of_tests), per_query)
+    return tested(rows, schema, significant="significant", **of_tests)
 
 
 class _Sample(NamedTuple):
@@ -225,6 +253,13 @@ def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None
         defined = frame.drop_nulls(measure)
         columns = [defined.filter(pl.col(column) != name)[measure] for name in names]
         rests = [Moments.of(rest.cast(pl.Float64).to_numpy()) for rest in columns]
+    return _of_moments(dict(zip(names, parts, strict=True)), rests, attribute, its)
+
+
+def _of_moments(
+    parts: Mapping[Any, Moments], rests: Sequence[Moments], attribute: str, its: Range | None
+) -> list[dict[str, Any]]:
+    """The slices of an attribute, by their moments and those of all other queries."""
     return [
         {
             "attribute": attribute,
@@ -234,7 +269,7 @@ def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None
             "n_rest": rest.n,
             "group": Group(part, rest, its),
         }
-        for name, part, rest, share in zip(names, parts, rests, shrinkage(parts), strict=True)
+        for (name, part), rest, share in zip(parts.items(), rests, shrinkage(list(parts.values())), strict=True)
     ]
 
 

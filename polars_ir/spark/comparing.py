@@ -18,8 +18,9 @@ from polars_ir.per_query.compare import compared_systems
 from polars_ir.per_query.gate import judged_change
 from polars_ir.per_query.shared.aligned import Aligned
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Comparing, Gating
-from polars_ir.per_query.shared.sums import Layout, Source, Step
+from polars_ir.per_query.shared.options import Comparing, Gating, Slicing
+from polars_ir.per_query.shared.sums import RowPerQuery, Source, Step
+from polars_ir.per_query.worst_slices import ranked_slices
 from polars_ir.spark.tables import arrow_schema, check_spark, column, empty, in_session, plain
 from polars_ir.spark.tasks import QUERY, RUN, Adding, in_tasks
 
@@ -110,6 +111,46 @@ def gate(
     return in_session(new.sparkSession, plain(found))
 
 
+@takes(Slicing)
+def worst_slices(
+    per_query: DataFrame, by: str | list[str], measures: Measures = None, **options: Unpack[Slicing]
+) -> DataFrame:
+    """Slices of the queries against all other queries on Spark: one row per value, system and measure.
+
+    As `polars_ir.worst_slices` without a baseline, from the moments of slices. Rows travel once, by their query, so
+    that one that is there twice is found.
+
+    Parameters
+    ----------
+    per_query
+        The result of `polars_ir.spark.evaluate`, a Spark frame.
+    by
+        The columns of it that queries are sliced by.
+    measures
+        As in `polars_ir.worst_slices`.
+
+    Returns
+    -------
+    A Spark frame of the result, whose jobs have run
+        That of `polars_ir.worst_slices`, to within 1e-12; counts are bigint.
+
+    Raises
+    ------
+    IRError
+        As `polars_ir.worst_slices` of a LazyFrame, and as `polars_ir.spark.compare`.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> spark.worst_slices(per_query, "language").show()  # doctest: +SKIP
+    """
+    check_spark("per_query", per_query)
+    with _InTasks(per_query) as source:
+        plan = empty("per_query", per_query).lazy()
+        found = ranked_slices(plan, _columns(by), measures, None, options, source=source.of)
+    return in_session(per_query.sparkSession, plain(found))
+
+
 def _columns(by: Any) -> Any:
     """The names of the slices."""
     if by is None or isinstance(by, str) or all(isinstance(name, str) for name in by):
@@ -168,13 +209,13 @@ class _InTasks:
         packed = F.struct(*map(column, frame.columns)).alias(RUN)
         no_rows = empty("per_query", frame)
 
-        def result(rows: DataFrame, step: Step, layout: Layout | None) -> pl.DataFrame:
+        def result(rows: DataFrame, step: Step, layout: RowPerQuery | None) -> pl.DataFrame:
             adding = Adding(step, layout, tuple(of.measures), tuple(of.slices))
             expected = adding.of(no_rows)
             found = in_tasks(rows, adding.announced(arrow_schema(expected))).toArrow()
             return pl.DataFrame(found).cast(expected.schema)
 
-        def of_queries(layout: Layout, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
+        def of_queries(layout: RowPerQuery, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
             if self.kept is None:
                 query = column(required("per_query", "query_id", frame.columns)).alias(QUERY)
                 rows = frame.select(query, packed).repartition(QUERY).select(RUN)

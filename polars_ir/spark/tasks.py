@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from polars_ir.per_query.shared.sums import Layout, Step
+    from polars_ir.per_query.shared.sums import RowPerQuery, Step
 
 #: The columns of a partition's rows. The last is true for a retrieved document that is judged for any query.
 QUERY, RUN, JUDGMENT, SHARED, POOLED = (
@@ -122,7 +122,7 @@ class Adding:
     """A step of sums over the rows of a partition or, with a layout, over a row for each of its queries."""
 
     step: Step
-    layout: Layout | None
+    layout: RowPerQuery | None
     measures: tuple[str, ...]
     by: tuple[str, ...]
     schema: pa.Schema | None = None

@@ -107,6 +107,17 @@ def test_means_of_a_plan_are_those_of_its_values(function):
     assert_frame_equal(function(frame.lazy()).collect(), function(frame), rel_tol=1e-13, abs_tol=0)
 
 
+@pytest.mark.parametrize("system", ["abc", "a"])
+def test_slices_of_a_plan_are_those_of_its_values(system):
+    some = pl.col("query_id").str.slice(1).cast(pl.Int64) % 7
+    frame = SYSTEMS.filter(pl.col("run").is_in(list(system))).with_columns(some.alias("some"))
+    frame = frame if len(system) > 1 else frame.drop("run")
+    assert_same(
+        ir.worst_slices(frame.lazy(), ["language", "some"], MEASURES),
+        ir.worst_slices(frame, ["language", "some"], MEASURES),
+    )
+
+
 NEW, OLD = SYSTEMS.filter(run="a").drop("run"), SYSTEMS.filter(run="b").drop("run")
 
 
@@ -138,6 +149,8 @@ FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30
             ["in several slices", "The same slice"],
         ),
         (lambda: ir.compare(SYSTEMS.lazy(), baseline="d"), ["baseline", "'d'"]),
+        (lambda: ir.worst_slices(pl.concat([NEW, NEW.head(1)]).lazy(), "language"), ["2 rows that repeat"]),
+        (lambda: ir.worst_slices(SYSTEMS.lazy(), "language", baseline="a"), ["collect()"]),
         (lambda: ir.compare(SYSTEMS.clear().lazy()), ["no row"]),
         (
             lambda: ir.compare({"a": NEW.lazy(), "b": OTHERS.lazy()}),

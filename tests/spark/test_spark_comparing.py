@@ -91,6 +91,11 @@ def test_rows_travel_once_by_their_query_and_the_driver_gets_sums(to_spark, plan
     assert all("InMemoryTableScan" in plan for plan in plans[1:])
 
 
+def test_slices_are_those_of_a_plan(to_spark):
+    found = irs.worst_slices(to_spark(SYSTEMS), "lang.uage", MEASURES)
+    assert_same(found, ir.worst_slices(SYSTEMS.lazy(), "lang.uage", MEASURES))
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

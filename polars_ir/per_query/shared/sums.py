@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import polars as pl
 import polars.selectors as cs
@@ -237,11 +237,19 @@ def _difference(number: int, pair: int) -> str:
     return f"difference {number} {pair}"
 
 
+class RowPerQuery(Protocol):
+    """What makes a row of each query."""
+
+    def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """A row per query, with its id."""
+        ...
+
+
 class Source(NamedTuple):
     """The ways in which steps run: over the rows as they are, and over a row per query, kept for others or not."""
 
     of_rows: Callable[[Step], pl.DataFrame]
-    of_queries: Callable[[Layout, Step, bool], pl.DataFrame]
+    of_queries: Callable[[RowPerQuery, Step, bool], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -314,7 +322,7 @@ def sums_of(
     of = aligned(per_query, measures, by=by, repeated=True)
     if "run" not in of.table.dtypes:
         raise ColumnError.one_system(what, of.table.columns)
-    return _summed(of, (source or _plan)(of), per_query, what)
+    return _summed(of, (source or plan_of)(of), per_query, what)
 
 
 def _summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
@@ -355,11 +363,11 @@ def extremes_of(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]
     return rows.group_by(*keys, pl.col("run").cast(pl.String)).agg(ends)
 
 
-def _plan(of: Aligned) -> Source:
+def plan_of(of: Aligned) -> Source:
     """The rows of a plan, read for each step but for those that keep a row per query."""
-    kept: dict[Layout, pl.DataFrame] = {}
+    kept: dict[RowPerQuery, pl.DataFrame] = {}
 
-    def of_queries(layout: Layout, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
+    def of_queries(layout: RowPerQuery, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
         if keep and layout not in kept:
             kept[layout] = collected(layout.wide(of.rows).drop("query_id"), "streaming")
         return collected(step(kept[layout].lazy() if keep else layout.wide(of.rows)), "streaming")
