@@ -30,7 +30,7 @@ def write(folder: Path) -> Path:
 
 
 def draw(folder: Path) -> None:
-    """Draw the page as it opens, and one query of it, into a folder."""
+    """Draw the page as it opens, its slices, and one query of it, into a folder."""
     from playwright.sync_api import sync_playwright
 
     browser = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -41,9 +41,10 @@ def draw(folder: Path) -> None:
             for scheme in SCHEMES:
                 page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
                 page.goto(path.as_uri())
-                page.wait_for_selector("main:not([hidden])")
+                page.wait_for_selector("#slices-0 svg")
                 page.screenshot(path=folder / f"report_{name}_{scheme}.png")
                 if (name, scheme) == ("wide", "light"):
+                    page.locator("#slices-0").screenshot(path=folder / "report_slices.png")
                     page.locator("#queries-table tbody tr").first.click()
                     page.screenshot(path=folder / "report_query.png")
         chromium.close()
