@@ -6,13 +6,14 @@ measures, ties and bounds against five measures. `reading`: TREC files to tables
 `paired`: randomisation tests, against SciPy's, and t of all pairs of many systems. `systems`: several on the judgments
 of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one evaluator and plain
 Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `nightly`: how figures were made, and
-`update`, against evaluating all. `growth`: the memory of a call against its input, and the exponent of its time between
-two sizes: 1 is linear.
+`update`, against evaluating all. `keys`: nights told apart by a column, against queries that are named by night.
+`growth`: the memory of a call against its input, and the exponent of its time between two sizes: 1 is linear.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import math
 import os
 import subprocess
@@ -261,6 +262,31 @@ def nightly(_: int) -> Iterator[Line]:
     yield line(f"update of one query in 100, {name}", times["update"], "evaluate", times["all"])
 
 
+def keys(_: int) -> Iterator[Line]:
+    """Ten nights told apart by a column, against the same rows whose queries have names of their own each night."""
+    data = collection(shallow(0, queries=200, depth=100, systems=3))
+    nights = pl.select(night=pl.date_range(dt.date(2026, 11, 10), dt.date(2026, 11, 19)))
+    run, qrels = (rows.join(nights, how="cross") for rows in (data.run, data.qrels))
+    own = pl.format("{}|{}", "night", "query_id").alias("query_id")
+    apart, judged = (rows.with_columns(own).drop("night") for rows in (run, qrels))
+    by: Any = {"by": "night"}
+    cases = {"shared judgments": (run, data.qrels), "judgments of nights": (run, qrels)}
+    cases["judgments of nights, LazyFrames"] = (run.lazy(), qrels.lazy())
+    for name, (ours, of_ours) in cases.items():
+        theirs = (apart.lazy(), judged.lazy()) if isinstance(ours, pl.LazyFrame) else (apart, judged)
+        calls = {
+            "keys": lambda ours=ours, of_ours=of_ours: means(ir.evaluate(ours, of_ours, FIVE, **by)),
+            "names": lambda theirs=theirs: means(ir.evaluate(*theirs, FIVE)),
+        }
+        times = race(calls)
+        yield line(f"10 nights, {name}", times["keys"], "queries named by night", times["names"])
+
+
+def means(result: pl.DataFrame | pl.LazyFrame) -> Figures:
+    """The means of all rows."""
+    return result.lazy().select(pl.col(pl.Float64).mean()).collect().row(0, named=True)
+
+
 def growth(_: int) -> Iterator[Line]:
     """The memory of a fusion in which every list gives a score to what it lacks, and the time of a table's marks."""
     run = collection(Shape(200, 1000, judged=1, found=1, systems=4)).run
@@ -351,7 +377,7 @@ def from_frames(tool: Any, data: Collection) -> Figures:
 
 PARTS = {
     part.__name__: part
-    for part in (start, ndcg, call, catalogue, reading, paired, systems, depth, prepared, nightly, growth)
+    for part in (start, ndcg, call, catalogue, reading, paired, systems, depth, prepared, nightly, keys, growth)
 }
 
 
