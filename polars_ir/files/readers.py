@@ -105,7 +105,8 @@ def read_run(source: Source | IO[Any], **options: Unpack[ReadingRun]) -> pl.Data
         first 1000 lines of one have several, every file's name without extensions. A single file has no such column,
         whatever its tags.
         Tables keep their columns, and several are parts of one table; in CSV and TSV every column is a String but
-        scores (Float64) and `rank` (Int64), so that ids stay as they are written.
+        scores (Float64) and `rank` (Int64), so that ids stay as they are written. What the names of their folders hold
+        (`date=2026-11-18/part.parquet`) are columns before them: days as Date, and all else as String.
 
     Raises
     ------
