@@ -287,11 +287,13 @@ def _lookalikes(pair: Pair, qrels: Table, role: str) -> list[pl.LazyFrame]:
     run_ids, eager = _texts(pair.run, role), pair.run.eager and qrels.eager
     judged_ids, judged_form = pair.kept(("ids", role), partial(_judged_ids, qrels, role))
     form = min(_form(run_ids), judged_form) if eager else 0
-    if form == 2:
+    if form == 3:
         return []
     # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
     composed = pl.col(role) if form else pl.col(role).str.normalize("NFC")
-    stripped = composed.str.strip_chars().str.to_lowercase().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
+    stripped = composed.str.to_lowercase()
+    if form < 2:
+        stripped = stripped.str.strip_chars().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
     if role == "query_id":
         run_ids = run_ids.unique()  # there are few of these, and many documents
     if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=stripped), stripped):
@@ -323,15 +325,17 @@ def _judged_ids(qrels: Table, role: str) -> tuple[pl.LazyFrame, int]:
 
 
 def _form(ids: pl.LazyFrame) -> int:
-    """2 for ids in memory of which nothing is stripped, 1 for such without a character of several bytes, else 0.
+    """3 for ids in memory that stay as they are, 2 if only their case may go, 1 for other ASCII, else 0.
 
     To know it is cheap, and mostly nothing is to be stripped.
     """
     is_ascii = pl.all().str.len_bytes() == pl.all().str.len_chars()
     if not ids.select(is_ascii.all()).collect(engine="in-memory").item():
         return 0
-    to_strip = pl.all().str.contains(r"^\s|\s$|[A-Z]|\.0$|^0\d")
-    return 1 if ids.select(to_strip.any()).collect(engine="in-memory").item() else 2
+    for form, pattern in ((1, r"^\s|\s$|\.0$|^0\d"), (2, "[A-Z]")):
+        if ids.select(pl.all().str.contains(pattern).any()).collect(engine="in-memory").item():
+            return form
+    return 3
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
@@ -340,9 +344,9 @@ def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Exp
     Mostly none is; to know it takes a third of the time that it takes to say how many there are, and of how many.
     """
     judged = judged_ids.collect(engine="in-memory")
-    rows = run_ids.with_columns(alike=stripped).filter(among(["alike"], judged.select("alike")))
     role, _ = judged.columns
-    alone = rows.join(judged.lazy().select(role), on=role, how="anti")
+    alone = run_ids.join(judged.lazy().select(role), on=role, how="anti").with_columns(alike=stripped)
+    alone = alone.filter(among(["alike"], judged.select("alike")))
     alike = alone.join(judged.lazy().select("alike"), on="alike", how="semi")
     return not alike.head(1).collect(engine="in-memory").is_empty()
 
@@ -364,12 +368,19 @@ def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.La
     if eager and movable.collect(engine="in-memory").is_empty():
         return []
     moving = moving.join(movable, on=keys, how="semi")
+    # Below the top no order matters, and to find one takes long.
+    starts_in_top = (pl.col("n_higher") < DEPTH).fill_null(False)
+    below = moving.filter(~starts_in_top)
     best, worst = (
-        reordered(moving, keys, ties).group_by(keys).agg(measure.fill_null(0.0) for measure in measures.values())
+        pl.concat([reordered(moving.filter(starts_in_top), keys, ties), below])
+        .group_by(keys)
+        .agg(measure.fill_null(0.0) for measure in measures.values())
         for ties in ("best", "worst")
     )
     moved = best.join(worst, on=keys, suffix=" at worst")
     extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
+    if eager:
+        extremes = extremes.collect(engine="in-memory").lazy()
     return [
         finding(
             f"{name} moved by ties",
