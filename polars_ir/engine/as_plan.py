@@ -42,6 +42,9 @@ RANKS = ("rank", "n_higher", "n_tied")
 #: the whole run, or parts the queries by their judgments; none where the run holds its grades.
 Way = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
 
+#: The number of a ranking's judgments, by which `_met_twice` searches a LazyFrame.
+JUDGED = "polars_ir: judged"
+
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
 
 
@@ -83,6 +86,7 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(pair.run):
         relation = guard(relation, _met_twice(pair, qrels), duplicates_of_a_plan(run.dtypes, [*run.names, *run.by]))
+        relation = relation.drop(JUDGED, strict=False)
     if "n_retrieved" not in needs.columns:
         return relation
     counts = run.select(*run.keys).group_by(run.keys).agg(n_retrieved=pl.len())
@@ -94,9 +98,8 @@ def _met_twice(pair: Pair, qrels: Table) -> pl.Expr:
     if pair.run.eager:
         systems = systems_of(pair.run, pair.systems).collect().height if pair.systems else 1
         return pl.col("relevance").count() > qrels.select("relevance").collect()["relevance"].count() * systems
-    # Ideal ranks are 1, 2, 3, ... but where there is one twice.
     rankings = [*pair.run.keys, *qrels.per]
-    return pl.col("ideal_rank").count().over(rankings) > pl.col("ideal_rank").max().over(rankings)
+    return pl.col("relevance").count().over(rankings) > pl.col(JUDGED).max().over(rankings)
 
 
 def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.LazyFrame:
@@ -127,9 +130,10 @@ def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
     """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
     rankings = [*qrels.keys, *qrels.per]
     judgments = qrels.all_columns()
-    # By them `_met_twice` searches a LazyFrame.
-    if needs.whole or "ideal_rank" in needs.columns or not run.eager:
+    if needs.whole or "ideal_rank" in needs.columns:
         judgments = judgments.with_columns(ideal_rank=place("relevance").over(rankings))
+    if not run.eager:
+        judgments = judgments.with_columns(pl.col("relevance").count().over(rankings).alias(JUDGED))
     if not needs.columns.issubset(RELATION):
         rows = judgments.collect(engine="in-memory") if qrels.eager else judgments
         judgments = needs.with_derived(rows, "judgments", keys=qrels.keys)
