@@ -33,6 +33,7 @@ def discriminative_power(per_query: Any, measures: Measures = None, **options: U
     measure is compared with another by, on the same systems and queries, and no statement about a pair. Of systems that
     are all equal, alpha of the pairs would be told apart by chance; `test="tukey"` and `"max-t"` allow for the number
     of pairs. A measure that tells more apart is more sensitive, and not yet one that measures what users want.
+    Queries are taken for independent, for each measure alike; where they share topics, give the topics' means.
 
     Parameters
     ----------

@@ -88,7 +88,8 @@ def rank_correlation(
         A row per pair of measures or, with `other`, per measure that both have: `measure`, `other_measure`, `method`
         (String), `coefficient` (Float64, from -1 for opposite orders to 1 for the same; `"rbo"` from 0 to 1), `low` and
         `high` (Float64: its interval by Fisher's z, for Kendall's, Spearman's and Pearson's of eight systems or more
-        that are not in all the same order; systems are treated as a sample of a population, their means as exact), `p`
+        that are not in all the same order; systems are treated as a sample of a population, their means as exact. It
+        held in .94 to .97 of 1,000 samples of 8 to 80 systems, but for a tau of .7 in .89 and .92 of 8 and 15), `p`
         (Float64, SciPy's two-sided one; null for methods without a test, and for Spearman's of two systems),
         `n_systems` (UInt32), `n_left_out` (UInt32: systems that only one side has, or without a mean), and `note`
         (String), which names the systems left out, or says why there is no coefficient: where all systems are tied

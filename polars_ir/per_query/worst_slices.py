@@ -14,6 +14,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, Fix, quoted
 from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import telling_apart
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
@@ -70,10 +71,13 @@ def worst_slices(
     the highest seen. A slice with few values off the end that its mean is near shows little of its spread, and is taken
     to spread as all queries do, the more the fewer these are. p is what is left by the confidence of the interval that
     ends at 0. Of slices that are all alike, 20 of 5 to 25 queries or 8 of 50 to 400, of which up to nine tenths are 0,
-    or one of them all or nothing and the others calm, any was significant in .000 to .054 of 1,000 simulations, and
-    intervals held in .95 or more (notebooks/evidence.md). What it can not see are rare failures among values that are
-    nearly the same: where a query in twenty fails wholly, and the others are within .01 of each other, slices without a
-    failure are marked. Slices of five can only show a loss of nearly all.
+    or one of them all or nothing and the others calm, any was significant in .000 to .054 of 400 to 1,000 simulations,
+    and intervals held in .95 or more (notebooks/evidence.md). What it cannot see are rare failures among values that
+    are nearly the same: where a query in twenty fails wholly, and the others are within .01 of each other, slices
+    without a failure are marked. Slices of five can only show a loss of nearly all.
+
+    Queries are taken for independent. There is no `cluster=`, since the queries of a topic may be in several slices:
+    of variants of a topic, give the topics' means instead, as by `per_query.group_by("topic").agg(...)`.
 
     The worst of many slices looks worse than it is, since chance has chosen it too. `shrunk_difference` is what is left
     of the difference if the slices of a column are a sample themselves: times t / (t + v / n), v being the variance
@@ -182,6 +186,10 @@ def _ranked(slices: Sequence[dict[str, Any]], queries: Aligned, keys: Sequence[s
     systems = list(dict.fromkeys(each["run"] for each in slices))
     rows = sorted(map(_shrunk, slices, found), key=_worst_first(keys, queries.measures, systems))
     rows = [row if row["scores"] is None else _with_notes(row, row["scores"]) for row in rows]
+    others = sorted({*queries.table.columns}.difference(queries.table.keys, queries.slices))
+    if said := note_of_structure(others, None):
+        # There is no cluster= here to advise.
+        rows = [{**row, "note": "; ".join(filter(None, (row["note"], said.split("; ")[0])))} for row in rows]
     schema: dict[str, Any] = {name: queries.table.dtypes[name] for name in keys}
     schema |= {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}

@@ -100,13 +100,14 @@ def test_a_weighted_mean_by_hand():
 
 
 def test_a_weighted_summary_by_hand():
-    row = ir.summarize(PER_QUERY, weights="asked", interval="normal").filter(measure="RR").row(0, named=True)
-    mean = 2.75 / 6
-    apart = [1 * (1 - mean), 2 * (0.5 - mean), 3 * (0.25 - mean)]
-    spread = sum(w * (x - mean) ** 2 for w, x in [(1, 1.0), (2, 0.5), (3, 0.25)])
-    half = 1.959963984540054 * math.sqrt(3 / 2 * sum(a * a for a in apart)) / 6
+    asked = dict(zip(PER_QUERY["query_id"], [4, 5, 6, 0], strict=True))
+    row = ir.summarize(PER_QUERY, weights=asked, interval="normal").filter(measure="RR").row(0, named=True)
+    mean = 8 / 15
+    apart = [4 * (1 - mean), 5 * (0.5 - mean), 6 * (0.25 - mean)]
+    spread = sum(w * (x - mean) ** 2 for w, x in [(4, 1.0), (5, 0.5), (6, 0.25)])
+    half = 1.959963984540054 * math.sqrt(3 / 2 * sum(a * a for a in apart)) / 15
     assert row["n_queries"] == 3
-    assert row["std"] == pytest.approx(math.sqrt(3 / 2 * spread / 6), **EXACT)
+    assert row["std"] == pytest.approx(math.sqrt(3 / 2 * spread / 15), **EXACT)
     assert (row["low"], row["high"]) == pytest.approx((mean - half, mean + half), **EXACT)
 
 
@@ -505,6 +506,12 @@ def test_weights_as_unequal_as_traffic_have_no_interval(lazy):
     assert "draw queries by their weight" in by_traffic["note"].item()
     assert nearly_equal.select("low", "note").null_count().row(0) == (0, 1)
     assert ir.summarize(frame.select("query_id", "RR")).lazy().collect()["n_effective"].item() == 5
+
+
+@pytest.mark.parametrize(("n", "there"), [(18, False), (21, True)])
+def test_weights_of_few_queries_are_alike_by_chance(n, there):
+    frame = pl.DataFrame({"query_id": range(n), "RR": [1.0, 0.5, 0.25] * (n // 3), "w": [1, 2, 3] * (n // 3)})
+    assert ir.summarize(frame, weights="w")["low"].null_count() == (not there)
 
 
 def test_bounded_intervals_know_no_weights():

@@ -35,8 +35,9 @@ ADDED = 2
 #: Up to so many degrees of freedom quantiles of t are found one by one.
 EXACT = 100
 
-#: The share of queries that as many with equal weights must be worth for an interval by weights.
-LEAST_EFFECTIVE = 0.8
+#: The share of queries that as many with equal weights must be worth for an interval by weights; and that of fewer
+#: than so many, whose weights are alike by chance.
+LEAST_EFFECTIVE, LEAST_OF_FEW, FEW_WEIGHTS = 0.8, 0.9, 20
 
 #: The column of the part of each query in a variance.
 SHARE = "polars_ir: share of variance"
