@@ -53,5 +53,6 @@ On a cluster
 from polars_ir.spark.comparing import compare, gate, worst_slices
 from polars_ir.spark.evaluate import evaluate
 from polars_ir.spark.summing import mean, summarize
+from polars_ir.spark.validating import validate
 
-__all__ = ["compare", "evaluate", "gate", "mean", "summarize", "worst_slices"]
+__all__ = ["compare", "evaluate", "gate", "mean", "summarize", "validate", "worst_slices"]

@@ -185,8 +185,14 @@ def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
     import pyarrow as pa
 
     schema = plain(frame.clear()).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-    string = (pa.field(f.name, pa.string()) if pa.types.is_large_string(f.type) else f for f in schema)
-    return pa.schema(list(string))
+    fields = []
+    for each in schema:
+        if pa.types.is_large_string(each.type):
+            fields.append(pa.field(each.name, pa.string()))
+        else:
+            # The only lists that are sent are of texts.
+            fields.append(pa.field(each.name, pa.list_(pa.string())) if pa.types.is_large_list(each.type) else each)
+    return pa.schema(fields)
 
 
 def column(name: str) -> Column:

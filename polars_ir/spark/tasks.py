@@ -27,6 +27,7 @@ from polars_ir.errors import DataError, IRError, IRWarning
 from polars_ir.frames.kinds import collected
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.runs.evaluate import evaluate
+from polars_ir.runs.validate import validate
 from polars_ir.spark.tables import plain
 
 if TYPE_CHECKING:
@@ -144,7 +145,23 @@ class Adding:
             yield from _sent(self.of(_unpacked(rows, RUN)), self.schema)
 
 
-def in_tasks(rows: DataFrame, task: Evaluation | Summary | Adding) -> DataFrame:
+@dataclass(frozen=True)
+class Validation:
+    """A call of `validate` for some findings, on the queries of a partition."""
+
+    only: tuple[str, ...]
+    schema: pa.Schema
+    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The findings of a partition."""
+        rows = _received(batches, self.versions)
+        if rows is not None:
+            found = validate(_unpacked(rows, RUN), _unpacked(rows, JUDGMENT), only=list(self.only))
+            yield from _sent(found.drop("share"), self.schema)
+
+
+def in_tasks(rows: DataFrame, task: Evaluation | Summary | Adding | Validation) -> DataFrame:
     """The rows that a task makes of each partition."""
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 import polars_ir as ir
 from polars_ir import spark as irs
 from polars_ir.spark import comparing, tables
+from polars_ir.spark.validating import COUNTED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_ir.IRWarning"),
@@ -128,3 +129,22 @@ def test_tables_of_parquet_go_in_and_out(session, tmp_path):
         found.sort("measure", "baseline", "run"),
         ir.compare(SYSTEMS.lazy(), MEASURES).sort("measure", "baseline", "run"),
     )
+
+
+def test_findings_of_one_query_each_are_counted(to_spark):
+    draw = np.random.default_rng(2)
+    rows = [(f"q{q}", f"d{draw.integers(9)}", int(draw.integers(4)) / 2) for q in range(30) for _ in range(8)]
+    run = pl.DataFrame(
+        [*rows, (None, "d1", 1.0), ("q1", "d0", None)], schema=["query_id", "doc_id", "score"], orient="row"
+    )
+    run = pl.concat([run.with_columns(run=pl.lit(name)) for name in "ab"])
+    judged = [(f"q{q}", f"d{d}", int(d == q % 7)) for q in range(5, 40) for d in range(6)]
+    qrels = pl.DataFrame([*judged, judged[0]], schema=["query_id", "doc_id", "relevance"], orient="row")
+    found = pl.DataFrame(irs.validate(to_spark(run), to_spark(qrels)).toArrow()).sort("finding")
+    expected = ir.validate(run, qrels).filter(pl.col("finding").is_in(list(COUNTED))).sort("finding")
+    assert expected.height >= 7
+    assert_frame_equal(
+        found.select("finding", "severity", "count"), tables.plain(expected.select("finding", "severity", "count"))
+    )
+    with pytest.raises(ir.IRError, match="of all queries together"):
+        irs.validate(to_spark(run), to_spark(qrels), only="nDCG@10 moved by ties")
