@@ -10,13 +10,14 @@ import polars.selectors as cs
 from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.in_memory import RANKING
-from polars_ir.engine.needs import reads_only_relevant
+from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.pair import Pair
 from polars_ir.engine.ranking import reordered
 from polars_ir.errors import Code, Fix, MeasureError, option
 from polars_ir.language.measure import CATALOG
 from polars_ir.language.names import Measured
-from polars_ir.language.words import Ties, average
+from polars_ir.language.ties import is_count, with_counts
+from polars_ir.language.words import average
 
 
 def grouped_with_bounds(
@@ -24,7 +25,7 @@ def grouped_with_bounds(
     relation: pl.LazyFrame,
     pair: Pair,
     measures: Sequence[Measured],
-    ties: Ties,
+    needs: Needs,
     undefined: float | None,
 ) -> pl.LazyFrame:
     """The result with the lowest and highest values of the measures, each under the judgings it calls for."""
@@ -36,8 +37,11 @@ def grouped_with_bounds(
                 judged.setdefault(judging, []).append(measure)
     keys, values = ranking_keys(relation, pair), []
     by = pair.qrels.by if pair.qrels else pair.run.by
+    counts = sorted(filter(is_count, needs.columns))
     for judging, of_judging in judged.items():
-        frame = reordered(judging.applied(relation, keys, by), pair.keys, ties)
+        frame = reordered(judging.applied(relation, keys, by), pair.keys, needs.ties)
+        if counts:  # of relevant documents, which judging changes
+            frame = with_counts(frame, *counts, keys=keys)
         if relevant_only := RANKING in keys and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.

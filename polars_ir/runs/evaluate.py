@@ -147,7 +147,7 @@ def _planned(
     undefined = options["undefined"]
     result = grouped(ranked, pair, measured, undefined, marks, relevant_only=needs.relevant_only)
     if options["bounds"]:
-        result = grouped_with_bounds(result, relation, pair, measured, needs.ties, undefined)
+        result = grouped_with_bounds(result, relation, pair, measured, needs, undefined)
     answered = options["missing"] == "skip"
     if answered or (pair.qrels and pair.qrels.by):
         result = of_systems(result, pair, answered=answered)

@@ -236,3 +236,13 @@ def test_the_mean_has_the_bounds_too():
     mean = ir.mean(ir.evaluate(run, qrels, ["P@5"], bounds=True))
     assert mean.columns == ["P@5", "P@5 low", "P@5 high"]
     assert mean["P@5 low"].item() <= mean["P@5"].item() <= mean["P@5 high"].item()
+
+
+def test_expectations_under_ties_have_bounds_of_documents_that_are_judged():
+    run, qrels = {"q": {"a": 1.0, "b": 1.0, "d": 0.5}}, {"q": {"d": 1, "c": 1}}
+    found = ir.evaluate(run, qrels, ["RR", "AP"], ties="expected", bounds=True).row(0, named=True)
+    judged = {"q": {**qrels["q"], "a": 1, "b": 1}}
+    for measure, value in (
+        ir.evaluate(run, judged, ["RR", "AP"], ties="expected").drop("query_id").row(0, named=True).items()
+    ):
+        assert found[f"{measure} high"] == value > found[measure] == found[f"{measure} low"]
