@@ -638,7 +638,7 @@ def test_pandas_and_dicts_make_the_same_chart(per_query):
 
 
 def test_methods_are_the_functions_with_the_frame(per_query):
-    assert per_query.ir.plot.heatmap("AP").to_dict() == plots.heatmap(per_query, "AP").to_dict()
+    assert told(per_query.ir.plot.heatmap("AP")) == told(plots.heatmap(per_query, "AP"))
 
 
 # bad input
