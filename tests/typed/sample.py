@@ -45,8 +45,9 @@ assert_type(ir.of(run).plot.precision_recall(qrels), alt.LayerChart)
 # of a plan,
 assert_type(ir.of(run.lazy()).judge(qrels), pl.LazyFrame)
 assert_type(ir.of(run.lazy()).average_precision(qrels), pl.LazyFrame)
+assert_type(ir.of(run.lazy()).compare(), pl.LazyFrame)
 assert_type(ir.of(run.lazy()).complementarity(qrels).pairs, pl.LazyFrame)
-ir.of(run.lazy()).compare()  # type: ignore[attr-defined]
+ir.of(run.lazy()).ranks()  # type: ignore[attr-defined]
 
 # of pandas,
 assert_type(ir.of(in_pandas).summarize(), pd.DataFrame)
