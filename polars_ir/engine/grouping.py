@@ -16,7 +16,6 @@ from polars_ir.engine.ranking import reordered
 from polars_ir.errors import Code, Fix, MeasureError, option
 from polars_ir.language.measure import CATALOG
 from polars_ir.language.names import Measured
-from polars_ir.language.ties import is_count, with_counts
 from polars_ir.language.words import average
 
 
@@ -37,11 +36,9 @@ def grouped_with_bounds(
                 judged.setdefault(judging, []).append(measure)
     keys, values = ranking_keys(relation, pair), []
     by = pair.qrels.by if pair.qrels else pair.run.by
-    counts = sorted(filter(is_count, needs.columns))
     for judging, of_judging in judged.items():
         frame = reordered(judging.applied(relation, keys, by), pair.keys, needs.ties)
-        if counts:  # of relevant documents, which judging changes
-            frame = with_counts(frame, *counts, keys=keys)
+        frame = needs.with_derived(frame, "grades", keys=keys)
         if relevant_only := RANKING in keys and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.

@@ -31,18 +31,19 @@ OF_TIES = ("n_higher", "n_tied")
 class Derived(NamedTuple):
     """A column that is made where a measure names it, by a name that holds its parameters.
 
-    `is_named` recognises the name. `add` gives the judgments, or the whole relation, with columns of such names.
+    `is_named` recognises the name. `add` gives the judgments, or the whole relation, with columns of such names; those
+    `of` grades are made anew where other judgments take the place of these (`bounds`).
     """
 
     is_named: Callable[[str], bool]
-    of: Literal["judgments", "relation"]
+    of: Literal["judgments", "relation", "grades"]
     add: Callable[..., pl.LazyFrame]
 
 
 DERIVED = (
     Derived(is_greedy, "judgments", with_greedy_rank),
     Derived(is_weights, "relation", with_weights),
-    Derived(is_count, "relation", with_counts),
+    Derived(is_count, "grades", with_counts),
 )
 
 
@@ -70,7 +71,7 @@ class Needs(NamedTuple):
         return columns if self.whole else list(filter(self.columns.__contains__, columns))
 
     def with_derived(
-        self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation"], *, keys: Sequence[str]
+        self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation", "grades"], *, keys: Sequence[str]
     ) -> pl.LazyFrame:
         """The judgments, whose `keys` are those of a query, or the relation, by ranking, with the columns of them."""
         for record in DERIVED:

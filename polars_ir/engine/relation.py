@@ -48,7 +48,8 @@ def judged_relation(run: Any, qrels: Any, measures: Sequence[Measured], needs: N
     pair, needs = _paired(run, qrels, measures, needs)
     relation = relate(pair, needs)
     if not needs.columns.issubset(RELATION):
-        relation = needs.with_derived(relation, "relation", keys=ranking_keys(relation, pair))
+        keys = ranking_keys(relation, pair)
+        relation = needs.with_derived(needs.with_derived(relation, "relation", keys=keys), "grades", keys=keys)
     return pair, relation
 
 
