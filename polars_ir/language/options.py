@@ -157,6 +157,11 @@ def each_once(names: str | Iterable[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else list(dict.fromkeys(names or ()))
 
 
+def keys_named(by: str | Iterable[str] | None) -> list[str]:
+    """The columns of a run that tell rankings apart, as a call names them; an `OptionError` for what names none."""
+    return each_once(check("by", by, or_none(columns("the run"))))
+
+
 def anything() -> Value[Any]:
     """Any value: the function itself checks it."""
     return Value("anything", lambda _: True)

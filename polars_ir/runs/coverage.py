@@ -11,7 +11,7 @@ from polars_ir.engine.pair import Pair, systems_of
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import Rule, checked, guard, wrong_run_row
 from polars_ir.frames.table import qrels_table, run_table, same_types
-from polars_ir.language.options import check, columns, count, each_once, or_none, takes
+from polars_ir.language.options import check, count, keys_named, takes
 from polars_ir.language.words import average, text
 
 #: The columns of the result, behind the keys, and those of them that are numbers of queries or rows.
@@ -69,7 +69,7 @@ def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | Non
     [('a', 2, 2, 1, 0.5, False), ('b', 1, 0, 0, None, True)]
     """
     check("k", k, count())
-    keys = each_once(check("by", by, or_none(columns("the run"))))
+    keys = keys_named(by)
     run_side, qrels_side = run_table(run, check=False, by=keys), qrels_table(qrels, check=False, by=keys)
     pair = Pair(*same_types(run_side, qrels_side))
     return pair.run.give_back(covered(pair, k), run, "streaming")

@@ -22,7 +22,7 @@ from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, columns_of, find, fol
 from polars_ir.frames.table import run_table
 from polars_ir.language.measure import spec_of
 from polars_ir.language.names import Measured, Measures
-from polars_ir.language.options import check, columns, each_once, or_none, takes
+from polars_ir.language.options import keys_named, takes
 from polars_ir.language.words import place, relevant
 from polars_ir.runs.alternatives import (
     DECIMALS,
@@ -136,7 +136,7 @@ def explain(
 
 def keys_of(by: str | Sequence[str] | None, run: Frames) -> list[str]:
     """The keys of rankings beside system and query; an error where a run lacks one, or the result has its name."""
-    keys = each_once(check("by", by, or_none(columns("the run"))))
+    keys = keys_named(by)
     for frame in run.values() if isinstance(run, dict) else [run]:
         schema = frame.collect_schema()
         check_keys("run", keys, columns_of("run", schema, SPLITTING), schema, MADE)

@@ -13,7 +13,7 @@ from polars_ir.engine.pair import of_systems, pair_up
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.options import Former, check, columns, each_once, formerly, or_none, takes
+from polars_ir.language.options import Former, formerly, keys_named, takes
 from polars_ir.runs.options import Judging
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
@@ -69,7 +69,7 @@ def judge(
     [('d9', 2, None, 1, 3), ('d3', 1, 3, 2, 3)]
     """
     ties, judged_only = options["ties"], options["judged_only"]
-    keys = tuple(each_once(check("by", by, or_none(columns("the run")))))
+    keys = tuple(keys_named(by))
     pair = pair_up(run, qrels, per=judges, by=keys)
     if pair.run.eager:
         warn_of_pooled(pair.run, perhaps_pooled(pair.run))

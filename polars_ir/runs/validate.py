@@ -19,7 +19,7 @@ from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import Table, may_repeat, qrels_table, run_table, same_types
 from polars_ir.language.measures import ndcg, precision
-from polars_ir.language.options import check, columns, each_once, or_none, some_of, takes
+from polars_ir.language.options import check, each_once, keys_named, or_none, some_of, takes
 from polars_ir.language.words import average
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 
@@ -102,7 +102,7 @@ def validate(
     [('queries without judgments', 'note', 1), ('tied scores', 'note', 2), ('nDCG@10 moved by ties', 'note', 1)]
     """
     names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(FINDINGS)
-    keys = each_once(check("by", by, or_none(columns("the run"))))
+    keys = keys_named(by)
     judged = qrels_table(qrels, check=False, by=keys)
     of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
     repeated_run, sound_run = _sound(run_side, wrong_run_row(run_side.by), run_side.document)

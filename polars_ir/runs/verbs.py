@@ -13,7 +13,7 @@ from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quot
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.table import Table, fitting, run_table, same_types
-from polars_ir.language.options import check, columns, count, formerly, one_of, or_none, takes
+from polars_ir.language.options import check, count, formerly, keys_named, one_of, takes
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
@@ -125,8 +125,7 @@ def deduplicate(run: Any, *, by: str | Sequence[str] | None = None) -> SameKind:
     >>> run.ir.deduplicate().rows()
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
-    by = check("by", by, or_none(columns("the run")))
-    table = run_table(run, by=[by] if isinstance(by, str) else list(dict.fromkeys(by or ()))).guarded()
+    table = run_table(run, by=keys_named(by)).guarded()
     if table.eager:
         warn_of_pooled(table, perhaps_pooled(table))
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
