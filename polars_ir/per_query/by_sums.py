@@ -15,8 +15,9 @@ import polars as pl
 from polars_ir.errors import Code, DataError, Fix, InputTypeError, option
 from polars_ir.frames.table import Table
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.compare import Options, equivalence, with_test
-from polars_ir.per_query.gate import Ways, judged
+from polars_ir.per_query.compare import Options, agree, equivalence, with_test
+from polars_ir.per_query.gate import Ways, judged, one_sided
+from polars_ir.per_query.shared.aligned import notes_of_lacking
 from polars_ir.per_query.shared.measures import Measures, Range, check_range, range_of
 from polars_ir.per_query.shared.options import ROUNDED, Comparing, Gating
 from polars_ir.per_query.shared.sums import Differences, Layout, Source, Sums, sums_of
@@ -48,15 +49,7 @@ def to_compare(
     systems: str | None,
     source: Callable[[Aligned], Source] | None,
 ) -> tuple[Sums, list[tuple[int, int]]]:
-    """The sums of the systems of a plan, and the numbers of those to compare."""
-    check_comparing(options, systems)
-    return with_pairs(
-        sums_of(per_query, measures, by=options["by"], what="ir.compare", source=source), options, baseline
-    )
-
-
-def check_comparing(options: Comparing, systems: str | None) -> None:
-    """Raise an `InputTypeError` for options that need the values of queries."""
+    """The sums of the pairs of systems of a plan, and their numbers; an error for options that need the values."""
     if options["test"] not in TESTS:
         raise needs_values(f"ir.compare with {option('test', options['test'])}", option("test", "t"))
     if options["interval"] not in INTERVALS:
@@ -65,17 +58,14 @@ def check_comparing(options: Comparing, systems: str | None) -> None:
         raise needs_values("ir.compare with cluster", "the means of clusters, by a group_by of them, as queries")
     if systems is not None:
         raise needs_values("ir.compare with systems", "that column in place of 'run'")
-
-
-def with_pairs(sums: Sums, options: Comparing, baseline: str | None) -> tuple[Sums, list[tuple[int, int]]]:
-    """The sums of the pairs of systems to compare, and their numbers."""
-    pairs, measures = sums.all_pairs(baseline), tuple(sums.values)
+    sums = sums_of(per_query, measures, by=options["by"], what="ir.compare", source=source)
+    pairs, names = sums.all_pairs(baseline), tuple(sums.values)
     layout = Layout(
         systems=sums.systems,
-        measures=measures,
+        measures=names,
         pairs=tuple(pairs),
-        missing=(options["missing"],) * len(measures),
-        costs=tuple(map(is_cost, measures)),
+        missing=(options["missing"],) * len(names),
+        costs=tuple(map(is_cost, names)),
         slices=sums.columns,
         tolerance=options["tolerance"] * ROUNDED,
     )
@@ -106,9 +96,8 @@ def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Options) -> 
             run, baseline = (sums.systems[system] for system in pair)
             outcome = _tested(d, options, width)
             ends = [_interval(d, options, alpha, width) for alpha in (options.alpha, options.alpha / options.family)]
-            if ends[0] is not None and options.interval == options.test.interval and outcome.p is not None:
-                excludes_0 = ends[0][0] > 0 or ends[0][1] < 0
-                ends[0] = ends[0] if (outcome.p <= options.alpha) == excludes_0 else None
+            if ends[0] and options.interval == options.test.interval and not agree(outcome.p, ends[0], options.alpha):
+                ends[0] = None
             tails = () if measure not in options.margins else tails_of(d, width, "margin", "no margin")
             row = {
                 "run": run,
@@ -120,7 +109,7 @@ def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Options) -> 
                 "ties": d.n - d.wins - d.losses,
                 "losses": d.losses,
                 "n_queries": d.n,
-                "n_missing": d.only_first + d.only_second,
+                "n_missing": d.n_missing,
             }
             if d.n:
                 row |= {"mean": d.first, "baseline_mean": d.second, "difference": d.mean}
@@ -130,16 +119,10 @@ def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Options) -> 
             yield with_test(row, outcome, ends, options, (d.largest > 0, lambda: f": {NO_RANGE}"), notes)
 
 
-def _undefined(d: Differences, measure: str, run: str, baseline: str) -> Iterator[str]:
+def _undefined(d: Differences, measure: str, run: str, baseline: str) -> list[str]:
     """The notes on queries that two systems answered, and only one of them has a value for."""
-    for system, lacking, undefined in (
-        (run, d.lacking_first, d.undefined_first),
-        (baseline, d.lacking_second, d.undefined_second),
-    ):
-        if lacking == d.both and (d.lacking_first or d.lacking_second):
-            yield f"{system!r} has no value of {measure!r}"
-        elif undefined:
-            yield f"undefined for {system!r} only: {undefined}, left out"
+    lacking = (d.lacking_first, d.lacking_second)
+    return notes_of_lacking(measure, (run, baseline), lacking, (d.undefined_first, d.undefined_second), d.both)
 
 
 def tails_of(d: Differences, width: float, what: str, instead: str) -> tuple[Tail, Tail] | tuple[()]:
@@ -213,20 +196,12 @@ def gated(
     by: Sequence[str],
     source: Callable[[Aligned], Source] | None,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of `gate` of two plans."""
+    """The rows of `gate` of two plans: one for each slice and measure."""
     if options["interval"] != "auto":
         raise needs_values(f"ir.gate with {option('interval', options['interval'])}", option("interval", "auto"))
     if options["cluster"] is not None:
         raise needs_values("ir.gate with cluster", "the means of clusters, by a group_by of them, as queries")
-    yield from verdicts(
-        sums_of(sides, measures, by=by or None, what="ir.gate", source=source), ranges, allowed, options
-    )
-
-
-def verdicts(
-    sums: Sums, ranges: Mapping[str, Range], allowed: Mapping[str, float], options: Gating
-) -> Iterator[dict[str, Any]]:
-    """A row for each slice and measure of the systems new and old."""
+    sums = sums_of(sides, measures, by=by or None, what="ir.gate", source=source)
     measures = tuple(sums.values)
     as_0 = [options["missing"] == "zero" and not ranges[name].is_cost for name in measures]
     for place, name in enumerate(measures):
@@ -271,22 +246,15 @@ def _verdict(
         spread = math.sqrt(d.variance * (d.n - 1) / d.n + d.mean**2)
         return gate_queries_by_t(spread, (d.below_0 + d.above_0) / d.n, max_drop=drop, alpha=options["alpha"])
 
-    treated = "counted as 0" if zero else "left out"
-    one_sided = {
-        "queries that only old has": (d.only_second, treated),
-        "queries that only new has": (d.only_first, "left out"),
-        "queries undefined for new only": (d.undefined_first, treated),
-        "queries undefined for old only": (d.undefined_second, "left out"),
-    }
     figures = {
         "measure": name,
         "mean": d.first if d.n else None,
         "old_mean": d.second if d.n else None,
         "difference": d.mean if d.n else None,
         "n_queries": d.n,
-        "n_missing": d.only_first + d.only_second,
+        "n_missing": d.n_missing,
     }
-    notes = [f"{kind}: {n}, {treatment}" for kind, (n, treatment) in one_sided.items() if n]
+    notes = one_sided((d.only_second, d.only_first, d.undefined_first, d.undefined_second), as_0=zero)
     return judged(figures, its, drop, options, Ways(bounds, lambda: f": {NO_RANGE}", needed), n_rows, notes, note)
 
 
@@ -310,7 +278,7 @@ def spreads(
             spread = {
                 "std": d.std if d.n > 1 else None,
                 "std_planned": d.std * widened(d.n) if d.n > 1 else None,
-                "n_missing": d.only_first + d.only_second,
+                "n_missing": d.n_missing,
                 "n_pairs": d.n,
             }
             notes = [*_undefined(d, measure, names_of["run"], names_of["baseline"]), *filter(None, [sums.note])]

@@ -371,7 +371,7 @@ def intervals_of(
     alone = ends(options.alpha)
     if of_test:
         alone = [
-            its if its is None or _agree(outcome.p, its, options.alpha) else None
+            its if its is None or agree(outcome.p, its, options.alpha) else None
             for its, outcome in zip(alone, outcomes, strict=True)
         ]
     return alone, ends(options.alpha / options.family)
@@ -384,7 +384,7 @@ def _without_rounding(end: float, d: Floats) -> float:
     return end if abs(end) > ROUNDING * float(abs(d).max()) else 0.0
 
 
-def _agree(p: float | None, ends: Ends, alpha: float) -> bool:
+def agree(p: float | None, ends: Ends, alpha: float) -> bool:
     """True where an interval excludes 0 as p says."""
     return p is None or (p <= alpha) == (ends[0] > 0 or ends[1] < 0)
 

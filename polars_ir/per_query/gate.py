@@ -36,7 +36,7 @@ from polars_ir.per_query.shared.measures import Range, check_range, measures_of,
 from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
 if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Aligned, Booleans
+    from polars_ir.per_query.shared.aligned import Aligned
     from polars_ir.per_query.shared.sums import Source
 
 #: A drop that can be allowed.
@@ -267,19 +267,19 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     )
 
 
-def _one_sided(scores: Scores, defined: Booleans, treated: str) -> list[str]:
-    """The notes on queries that only one of the two has, or has a value for."""
-    answered = scores.answered.all(axis=1)
+def one_sided(counts: Sequence[int], *, as_0: bool) -> list[str]:
+    """The notes on queries that only old has, only new has, and are undefined for new only and for old only."""
+    treated = "counted as 0" if as_0 else "left out"
     kinds = {
-        "queries that only old has": (scores.answered[:, 1] & ~scores.answered[:, 0], treated),
-        "queries that only new has": (scores.answered[:, 0] & ~scores.answered[:, 1], "left out"),
-        "queries undefined for new only": (answered & defined[:, 1] & ~defined[:, 0], treated),
-        "queries undefined for old only": (answered & defined[:, 0] & ~defined[:, 1], "left out"),
+        "queries that only old has": treated,
+        "queries that only new has": "left out",
+        "queries undefined for new only": treated,
+        "queries undefined for old only": "left out",
     }
     notes = []
-    for kind, (queries, treatment) in kinds.items():
-        if queries.any():
-            notes.append(f"{kind}: {queries.sum()}, {treatment}")
+    for (kind, treatment), n in zip(kinds.items(), counts, strict=True):
+        if n:
+            notes.append(f"{kind}: {n}, {treatment}")
     return notes
 
 
@@ -299,7 +299,9 @@ def _judged(
     as_0 = options["missing"] == "zero" and not value_range.is_cost
     if as_0:
         values[defined[:, 1] & ~defined[:, 0], 0] = 0
-    notes = _one_sided(scores, defined, "counted as 0" if as_0 else "left out")
+    answered, only = scores.answered.all(axis=1), scores.answered & ~scores.answered[:, ::-1]
+    undefined = (~defined & defined[:, ::-1])[answered]
+    notes = one_sided([*only.sum(axis=0)[::-1], *undefined.sum(axis=0)], as_0=as_0)
     if scores.clusters is not None:
         values = scores.by_cluster(values)
     differences = significance.differences([values], [(0, 1)])[:, 0]

@@ -184,7 +184,7 @@ def power(
         of_pairs = spreads(*given)
     rows = []
     for names, differences, notes in of_pairs:
-        n_pairs = names.pop("n_pairs")
+        n_pairs = names["n_pairs"]
         number = n_pairs if difference is None and n_queries is None else n_queries
         pilot = differences if method == "pilot" else None
         plan = _plan(names["std_planned"], pilot, difference, number, alpha, target, seed, n_pairs=n_pairs)
@@ -302,7 +302,7 @@ def _gates(
 
     value_ranges: dict[str, Range] = {}
     for names, differences, notes in _pairs(per_query, baseline, measures, missing, cluster):
-        measure, _ = names["measure"], names.pop("n_pairs")
+        measure = names["measure"]
         value_range = value_ranges.setdefault(measure, ranges_of([measure], ranges)[measure])
         row = {**names, "max_drop": max_drop, "n_queries": n_queries}
         options: dict[str, Any] = {"max_drop": max_drop, "lowest": -value_range.width, "alpha": alpha}

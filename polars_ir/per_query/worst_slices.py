@@ -167,14 +167,13 @@ def ranked_slices(
             for part, of_part in replace(scores, slices=tuple(keys)).each_slice()
             for system, frame in _each_difference(of_part, queries.slices, pairs)
         ]
+    samples = [sample._replace(frame=sample.frame.with_columns(texts)) for sample in samples]
     slices = [
         {**sample.part, "run": sample.system, "baseline": baseline, "measure": measure, "scores": sample.scores, **each}
         for measure in names
         for sample in samples
         for attribute in attributes
-        for each in _slices(
-            sample.frame.with_columns(texts), measure, attribute, None if baseline else range_of(measure)
-        )
+        for each in _slices(sample.frame, measure, attribute, None if baseline else range_of(measure))
     ]
     return _ranked(slices, queries, keys, options)
 

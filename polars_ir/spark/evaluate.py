@@ -19,6 +19,7 @@ from polars_ir.frames.roles import find, required
 from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.names import Measured, Measures, resolve
 from polars_ir.language.options import check, count, each_once, takes
+from polars_ir.runs.evaluate import columns_read
 from polars_ir.runs.evaluate import evaluate as evaluate_locally
 from polars_ir.runs.options import Evaluating
 from polars_ir.spark.tables import (
@@ -111,8 +112,7 @@ def evaluate(
     pair = Pair(run, qrels, _names(run, qrels, each_once(options["by"])))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
     sent = tuple(map(_serialized, measured))
-    read = {name for measure in measured for name in measure.expression.meta.root_names()}
-    rows = rows_of(pair, read, bounds=options["bounds"], broadcast=broadcast)
+    rows = rows_of(pair, columns_read(measured), bounds=options["bounds"], broadcast=broadcast)
     rows = rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
     return in_tasks(rows, Evaluation(sent, options, pair.names, schema))
 

@@ -415,13 +415,11 @@ class Scores:
             return self.left_out(measure)
         answered = self.answered[:, pair].all(axis=1)
         lacking = np.isnan(self.values[measure][:, pair])[answered]
-        notes = []
-        for place, system in enumerate(pair if lacking.any() else ()):
-            if lacking[:, place].all():
-                notes.append(f"{self.systems[system]!r} has no value of {measure!r}")
-            elif n := int((lacking[:, place] & ~lacking[:, 1 - place]).sum()):
-                notes.append(f"undefined for {self.systems[system]!r} only: {n}, left out")
-        return notes
+        if not lacking.any():
+            return []
+        of_one = (lacking & ~lacking[:, ::-1]).sum(axis=0).tolist()
+        systems = [self.systems[system] for system in pair]
+        return notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
 
     def pairs(self, baseline: object, what: str) -> list[tuple[int, int]]:
         """The columns of (system, baseline) to compare: every other one with the baseline, or each with each.
@@ -441,6 +439,19 @@ class Scores:
             f"{what} needs two queries or more that both systems of a pair answered; "
             f"{self.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
         )
+
+
+def notes_of_lacking(
+    measure: str, systems: Sequence[str], lacking: Sequence[int], of_one: Sequence[int], n: int
+) -> list[str]:
+    """The notes on a pair of systems, of whose n queries so many lack a value, and so many for one of both alone."""
+    notes = []
+    for system, its, alone in zip(systems, lacking, of_one, strict=True):
+        if its == n and any(lacking):
+            notes.append(f"{system!r} has no value of {measure!r}")
+        elif alone:
+            notes.append(f"undefined for {system!r} only: {alone}, left out")
+    return notes
 
 
 def _complete(values: Floats) -> Booleans:

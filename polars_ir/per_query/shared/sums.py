@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -79,6 +79,11 @@ class Differences(NamedTuple):
     def largest(self) -> float:
         """The largest difference, whichever system is better."""
         return max(abs(self.lowest), abs(self.highest)) if self.n else 0.0
+
+    @property
+    def n_missing(self) -> int:
+        """The number of queries that only one of both answered."""
+        return self.only_first + self.only_second
 
     @property
     def std(self) -> float:
@@ -190,7 +195,7 @@ class Layout:
         return self.differences(wide, units).group_by(self.keys).agg(*figures, *faults)
 
     def faults(self) -> dict[str, pl.Expr]:
-        """What is true of the row of a query that can not be paired."""
+        """The conditions on the row of a query that can not be paired."""
         repeats = (pl.col(f"{ROWS} {place}") > 1 for place in range(len(self.systems)))
         moves = (pl.col(name) != pl.col(f"{LAST} {name}") for name in (() if self.apart else self.slices))
         return {"repeated": pl.any_horizontal(*repeats), "moved": pl.any_horizontal(pl.lit(False), *moves)}
@@ -238,7 +243,7 @@ def _difference(number: int, pair: int) -> str:
 
 
 class RowPerQuery(Protocol):
-    """What makes a row of each query."""
+    """A layout of the row of a query."""
 
     def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """A row per query, with its id."""
@@ -265,7 +270,7 @@ class Sums:
     queries: pl.LazyFrame
     extremes: pl.DataFrame
     source: Source
-    parts: Sequence[tuple[dict[str, Any], Sums]] = field(default=())
+    parts: Sequence[tuple[dict[str, Any], Sums]] = ()
     note: str | None = None
 
     @property
@@ -494,9 +499,8 @@ def _around_medians(source: Source, layout: Layout, units: pl.DataFrame, moments
             )
         )
         left = middle.filter(~is_one).select(
-            *on, "n", "before", pl.col("lowest").alias("from"), pl.col("highest").alias("to")
+            *on, "n", pl.col("lowest").alias("from"), pl.col("highest").alias("to"), "before"
         )
-        left = left.select(*on, "n", "from", "to", "before")
     return pl.concat(found)
 
 
