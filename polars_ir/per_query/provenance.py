@@ -128,7 +128,7 @@ def _texts(table: Table) -> list[str]:
 
 
 def _of_file(path: Path) -> dict[str, Any]:
-    """What the metadata of a Parquet file say, or else the column of a Parquet or an Arrow file."""
+    """The entries of the metadata of a Parquet file, or else of the column of a Parquet or an Arrow file."""
     from polars_ir.files.formats.columnar import IPC  # no other function of a frame needs formats of files
 
     of_arrow = path.suffix.lower() in IPC.extensions

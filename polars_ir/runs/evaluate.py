@@ -180,7 +180,7 @@ def _with_provenance(
 
 
 def made_with(measured: Sequence[Measured], options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the figures of measures depend on beside run and judgments: options, and what each column is."""
+    """The options that figures of measures depend on beside run and judgments, and the measure of each column."""
     made = {name: options[name] for name in ("missing", "undefined", "judged_only", "ties", "judges")}
     measures = {m.name: spec_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
     return {**made, "measures": measures}

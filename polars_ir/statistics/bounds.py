@@ -34,7 +34,7 @@ STAKES = np.geomspace(1e-4, 0.99, 60)
 
 
 class Tail(NamedTuple):
-    """What the lower tail of n values tells a bound: mean, standard deviation, skewness, and how many are below.
+    """The figures of the lower tail of n values that make a bound: mean, standard deviation, skewness, number below.
 
     The `skewness` is by sqrt(n), corrected for bias; those `below` are so of both mean and median. It is of values, or
     of sums where nobody has these (`per_query.shared.sums`).

@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 @contextmanager
 def written(file: File) -> Iterator[IO[bytes] | str]:
-    """What Polars writes a file to: a file that takes its place at the end, or the URL."""
+    """The target that Polars writes to: a file that takes the place of another at the end, or the URL."""
     if isinstance(file, Path):
         with replaced(file) as part:
             yield part

@@ -29,7 +29,7 @@ WIDEST, HALVINGS = 37.0, 50
 
 
 class Moments(NamedTuple):
-    """What a sample is known by: how many values, their mean, the squares of their distances from it, and the ends."""
+    """The number of values of a sample, their mean, the squares of their distances from it, and the ends."""
 
     n: int
     mean: float
