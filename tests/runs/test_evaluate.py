@@ -6,6 +6,7 @@ from statistics import NormalDist, fmean, stdev
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 
@@ -244,7 +245,7 @@ def test_a_single_query_has_no_spread_and_no_interval():
 
 
 def test_a_summary_of_a_lazy_frame_is_lazy():
-    assert ir.summarize(PER_QUERY.lazy()).collect().equals(ir.summarize(PER_QUERY))
+    assert_frame_equal(ir.summarize(PER_QUERY.lazy()).collect(), ir.summarize(PER_QUERY), rel_tol=1e-12, abs_tol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.5, 5, "5%", None])
