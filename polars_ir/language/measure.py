@@ -375,7 +375,7 @@ def measure(
                     raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
             made: pl.Expr | Outputs = function(*bound.args, **bound.kwargs)
             call, column = Call(name, bound.arguments, monotone), spec.column(bound.arguments)
-            return _in_columns(made, call, column)
+            return _in_columns(made, call, column, average)
 
         existing = CATALOG.get(name)
         if function.__name__ in RESERVED or (existing and existing.ours and not is_ours(function)):
@@ -529,12 +529,14 @@ def together(measures: Iterable[pl.Expr]) -> pl.Expr:
     return expression
 
 
-def _in_columns(outputs: pl.Expr | Outputs, call: Call, column: str) -> pl.Expr:
+def _in_columns(outputs: pl.Expr | Outputs, call: Call, column: str, average: Average) -> pl.Expr:
     """The value of a measure in its column, and each of its parts, if there are any, in one of its own."""
     value = marked(outputs if isinstance(outputs, pl.Expr) else outputs.value, call).alias(column)
     value.__class__ = MeasureExpression
     if isinstance(outputs, pl.Expr):
         return value
+    if outputs.se is not None and average != "arithmetic":
+        raise MeasureError(f"{call.measure}: a standard error goes with average='arithmetic'; got {average!r}.")
     parts = [(part, output) for part, output in zip(PARTS, outputs[1:], strict=True) if output is not None]
     return together([value, *(output.alias(of_part(column, part)) for part, output in parts)])
 

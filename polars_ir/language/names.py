@@ -502,13 +502,15 @@ def is_cost(column: str) -> bool:
     return named is not None and named.is_cost
 
 
-def average_of(column: str) -> Average:
-    """The mean of the values of queries, as far as the name of a column tells.
+def average_of(column: str) -> Average | Literal["error"]:
+    """The mean of the values of queries, as far as the name of a column tells; of standard errors, that of the mean.
 
-    >>> average_of("GMAP(rel=2) high"), average_of("mine")
-    ('geometric', 'arithmetic')
+    >>> average_of("GMAP(rel=2) high"), average_of("mine"), average_of("mine se")
+    ('geometric', 'arithmetic', 'error')
     """
     named = column_of(column)
+    if column.endswith(" se") or (named and column.casefold().endswith("_se")):
+        return "error"
     return named.spec.average if named else "arithmetic"
 
 

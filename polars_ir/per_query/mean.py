@@ -37,7 +37,8 @@ def mean(
     Null values, of queries for which a measure is undefined, are left out of its mean. Counts are averaged like
     everything else; trec_eval prints their sums. Measures of the catalogue that are averaged otherwise have their own
     mean: `GMAP` and `GMbpref` the geometric one, exp(mean(log(max(value, 1e-5)))), and `NumQ` the sum, the number of
-    queries; of weights, their sum.
+    queries; of weights, their sum. Of standard errors of values (a column `m se`), the result is that of the mean of
+    independent values, sqrt(sum((w * se)^2)) / sum(w).
 
     Parameters
     ----------

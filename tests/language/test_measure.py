@@ -125,5 +125,8 @@ def test_a_measure_gives_a_standard_error_beside_its_value():
         assert found.select("Weighted@1", "Weighted@3", "Weighted@3 se").row(0) == (2.0, 6.0, 2**0.5)
         assert "Weighted@3 se low" not in found.columns
         assert column_of("Weighted@3 se").spec.name == "Weighted"
+        ir.measure("Weighted", source="a test", average="geometric")(inspect.unwrap(weighted))
+        with pytest.raises(ir.IRError, match="a standard error goes with average='arithmetic'; got 'geometric'"):
+            ir.parse("Weighted@3")
     finally:
         del ir.CATALOG["Weighted"]

@@ -178,6 +178,17 @@ def test_weights_are_one_column():
         ir.mean(PER_QUERY, weights=["asked", "RR"])
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_the_standard_error_of_a_mean_is_that_of_independent_values(lazy):
+    frame = pl.DataFrame({"query_id": ["a", "b", "c"], "w": [1, 3, 2], "m": [0.5, 0.25, 1.0], "m se": [0.3, 0.4, None]})
+    frame = frame.lazy() if lazy else frame
+    means = [ir.mean(frame.select(pl.exclude("w"))), ir.mean(frame, weights="w")]
+    assert [found.lazy().collect()["m se"].item() for found in means] == pytest.approx([0.25, math.hypot(0.3, 1.2) / 4])
+    summary = ir.summarize(frame.select(pl.exclude("w"))).lazy().collect().row(1, named=True)
+    assert summary["mean"] == pytest.approx(0.25)
+    assert (summary["low"], summary["note"]) == (None, "a standard error has no interval")
+
+
 # Lazy frames, and other kinds.
 
 

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -39,6 +39,9 @@ EXACT = 100
 #: than so many, whose weights are alike by chance.
 LEAST_EFFECTIVE, LEAST_OF_FEW, FEW_WEIGHTS = 0.8, 0.9, 20
 
+#: The kinds of average that have no interval, with the note that says so.
+WITHOUT_INTERVAL = {"sum": "a sum has no interval", "error": "a standard error has no interval"}
+
 #: The column of the part of each query in a variance.
 SHARE = "polars_ir: share of variance"
 
@@ -52,7 +55,7 @@ class Averaging(NamedTuple):
     """The kind of average of the values in a column, and the range of what is averaged, as far as it is known."""
 
     column: str
-    kind: Average
+    kind: Average | Literal["error"]
     between: tuple[float, float]
     in_order: bool = True
 
@@ -71,10 +74,15 @@ class Averaging(NamedTuple):
 
 
 def mean_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
-    """The mean of a measure over all queries, or its sum."""
+    """The mean of a measure over all queries, or its sum; of standard errors, that of the mean of their values."""
     value = averaged(averaging, weight)
+    weighted = value if weight is None else value * pl.col(weight)
     if averaging.kind == "sum":
-        return averaging.total(value if weight is None else value * pl.col(weight))
+        return averaging.total(weighted)
+    if averaging.kind == "error":
+        # Queries are judged independently, so that the variances of their values are added up.
+        number = value.count() if weight is None else averaging.total(_weights(value, weight))
+        return ratio(averaging.total(weighted**2).sqrt(), number)
     mean = _mean(averaging, value, weight)
     return mean.exp() if averaging.kind == "geometric" else mean
 
@@ -213,17 +221,17 @@ def wilson(
 
 def ends(averaging: Averaging, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
     """The ends of an interval of what is averaged, as those of what stands for the measure."""
-    if averaging.kind == "sum":
+    if averaging.kind in WITHOUT_INTERVAL:
         return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
     return {"low": low.exp(), "high": high.exp()} if averaging.kind == "geometric" else {"low": low, "high": high}
 
 
 def note_of(averaging: Averaging, weight: str | None = None) -> pl.Expr:
     """The reason for a missing interval; null where there is one."""
-    count, none = averaged(averaging, weight).count(), pl.lit(None, pl.String)
-    of_sum = pl.lit("a sum has no interval") if averaging.kind == "sum" else none
+    count = averaged(averaging, weight).count()
+    of_kind = pl.lit(WITHOUT_INTERVAL.get(averaging.kind), pl.String)
     few = pl.when(count == 0).then(pl.lit("no query")).when(count == 1).then(pl.lit("one query"))
-    return few.otherwise(of_sum)
+    return few.otherwise(of_kind)
 
 
 def averaged(averaging: Averaging, weight: str | None = None) -> pl.Expr:
