@@ -48,7 +48,7 @@ class Pair:
         if self.qrels:
             of_qrels, shared = set(self.qrels.columns), self.qrels.keys
             splits = list(itertools.filterfalse(PARTS_OF_DOCUMENTS.__contains__, self.qrels.per))
-        known = of_qrels.union(("run", "query_id", "doc_id"), self.run.by)
+        known = of_qrels.union(("run", "doc_id"), self.run.keys)
         extra = list(itertools.filterfalse(known.__contains__, self.run.columns))
         systems = list(itertools.filterfalse(shared.__contains__, self.run.keys))
         rows = self.run.rows + (self.qrels.rows if self.qrels else 0) + self.preferences

@@ -28,6 +28,8 @@ OF_PLANS = ("hit", "before")
 KEYS_OF_RUN = ("query_id", "doc_id")
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
 
+#: The roles that a per-query frame may have beside its query: the other keys of rankings.
+OTHERS_OF_PER_QUERY = tuple(filter("query_id".__ne__, SPLITTING))
 
 #: From so many rows on, texts are put in order by numbers.
 MANY = 10_000
@@ -258,7 +260,7 @@ def per_query_table(per_query: object, about: str = "per_query") -> Table:
     roles = set(map(ROLE_OF.get, map(fold, schema)))
     if "doc_id" in roles or {"score", "relevance"} <= roles or "ideal_rank" in schema:
         raise advice.of_documents(about, schema.names())
-    return _table(about, frame, _names(about, schema, ("query_id",), ("run",)), check=False)
+    return _table(about, frame, _names(about, schema, ("query_id",), OTHERS_OF_PER_QUERY), check=False)
 
 
 def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:

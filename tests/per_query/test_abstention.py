@@ -159,27 +159,6 @@ def test_the_query_column_can_be_called_otherwise_on_each_side():
     assert nauc(frame({"RR": [1.0, 0.0]}).rename({"query_id": "topic"}), sure) == 1.0
 
 
-@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-def test_a_lazy_frame_stays_lazy(engine):
-    source = random.Random(3)
-    per_query = frame({"RR": [source.random() for _ in range(200)], "c": [source.randint(0, 5) for _ in range(200)]})
-    lazy = ir.abstention(per_query.sample(fraction=1, shuffle=True, seed=1).lazy(), "c")
-    assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect(engine=engine).equals(ir.abstention(per_query, "c"))
-    assert lazy.collect_schema() == {"measure": pl.String, "confidence": pl.String, "nAUC": pl.Float64}
-    run = pl.LazyFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d2"], "score": [0.5, 0.25]})
-    assert ir.confidence(run).collect(engine=engine).equals(ir.confidence(run.collect()))
-
-
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    per_query = frame({"RR": [1.0, 0.0], "c": [2, 1]}).to_pandas()
-    found = ir.abstention(per_query, "c")
-    assert isinstance(found, pandas.DataFrame)
-    assert found.to_dict("records") == [{"measure": "RR", "confidence": "c", "nAUC": 1.0}]
-    assert isinstance(ir.confidence(pandas.DataFrame({"qid": ["q"], "docno": ["d"], "score": [1.0]})), pandas.DataFrame)
-
-
 def test_nothing_evaluated_has_no_area():
     assert ir.abstention(frame({"RR": [1.0], "c": [1]}).clear(), "c").rows() == []
 

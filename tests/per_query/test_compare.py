@@ -246,11 +246,6 @@ def test_frames_without_a_common_measure_are_told():
     ]
 
 
-@pytest.mark.whole("a second")
-def test_a_dict_of_partitions_is_several_systems(pydocs):
-    assert_frame_equal(compare(pydocs.partition_by("run", as_dict=True)), compare(pydocs))
-
-
 def test_no_systems_at_all_are_told():
     with pytest.raises(ir.IRError, match=r"a dict of such by system; got \{\}"):
         compare({})
@@ -396,20 +391,6 @@ def test_the_same_call_gives_the_same_figures_and_another_seed_others(pydocs):
         found = [compare(pydocs, measures="P@5", test=test, resamples=200, seed=seed) for seed in (1, 1, 2)]
         assert found[0].equals(found[1])
         assert not found[0].equals(found[2])
-
-
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    some = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
-    found = compare(some.to_pandas())
-    assert isinstance(found, pandas.DataFrame)
-    assert found["p"].tolist() == compare(some)["p"].to_list()
-
-
-def test_a_dict_of_frames_is_several_systems():
-    some = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
-    by_system = {name: some.filter(run=name).drop("run") for name in ("b", "a")}
-    assert_frame_equal(compare(by_system, baseline="a"), compare(some, baseline="a"))
 
 
 GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])

@@ -77,22 +77,6 @@ def test_unanswered_by_several_measures_in_the_order_asked():
     assert found == [("q1", "mine", 3), ("q2", "mine", 3), ("q3", "mine", 2), ("q2", "hit", 3), ("q3", "hit", 2)]
 
 
-@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-@pytest.mark.parametrize("make", [lambda frame: hardest(frame, "RR"), unanswered])
-def test_a_lazy_frame_stays_lazy(engine, make):
-    plan = make(PER_QUERY.reverse().lazy())
-    assert isinstance(plan, pl.LazyFrame)
-    assert plan.collect(engine=engine).equals(make(PER_QUERY))
-
-
-def test_dicts_of_frames_and_pandas_are_taken():
-    pandas = pytest.importorskip("pandas")
-    by_system = {run: PER_QUERY.filter(run=run).drop("run") for run in "abc"}
-    assert hardest(by_system, "RR").equals(hardest(PER_QUERY, "RR"))
-    assert isinstance(unanswered(PER_QUERY.to_pandas()), pandas.DataFrame)
-    assert hardest(PER_QUERY.to_pandas(), "RR")["qid"].tolist() == ["q2", "q3", "q1"]
-
-
 @pytest.mark.parametrize("n", [0, -1, 2.0, "5", True])
 def test_n_must_be_a_number_of_queries(n):
     with pytest.raises(ir.IRError, match=r"n must be a number of queries, 1 or more, or None for all; got "):

@@ -77,11 +77,6 @@ def test_systems_that_do_not_differ_are_counted_and_noted():
     assert row["note"] == "not tested, and not told apart: 1 pairs, as compare notes"
 
 
-def test_pandas_comes_back_as_pandas(many):
-    pandas = pytest.importorskip("pandas")
-    assert isinstance(discriminative_power(many.to_pandas(), "AP", test="t"), pandas.DataFrame)
-
-
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [

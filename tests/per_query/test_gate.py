@@ -254,11 +254,6 @@ def test_systems_may_be_called_alike(systems):
     assert gate(systems["bm25"], systems["bm25"], "RR", max_drop=0.1)["passed"].item()
 
 
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    assert isinstance(gate(NEW.to_pandas(), OLD, "AP"), pandas.DataFrame)
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -136,11 +136,6 @@ def test_columns_and_types_are_always_the_same():
     assert len({tuple(frame.schema.items()) for frame in planned}) == 1
 
 
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    assert isinstance(power({name: frame.to_pandas() for name, frame in BOTH.items()}), pandas.DataFrame)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -241,16 +241,6 @@ def test_the_columns_are_always_the_same(method):
     assert found["p"].item() == (1.0 if method in ("kendall", "pearson") else None)
 
 
-def test_dicts_of_frames_and_pandas_are_taken():
-    pandas = pytest.importorskip("pandas")
-    frame = per_query(AP=[0.1, 0.2], RR=[0.0, 0.3])
-    by_system = {run: frame.filter(pl.col("run") == run).drop("run") for run in ("s0", "s1")}
-    assert rank_correlation(by_system).equals(rank_correlation(frame))
-    found = rank_correlation(frame.to_pandas())
-    assert isinstance(found, pandas.DataFrame)
-    assert found["coefficient"].tolist() == [1.0]
-
-
 FRAME = per_query(AP=[0.1, 0.2], RR=[0.0, 0.3])
 
 

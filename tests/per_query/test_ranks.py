@@ -112,11 +112,6 @@ def test_the_same_call_gives_the_same_figures_and_another_confidence_other_range
     assert widths[0] < widths[1]
 
 
-def test_pandas_comes_back_as_pandas(per_query):
-    pandas = pytest.importorskip("pandas")
-    assert isinstance(ranks(per_query.to_pandas(), "AP"), pandas.DataFrame)
-
-
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [

@@ -202,13 +202,6 @@ def test_where_georisk_is_not_defined_a_note_says_why(measure, factor, note):
     assert found.schema == geo_risk(BOTH).schema
 
 
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    both = {name: frame.to_pandas() for name, frame in BOTH.items()}
-    assert isinstance(risk(both, "old"), pandas.DataFrame)
-    assert isinstance(geo_risk(both), pandas.DataFrame)
-
-
 @pytest.mark.parametrize("alpha", [-1, float("nan"), "1"])
 def test_a_wrong_alpha_is_told(alpha):
     for call in (lambda: risk(BOTH, "old", alpha=alpha), lambda: geo_risk(BOTH, alpha=alpha)):

@@ -92,20 +92,6 @@ def test_systems_are_apart():
     ]
 
 
-@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-def test_a_lazy_frame_stays_lazy(engine):
-    plan = ir.robustness(PER_QUERY.reverse().lazy(), "base")
-    assert isinstance(plan, pl.LazyFrame)
-    assert plan.collect(engine=engine).equals(ir.robustness(PER_QUERY, "base"))
-
-
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    found = ir.robustness(PER_QUERY.drop("base").to_pandas(), PER_QUERY.select("query_id", "base").to_pandas())
-    assert isinstance(found, pandas.DataFrame)
-    assert found["worst"].tolist() == [0.5, 0.25, 0.2, 0.4]
-
-
 BY = PER_QUERY.select("query_id", "base")
 
 

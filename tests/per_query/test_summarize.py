@@ -207,13 +207,6 @@ def test_intervals_that_need_the_values_do_not_come_of_a_lazy_frame(interval):
         ir.summarize(PER_QUERY.lazy(), interval=interval)
 
 
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    found = ir.mean(PER_QUERY.to_pandas(), by="language", weights="asked")
-    assert isinstance(found, pandas.DataFrame)
-    assert found["RR"].tolist() == ir.mean(PER_QUERY, by="language", weights="asked")["RR"].to_list()
-
-
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
 @pytest.mark.parametrize("function", [ir.mean, ir.summarize])
 def test_a_value_that_is_no_number_is_an_error(function, wrong):

@@ -205,14 +205,6 @@ def test_the_order_of_the_rows_changes_nothing():
     assert worst_slices(shuffled, QUERIES.reverse()).equals(worst_slices(PER_QUERY, QUERIES))
 
 
-@pytest.mark.whole("a second; test_kinds_given_back asks as much")
-def test_pandas_comes_back_as_pandas():
-    pandas = pytest.importorskip("pandas")
-    found = worst_slices(PER_QUERY.to_pandas(), QUERIES.to_pandas())
-    assert isinstance(found, pandas.DataFrame)
-    assert found["p"].tolist() == worst_slices(PER_QUERY, QUERIES)["p"].to_list()
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -6,7 +6,6 @@ from statistics import NormalDist, fmean, stdev
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 
@@ -242,10 +241,6 @@ def test_a_summary_has_a_row_per_system_and_measure():
 def test_a_single_query_has_no_spread_and_no_interval():
     found = ir.summarize(PER_QUERY[:1].select("query_id", "AP"))
     assert found.row(0) == ("AP", 0.1, None, None, None, 1, 1.0, "one query")
-
-
-def test_a_summary_of_a_lazy_frame_is_lazy():
-    assert_frame_equal(ir.summarize(PER_QUERY.lazy()).collect(), ir.summarize(PER_QUERY), rel_tol=1e-12, abs_tol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.5, 5, "5%", None])

@@ -102,12 +102,6 @@ def test_tau_is_that_of_the_orders_with_and_without():
     assert row(found, "a")["tau"] == pytest.approx(stats.kendalltau(before, before).statistic)
 
 
-def test_the_kind_of_the_runs_comes_back():
-    pandas = pytest.importorskip("pandas")
-    assert isinstance(reusability(PYDOCS.runs.lazy(), PYDOCS.qrels, "AP"), pl.LazyFrame)
-    assert isinstance(reusability(PYDOCS.runs.to_pandas(), PYDOCS.qrels, "AP"), pandas.DataFrame)
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [

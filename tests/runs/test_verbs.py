@@ -50,20 +50,6 @@ def test_top_keeps_integers_that_no_float_holds():
     assert run.ir.top_k(1).rows() == [("q", "b", 2**53 + 1)]
 
 
-def test_verbs_come_back_in_the_kind_of_the_run():
-    pandas = pytest.importorskip("pandas")
-    frame = SCORED.to_pandas()
-    for verb in (
-        lambda f: f.ir.top_k(1),
-        lambda f: f.ir.normalize(),
-        lambda f: f.ir.deduplicate(),
-        lambda f: f.ir.pool(depth=2),
-    ):
-        assert isinstance(verb(frame), pandas.DataFrame)
-        assert isinstance(verb(SCORED.lazy()), pl.LazyFrame)
-        assert pl.from_pandas(verb(frame)).rows() == verb(SCORED.lazy()).collect().rows() or "score" in verb(SCORED)
-
-
 def test_of_duplicates_the_best_stays_whatever_the_order():
     run = pl.concat([SCORED, SCORED.with_columns(pl.col("sim") - 1)])
     for order in range(3):
