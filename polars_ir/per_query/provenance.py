@@ -46,7 +46,7 @@ def provenance(per_query: Any) -> dict[str, Any]:
     >>> per_query = ir.evaluate({"q": ["d1", "d2"]}, {"q": ["d2"]}, "P@1,2", missing="skip", provenance=True)
     >>> made = ir.provenance(per_query)
     >>> made["missing"], made["measures"], made["judgments"]
-    ('skip', {'P@1': 'P@1', 'P@2': 'P@2'}, '0d9c3c23f796dd5f')
+    ('skip', {'P@1': 'P@1', 'P@2': 'P@2'}, 'db57aae99c4a3add')
     """
     if isinstance(per_query, (str, os.PathLike)):
         return _of_file(Path(per_query))
