@@ -21,6 +21,7 @@ from polars_ir.errors import (
     the,
 )
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
+from polars_ir.language.names import column_of
 
 #: The most distinct text grades for which the error suggests a mapping.
 MOST_WORDS = 12
@@ -152,7 +153,9 @@ def misfit(
 ) -> DtypeError:
     """The error for a column whose dtype does not fit its role, and the code that makes one that does."""
     if role not in ("score", "relevance"):
-        wanted = "strings or integers" if role in ROLES else "strings, integers, dates, times or Booleans"
+        wanted = "strings, integers, dates, times or Booleans"
+        if role in ROLES:
+            wanted = "strings, integers, dates or times" if role == "run" else "strings or integers"
         return DtypeError.of_column(table, name, wanted, dtype, _as_id(table, name, dtype))
     fix = Fix("Cast it", casting(table, name, pl.Float64, categorical=dtype != pl.String and isinstance(dtype, TEXT)))
     if dtype.is_nested():
@@ -176,18 +179,21 @@ def check_keys(
             raise ColumnError(says, about=table, near=near)
         role = next((role for role, column in names.items() if column == name), None)
         if role in ("run", "query_id"):
-            raise ColumnError(f"tell rankings apart anyway; leave {name!r} out.", about=option("by"))
-        if role or name in taken or name.startswith("hit_"):
-            says = f"names a column {name!r} of {the(table)}, which has another meaning here."
+            raise ColumnError(f"names {name!r}, which tells rankings apart anyway; leave it out.", about=option("by"))
+        if role or name in taken or name.startswith("hit_") or column_of(name):
+            meaning = "the name of a measure" if column_of(name) else "another meaning here"
+            says = f"names a column {name!r} of {the(table)}, which has {meaning}."
             raise ColumnError(says, about=option("by"), fix=Fix("Rename it", renaming(table, {name: f"{name}_key"})))
 
 
 def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
     """The error for a key of rankings that run and judgments have in columns of two types."""
-    side, dtype, wanted = ("run", run, qrels) if isinstance(run, TEXT) else ("qrels", qrels, run)
-    makes = "str.to_date()" if wanted == pl.Date else f"cast(pl.{wanted!r})"
-    if isinstance(dtype, TEXT) and isinstance(wanted, pl.Datetime):
-        makes = "str.to_datetime()"
+    # A time has a day, and a day no time.
+    of_run = isinstance(run, TEXT) or (isinstance(run, pl.Datetime) and qrels == pl.Date)
+    side, dtype, wanted = ("run", run, qrels) if of_run else ("qrels", qrels, run)
+    makes = f"cast(pl.{wanted!r})"
+    if isinstance(dtype, TEXT) and isinstance(wanted, (pl.Date, pl.Datetime)):
+        makes = "str.to_date()" if wanted == pl.Date else "str.to_datetime()"
     return DtypeError(
         f"a key must have one type on both sides; column {name!r} is {run} in the run and {qrels} in the qrels.",
         fix=Fix(

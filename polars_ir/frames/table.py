@@ -14,7 +14,19 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Inpu
 from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
 from polars_ir.frames.long_form import is_long, wide
-from polars_ir.frames.roles import ROLE_OF, ROLES, SPLITTING, TEXT, WIDE, columns_of, find, find_per, fold
+from polars_ir.frames.roles import (
+    PROVENANCE,
+    QUERY_HASH,
+    ROLE_OF,
+    ROLES,
+    SPLITTING,
+    TEXT,
+    WIDE,
+    columns_of,
+    find,
+    find_per,
+    fold,
+)
 from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, wrong_run_row
 from polars_ir.language.names import canonical_name
 
@@ -334,7 +346,7 @@ def _table(
     dtypes: dict[str, pl.DataType] = {}
     schema = frame.collect_schema()
     if by:
-        advice.check_keys(about, by, names, schema, (*ROLES, *MADE, *OF_PLANS))
+        advice.check_keys(about, by, names, schema, (*ROLES, *MADE, *OF_PLANS, PROVENANCE, QUERY_HASH))
         names = {**names, **dict(zip(by, by, strict=True))}
     taken = {*names, *names.values(), *without}
     for role, name in names.items():

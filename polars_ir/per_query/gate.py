@@ -28,10 +28,11 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import PROVENANCE
+from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.options import check, each_once, not_negative, takes
-from polars_ir.per_query.shared.aligned import Scores, scores_of, systems_of
-from polars_ir.per_query.shared.keys import keys_found, parts_of
+from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
+from polars_ir.per_query.shared.keys import check_one_type, keys_found, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
 from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
@@ -145,6 +146,8 @@ def judged_change(
 ) -> pl.DataFrame:
     """The result of `gate`; a `source` has the sums of frames whose rows plans stand for."""
     cluster, by = options["cluster"], each_once(options["by"])
+    if by:
+        check_names(by, SCHEMA)
     is_plan = isinstance(new, pl.LazyFrame)
     after, measures = _of_one_system("new", new, measures, cluster, by, is_plan=is_plan)
     before, of_old = _of_one_system("old", old, measures, cluster, by, is_plan=is_plan)
@@ -155,6 +158,11 @@ def judged_change(
         if not is_plan and may_repeat(table.select("query_id")):
             keys |= dict.fromkeys(keys_found(table, without=measures))
     others = ["topic", "topic_id", PROVENANCE, *by, cluster if isinstance(cluster, str) else None]
+    if is_plan:  # of which an error names the columns that may tell its rows apart
+        perhaps = keys_perhaps(after.dtypes, [*after.keys, *measures])
+        others += [name for name in perhaps if before.dtypes.get(name) == after.dtypes[name]]
+    if keys:
+        check_one_type({"new": after, "old": before}, keys)
     sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
     options["alpha"] = _level(options)
     rows: list[dict[str, Any]] = []

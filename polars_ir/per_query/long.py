@@ -14,6 +14,8 @@ from polars_ir.language.measure import PARTS
 from polars_ir.language.names import part_of
 from polars_ir.language.options import check, or_none, takes
 from polars_ir.language.options import column as name_of
+from polars_ir.per_query.shared.aligned import check_names
+from polars_ir.per_query.shared.keys import keys_found
 from polars_ir.per_query.shared.measures import Measures, measures_of
 
 #: The parts that every row has a column for, so that rows of any evaluation can be appended.
@@ -60,7 +62,8 @@ def long(per_query: Any, measures: Measures = None, *, run: str | None = None) -
     table = per_query_table(per_query)
     if run is not None and "run" in table.dtypes:
         raise OptionError(f"is for a frame of one system; this one has a column {table.names['run']!r}.", about="run")
-    names = measures_of(table, measures)
+    apart = keys_found(table, without=[] if measures is None else measures_of(table, measures))
+    names = measures_of(table, measures, without=apart)
     columns: dict[str, dict[str, str]] = {}
     for name in names:
         measure, part = part_of(name, names)
@@ -74,8 +77,9 @@ def long(per_query: Any, measures: Measures = None, *, run: str | None = None) -
         )
         for measure, of in columns.items()
     ]
-    made = {*table.keys, *measures_of(table), MEASURE, VALUE, *parts}
-    kept = [*table.keys, *(name for name in table.columns if name not in made)]
+    left_out = {*table.keys, *measures_of(table, without=apart)}
+    kept = [*table.keys, *(name for name in table.columns if name not in left_out)]
+    check_names(kept, (MEASURE, VALUE, *parts))
     named = [] if run is None else [pl.lit(run).alias("run")]
     packed = table.all_columns().select(*named, *kept, pl.concat_list(rows).alias(MEASURE))
     return table.give_back(packed.explode(MEASURE).unnest(MEASURE), per_query)

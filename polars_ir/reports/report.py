@@ -185,7 +185,11 @@ def report(
     require("stats", "ir.report")
     check("n_queries", n_queries, whole(0))
     attributes = attributes_of(by, queries)
-    experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
+    try:
+        experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
+    except IRError as error:
+        error.fit(())  # `by` names slices of queries here, and no days
+        raise
     texts = {"documents": documents, "queries": queries}
     return reported(experiment, baseline, texts, attributes, n_queries, options)
 
@@ -196,7 +200,8 @@ def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
         return None
     named = isinstance(by, str) or (isinstance(by, Sequence) and all(isinstance(name, str) for name in by))
     if named and queries is None:
-        raise OptionError(f"names a column of queries, the table that has it; got {by!r} without.", about="by")
+        fix = "Give queries; a report is of one night, or one tenant, whose rows of runs are filtered before"
+        raise OptionError(f"names a column of queries, the table that has it; got {by!r} without.", about="by", fix=fix)
     about = "queries" if named else "by"
     frame = to_polars(about, queries if named else by, column="text").lazy().collect()
     query = required(about, "query_id", frame.columns)

@@ -73,6 +73,23 @@ def test_plans_of_nights_are_refused_with_their_column():
         PER_QUERY.lazy().ir.mean().collect()
 
 
+def test_comparisons_of_plans_of_nights_are_refused_with_their_column():
+    new, old = (PER_QUERY.filter(run=run).lazy() for run in ("tfidf", "bm25"))
+    for call in (lambda: PER_QUERY.lazy().ir.compare(["RR"]), lambda: ir.gate(new, old, "RR", max_drop=0.5)):
+        with pytest.raises(ir.IRError, match="Name what tells them apart: by='date'"):
+            call()
+
+
+def test_keys_of_two_frames_have_one_type_and_no_name_of_a_verdict():
+    new, old = (PER_QUERY.filter(run=run) for run in ("tfidf", "bm25"))
+    for dtype in (pl.String, pl.Datetime, pl.Categorical):
+        other = old.with_columns(pl.col("date").cast(pl.String if dtype == pl.Categorical else dtype).cast(dtype))
+        with pytest.raises(ir.IRError, match="a key must have one type in both frames; 'date' is Date in new and"):
+            ir.gate(new, other, "RR")
+    with pytest.raises(ir.IRError, match="may not be called 'note', like one of the result"):
+        ir.gate(new.rename({"date": "note"}), old.rename({"date": "note"}), "RR", by="note")
+
+
 def test_two_keys_are_both_named():
     both = pl.concat([PER_QUERY.with_columns(tenant=pl.lit(name)) for name in "xy"])
     with pytest.raises(ir.IRError, match="They are of several 'tenant', 'date'") as raised:
@@ -178,7 +195,7 @@ def test_a_gate_pairs_nights_of_both_and_tells_of_others():
     assert ir.gate(tonight, before, "RR")["n_queries"].item() == 96
     with pytest.raises(ir.IRError, match="new has no column 'date', which tells the rows of a query in the other"):
         ir.gate(tonight.drop("date"), _side("bm25"), "RR")
-    with pytest.raises(ir.IRError, match="by must have one type in both frames; 'date' is Date in new and String"):
+    with pytest.raises(ir.IRError, match="a key must have one type in both frames; 'date' is Date in new and String"):
         ir.gate(_side("bm25"), _side("bm25").cast({"date": pl.String}), "RR", by="date")
     other = _side("bm25").with_columns(pl.col("date").dt.offset_by("1y"))
     with pytest.raises(ir.IRError, match="share no value of 'date'"):

@@ -91,3 +91,11 @@ def test_a_measure_that_a_query_lacks_is_undefined():
 def test_a_message_says_what_is_wrong_with_rows(frame, message):
     with pytest.raises(ir.IRError, match=message):
         ir.mean(frame)
+
+
+def test_numbers_that_tell_rows_apart_are_keys_and_no_measures():
+    versions = pl.concat([PER_QUERY.with_columns(version=number) for number in (1, 2)])
+    assert versions.ir.long().columns == ["run", "query_id", "version", "measure", "value", "low", "high"]
+    assert versions.ir.long().ir.mean(by="version").equals(versions.ir.mean(by="version"))
+    with pytest.raises(ir.IRError, match="may not be called 'measure'"):
+        PER_QUERY.with_columns(measure=pl.lit("x")).ir.long()

@@ -244,13 +244,18 @@ def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
         yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
 
 
+def once_of_plan(table: Table, keys: Sequence[str], measures: Sequence[str]) -> Rule:
+    """The rule that no two rows of a plan have the same keys, whose advice names columns that may tell them apart."""
+    rule = once(table.about, keys, table.names)
+    spare = keys_perhaps({name: dtype for name, dtype in table.dtypes.items() if name not in measures}, keys)
+    named = " or ".join(option("by", name) for name in spare)
+    return rule._replace(fix=f"Name what tells them apart: {named}.") if spare else rule
+
+
 def _once(table: Table, rows: pl.LazyFrame, measures: Sequence[str], keys: Sequence[str]) -> pl.LazyFrame:
     """The rows of a plan, which fails if two of them are of the same ranking."""
     keys = list(dict.fromkeys([*keys, *table.keys]))
-    rule = once(table.about, keys, table.names)
-    others = {name: dtype for name, dtype in table.dtypes.items() if name not in measures}
-    if spare := keys_perhaps(others, keys):
-        rule = rule._replace(fix=f"Name what tells them apart: {' or '.join(option('by', name) for name in spare)}")
+    rule = once_of_plan(table, keys, measures)
     # There is one of each; a maximum is taken in half the time of a first value, and as much as a row of each is kept.
     ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
     values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
@@ -320,7 +325,7 @@ def _with_clusters(table: Table, rows: pl.LazyFrame, clusters: Any) -> tuple[pl.
 
 
 def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
-    """Raise a `ColumnError` for a column of slices that is called like another one of the result."""
+    """Raise a `ColumnError` for a column of slices or a key that is called like another one of the result."""
     if clash := set(slices).intersection(columns):
         raise ColumnError(
             f"a column of slices may not be called {min(clash)!r}, like one of the result.",

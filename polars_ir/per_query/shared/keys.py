@@ -37,7 +37,12 @@ def keys_found(table: Table, without: Collection[str] = ()) -> list[str]:
     """The columns that tell rows of the same query and system apart: one, or all that there are; none without such."""
     if not table.eager or not may_repeat(table.select(*table.keys)):
         return []
-    spare = [name for name in keys_perhaps(table.dtypes, [*table.keys, *without]) if column_of(name) is None]
+    # A measure has numbers.
+    spare = [
+        name
+        for name in keys_perhaps(table.dtypes, [*table.keys, *without])
+        if not table.dtypes[name].is_integer() or column_of(name) is None
+    ]
     return telling_apart(table.select(*table.keys, *spare).collect(), table.keys, spare)
 
 
@@ -47,12 +52,7 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
         table.checked(*(null_rule(table, name) for name in by)).select(by).unique().collect()
         for table in sides.values()
     ]
-    for name in by:
-        dtypes = {role: table.dtypes[name] for role, table in sides.items()}
-        (first, dtype), (second, other) = dtypes.items()
-        if dtype != other:
-            says = f"must have one type in both frames; {name!r} is {dtype} in {first} and {other} in {second}."
-            raise DtypeError(says, about=option("by"), fix="Cast one")
+    check_one_type(sides, by)
     shared = values[0].join(values[1], on=by, how="semi").sort(by)
     rows = {role: _rows_of_parts(table, by) for role, table in sides.items()}
     parts = []
@@ -67,6 +67,16 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
         firsts = "; ".join(f"{role} has {each.head(3).rows()}" for role, each in zip(sides, values, strict=True))
         raise DataError(f"new and old share no value of {quoted(by)}: {firsts}.")
     return parts
+
+
+def check_one_type(sides: Mapping[str, Table], keys: Collection[str]) -> None:
+    """Raise a `DtypeError` for a key that two tables have in columns of two types."""
+    for name in keys:
+        dtypes = {role: table.dtypes[name] for role, table in sides.items() if name in table.dtypes}
+        if len(set(dtypes.values())) > 1:
+            (first, dtype), (second, other) = dtypes.items()
+            says = f"a key must have one type in both frames; {name!r} is {dtype} in {first} and {other} in {second}."
+            raise DtypeError(says, fix="Cast one")
 
 
 def _rows_of_parts(table: Table, by: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:

@@ -22,9 +22,9 @@ import polars.selectors as cs
 from polars_ir.errors import SHOWN, ColumnError, DataError, OptionError
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.frames.rules import once
+from polars_ir.frames.rules import Rule
 from polars_ir.per_query.provenance import check_made_alike
-from polars_ir.per_query.shared.aligned import ALL, Aligned, aligned
+from polars_ir.per_query.shared.aligned import ALL, Aligned, aligned, once_of_plan
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.measures import Measures
 
@@ -261,7 +261,8 @@ class Source(NamedTuple):
 class Sums:
     """Several systems on the same queries, as `Scores`, of which only the moments are known: `values` have these.
 
-    They are by measure, one for each of the pairs; empty where it is of all slices.
+    They are by measure, one for each of the pairs; empty where it is of all slices. `of_each` is the rule that a system
+    has one row of a query.
     """
 
     systems: tuple[str, ...]
@@ -270,6 +271,7 @@ class Sums:
     queries: pl.LazyFrame
     extremes: pl.DataFrame
     source: Source
+    of_each: Rule
     parts: Sequence[tuple[dict[str, Any], Sums]] = ()
     note: str | None = None
 
@@ -297,7 +299,7 @@ class Sums:
         found = self.source.of_queries(layout, partial(layout.moments, units=units), tails)
         for fault in layout.faults():
             if found[fault].any():
-                raise _fault(self.source, layout, fault)
+                raise _fault(self.source, layout, fault, self.of_each)
         moments = _together(found, layout)
         if tails:
             moments = _with_tails(self.source, layout, units, moments)
@@ -351,7 +353,8 @@ def _summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
         made = source.of_rows(_made).unique()
         note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
     values: dict[str, Sequence[Differences]] = dict.fromkeys(of.measures, ())
-    return Sums(tuple(systems), tuple(of.slices), values, queries, extremes, source, note=note)
+    of_each = once_of_plan(of.table, [*of.slices, "run", "query_id"], of.measures)
+    return Sums(tuple(systems), tuple(of.slices), values, queries, extremes, source, of_each, note=note)
 
 
 def _made(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -393,11 +396,11 @@ def _units(extremes: pl.DataFrame, layout: Layout) -> pl.DataFrame:
     return extremes.group_by(layout.keys).agg(columns)
 
 
-def _fault(source: Source, layout: Layout, fault: str) -> DataError:
+def _fault(source: Source, layout: Layout, fault: str, of_each: Rule) -> DataError:
     """The error for queries whose rows can not be paired, with the first of them."""
     rows = source.of_queries(layout, partial(layout.faulty, fault=fault), False)
     if fault == "repeated":
-        _, problem, fix = once("per_query", ["run", "query_id"], {"run": "run"})
+        _, problem, fix = of_each
         names = {f"{ROWS} {place}": f"rows of {system!r}" for place, system in enumerate(layout.systems)}
     else:
         problem, fix = "of queries in several slices", "A query must be in the same slice for every system."
