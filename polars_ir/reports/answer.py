@@ -6,9 +6,10 @@ Conventions: tied with the first are the systems whose difference from it is not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from polars_ir.language.names import is_cost
 from polars_ir.per_query.assert_no_worse import BEYOND
 
 #: How systems are told apart, in words.
@@ -41,6 +42,25 @@ def against(pairs: Rows | None, measure: str, run: str, other: str) -> dict[str,
     return None
 
 
+def figures(values: Iterable[float | None], *, signed: bool = False) -> list[str]:
+    """Figures that stand together, with four decimals, or as many as tell different ones apart; none becomes 0."""
+    values = list(values)
+    # Of what floats alone tell apart no decimals do.
+    different = {float(f"{value:.13g}") for value in values if value is not None}
+    places = 4
+    while places < 13 and len({f"{value:.{places}f}" for value in different}) < len(different):
+        places += 1
+    return [_figure(value, places, "+" if signed else "") for value in values]
+
+
+def _figure(value: float | None, places: int, sign: str) -> str:
+    if value is None:
+        return "\N{EN DASH}"
+    text = f"{value:{sign}.{places}f}"
+    text = f"{value:{sign}.1e}" if value and not float(text) else text
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def answer(
     tested: Mapping[str, Any], measure: str, baseline: str | None, name: Callable[[str], str] = str
 ) -> list[str]:
@@ -52,15 +72,16 @@ def answer(
     pairs = {row["run"]: against(tested["pairs"], measure, first, row["run"]) for row in ranking[1:]}
     sentences = [_first(ranking, pairs, measure, name)]
     compared = pairs[second]
-    if compared is None and baseline is None:
+    if baseline is not None:
+        sentences.append(_from_baseline(list(rows_of(tested["against"], measure=measure)), baseline, measure, name))
+    elif compared is None:
         sentences.append("Differences from it are tested by the first measure only, as there are so many pairs.")
-    if compared is not None and (baseline is None or len(ranking) == 2):
+    elif not compared["wins"] and not compared["losses"]:
+        queries = "the query" if compared["n_queries"] == 1 else f"all {compared['n_queries']:,} queries"
+        sentences.append(f"{name(first)} and {name(second)} are equal in {queries}.")
+    else:
         what = "second" if ranking[1]["rank"] == 2 else "other"
-        what = "baseline" if second == baseline else what
-        queries = f"is better than the {what}, {name(second)}, in {_queries(compared)}"
-        sentences.append(f"{name(first)} {queries}.")
-    elif baseline is not None:
-        sentences.append(_from_baseline(list(rows_of(tested["against"], measure=measure)), baseline, name))
+        sentences.append(f"{name(first)} is better than the {what}, {name(second)}, in {_queries(compared)}.")
     return sentences
 
 
@@ -87,10 +108,11 @@ def verdict(rows: Rows | None, name: Callable[[str], str] = str) -> str | None:
 
 def _alone(summary: Rows, measure: str, name: Callable[[str], str]) -> str:
     """The sentence on systems that can not be compared: one, or several with a single query."""
-    parts = []
-    for row in rows_of(summary, measure=measure):
-        value = "no value" if row["mean"] is None else f"a mean {measure} of {row['mean']:.4f}"
-        ends = "" if row["low"] is None else f", with a 95 % interval from {row['low']:.4f} to {row['high']:.4f}"
+    rows, parts = list(rows_of(summary, measure=measure)), []
+    for row, mean in zip(rows, figures(row["mean"] for row in rows), strict=True):
+        value = "no value" if row["mean"] is None else f"a mean {measure} of {mean}"
+        low, high = figures([row["low"], row["high"]])
+        ends = "" if row["low"] is None else f", with a 95 % interval from {low} to {high}"
         parts.append(f"{name(row['run'])} has {value} over {_counted(row['n_queries'], 'query')}{ends}")
     return f"{_listed(parts, '; ')}."
 
@@ -104,7 +126,7 @@ def _first(
     """The sentence on the first system, and on those tied with it."""
     best, others = ranking[0], [row["run"] for row in ranking[1:]]
     level = [row["run"] for row in ranking if row["rank"] == 1]
-    mean = f"with a mean of {best['mean']:.4f} over {_counted(best['n_queries'], 'query')}"
+    mean = f"with a mean of {figures([best['mean']])[0]} over {_counted(best['n_queries'], 'query')}"
     if len(level) > 1:
         head = f"{_listed(list(map(name, level)))} are first by {measure} together, {mean}"
     else:
@@ -132,19 +154,27 @@ def _first(
     return f"{', '.join([head, *parts])}."
 
 
-def _from_baseline(rows: Sequence[Mapping[str, Any]], baseline: str, name: Callable[[str], str]) -> str:
+def _from_baseline(rows: Sequence[Mapping[str, Any]], baseline: str, measure: str, name: Callable[[str], str]) -> str:
     """The sentence on the differences from the baseline."""
-    beyond = [row for row in rows if row["significant"]]
+    beyond = sorted((row for row in rows if row["significant"]), key=lambda row: -abs(row["difference"]))
     untested = [row for row in rows if row["p"] is None and row["difference"]]
-    told = sorted(beyond or rows, key=lambda row: -abs(row["difference"] or 0))
-    parts = _listed([f"{name(row['run'])} is better in {_queries(row)}" for row in told], "; ")
-    if not beyond:
-        if untested:
-            runs = _listed([name(row["run"]) for row in untested])
-            return f"{runs} could not be tested against the baseline {name(baseline)}: {parts}."
-        return f"No system differs from the baseline {name(baseline)} beyond chance: {parts}."
-    which = name(beyond[0]["run"]) if len(rows) == 1 else f"{len(beyond)} of {len(rows)} other systems"
-    return f"{which} differ{'s' * (len(beyond) == 1)} from the baseline {name(baseline)} beyond chance: {parts}."
+    sides = {
+        side: [name(row["run"]) for row in beyond if ((row["difference"] > 0) != is_cost(measure)) == is_better]
+        for side, is_better in (("better", True), ("worse", False))
+    }
+    than = f" than the baseline {name(baseline)} beyond chance"
+    heads = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {side}" for side, runs in sides.items() if runs]
+    if heads:
+        head = ", ".join([f"{heads[0]}{than}", *heads[1:]])
+    elif untested:
+        runs = _listed([name(row["run"]) for row in untested])
+        head = f"{runs} could not be tested against the baseline {name(baseline)}"
+    else:
+        runs = f"{name(rows[0]['run'])} does not differ" if len(rows) == 1 else "No system differs"
+        head = f"{runs} from the baseline {name(baseline)} beyond chance"
+    told = beyond or sorted(rows, key=lambda row: -abs(row["difference"] or 0))
+    parts = [f"{'it' if len(rows) == 1 else name(row['run'])} is better in {_queries(row)}" for row in told]
+    return f"{head}: {_listed(parts, '; ')}."
 
 
 def _queries(row: Mapping[str, Any]) -> str:

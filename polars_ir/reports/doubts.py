@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,34 +11,49 @@ from polars_ir.errors import IRError
 from polars_ir.language.names import Measures
 from polars_ir.per_query.mean import mean
 from polars_ir.runs.evaluate import evaluate_collected
-from polars_ir.runs.validate import validate
+from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding, validate
 
 if TYPE_CHECKING:
-    from polars_ir.reports.report import Reporting
-
+    from polars_ir.reports.report import Experiment, Reporting
 
 #: The rows of runs, beyond which bounds take longer than all the rest.
 MOST_ROWS = 1_000_000
 
 
-def doubts_of(
-    rows: pl.DataFrame | None, qrels: Any, systems: list[str], measure: Measures, options: Reporting
-) -> dict[str, Any]:
-    """The findings, each with the systems that have it, and the bounds of a measure by system."""
+def doubts_of(experiment: Experiment, options: Reporting) -> dict[str, Any]:
+    """The findings, the worst first, each with the systems that have it, and the bounds of the first measure."""
+    rows, qrels = experiment.rows, experiment.qrels
     if rows is None or qrels is None:
         return {"findings": [], "bounds": None, "checked": False}
-    parts = rows.partition_by("run", as_dict=True, include_key=False)
     findings: dict[str, dict[str, Any]] = {}
-    for system in systems:
-        if (part := parts.get((system,))) is None:
-            continue
-        for finding in validate(part, qrels).iter_rows(named=True):
-            name, meaning = finding.pop("finding"), finding.pop("meaning")
-            entry = findings.setdefault(name, {"finding": name, "meaning": meaning, "systems": []})
-            entry["systems"].append({"run": system, **finding})
-    bounds = _bounds(rows, qrels, measure, options) if rows.height <= MOST_ROWS else None
-    told = rows.height > MOST_ROWS
-    return {"findings": list(findings.values()), "bounds": bounds, "without_bounds": told, "checked": True}
+    for found in _found(experiment, rows):
+        of_all = {name: found.pop(name) for name in ("finding", "severity", "meaning")}
+        findings.setdefault(of_all["finding"], {**of_all, "systems": []})["systems"].append(found)
+    worst_first = sorted(findings.values(), key=lambda each: SEVERITIES.index(each["severity"]))
+    few = rows.height <= MOST_ROWS
+    bounds = _bounds(rows, qrels, experiment.measures[0], options) if few else None
+    return {"findings": worst_first, "bounds": bounds, "without_bounds": not few, "checked": True}
+
+
+def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """The findings of each system, one after the other."""
+    # What evaluate refuses is not there, and it has counted the unjudged documents.
+    elsewhere = TYPES | ROWS | (UNJUDGED if experiment.counts else {})
+    only = [name for name in FINDINGS if name not in elsewhere]
+    parts = rows.partition_by("run", as_dict=True, include_key=False)
+    for system in experiment.systems:
+        if (system,) in parts:
+            for found in validate(parts[(system,)], experiment.qrels, only=only).iter_rows(named=True):
+                yield {"run": system, **found}
+        if experiment.counts:
+            of_system = experiment.per_query.lazy().filter(run=system)
+            meaning = "share: the mean of unj@10 over the queries; unjudged documents count as not relevant"
+            name, share = next(iter(UNJUDGED)), pl.col("unj@10")
+            unjudged = finding(name, of_system, share > 0, pl.col("query_id").filter("wrong"), meaning, share)
+            yield from (
+                {"run": system, **found}
+                for found in unjudged.filter(pl.col("count") > 0).collect().iter_rows(named=True)
+            )
 
 
 def _bounds(rows: pl.DataFrame, qrels: Any, measure: Measures, options: Reporting) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
-from polars_ir.reports.answer import against, answer, rows_of, verdict
+from polars_ir.reports.answer import against, answer, figures, rows_of, verdict
 
 if TYPE_CHECKING:
     from polars_ir.reports.report import Report
@@ -23,6 +23,9 @@ SYSTEMS, SLICES, QUERIES, FILES, CHARACTERS = 30, 5, 5, 10, 80
 #: Characters that mean something to Markdown or HTML, or that call somebody; and those that hide or reorder others.
 ACTIVE = re.compile(r"[^a-zA-Z0-9\s,;%]")
 HIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+
+#: The p below which no more is told, and the level of the tests.
+SMALL_P, LEVEL = 0.0001, 0.05
 
 #: Columns of numbers.
 RIGHT = "---:"
@@ -37,18 +40,20 @@ def markdown(report: Report) -> str:
         answered = [judged, *answered]
     parts = [" ".join([f"**{_sentence(answered[0])}**", *map(_sentence, answered[1:])])]
     parts += [_verdicts(content), _systems(content, measure)]
-    parts += [_worst_slices(content, measure), _largest_drops(report, measure), _doubts(content), _made(content)]
+    parts += [_worst_slices(content, measure), _largest_drops(report), _doubts(content), _made(content)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def escaped(text: object) -> str:
-    """A text in which every character stands for itself, on one line, and cut where it is long.
+    """A text in which every character stands for itself, on one line, its middle left out where it is long.
 
     >>> escaped("<b>|@me")
     '<code>&#60;b&#62;&#124;&#64;me</code>'
     """
     line = HIDDEN.sub(" ", str(text)).strip()
-    line = line if len(line) <= CHARACTERS else f"{line[: CHARACTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
+    if len(line) > CHARACTERS:
+        # Names of one series often end differently.
+        line = f"{line[: CHARACTERS // 2]}\N{HORIZONTAL ELLIPSIS}{line[-CHARACTERS // 2 + 1 :]}"
     # A reference is no syntax in any flavour, where a backslash is one in some places.
     return f"<code>{ACTIVE.sub(lambda found: f'&#{ord(found[0])};', line)}</code>" if line else ""
 
@@ -58,29 +63,22 @@ def _sentence(text: str) -> str:
     return text.replace("@", "&#64;").replace("*", "&#42;")
 
 
-def _figure(value: float | None, *, signed: bool = False) -> str:
-    """A figure as it stands in cells; one that is not 0 does not become it."""
-    if value is None:
-        return "\N{EN DASH}"
-    text = f"{value:+.4f}" if signed else f"{value:.4f}"
-    text = f"{value:+.1e}" if value and not float(text) else text
-    return text.replace("-", "\N{MINUS SIGN}")
+def _p(rows: Sequence[Mapping[str, Any] | None]) -> list[str]:
+    """The corrected p of rows, with stars where they are beyond chance; none is rounded to the level of the tests."""
+    corrected = [None if row is None else row["p_corrected"] for row in rows]
+    texts = figures([*(None if p is None or p < SMALL_P else p for p in corrected), LEVEL])
+    cells = []
+    for row, p, text in zip(rows, corrected, texts, strict=False):
+        shown = f"&lt; {SMALL_P:.4f}" if p is not None and p < SMALL_P else text
+        cells.append("" if row is None else shown.replace("0.", ".") + (" &#42;" if row["significant"] else ""))
+    return cells
 
 
-def _p(row: Mapping[str, Any]) -> str:
-    """A corrected p, with a star where it is beyond chance."""
-    p = row["p_corrected"]
-    if p is None:
-        return "\N{EN DASH}"
-    text = "<.0001" if p < 0.0001 else f"{p:.4f}".removeprefix("0")
-    star = " &#42;" if row["significant"] else ""
-    return text.replace("<", "&lt; ") + star
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, texts: int = 1) -> str:
-    """A table, whose columns are numbers but for the first ones."""
-    below = ["---"] * texts + [RIGHT] * (len(headings) - texts)
-    return "\n".join(f"| {' | '.join(row)} |" for row in (headings, below, *rows))
+def _table(columns: Sequence[tuple[str, Sequence[str]]], *, texts: int = 1) -> str:
+    """A table of headings with their cells, which are numbers but for the first columns."""
+    headings, cells = zip(*columns, strict=True)
+    below = ["---"] * texts + [RIGHT] * (len(columns) - texts)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (headings, below, *zip(*cells, strict=True)))
 
 
 def _folded(summary: str, *parts: str) -> str:
@@ -92,36 +90,38 @@ def _verdicts(content: Mapping[str, Any]) -> str:
     rows = list(rows_of(content["verdicts"]))
     if not rows:
         return ""
-    cells = [
-        [
-            escaped(row["measure"]),
-            row["verdict"],
-            _figure(row["difference"], signed=True),
-            f"{_figure(row['low'], signed=True)} to {_figure(row['high'], signed=True)}",
-            _figure(row["max_drop"]),
-        ]
-        for row in rows
+    measures, verdicts = [escaped(row["measure"]) for row in rows], [row["verdict"] for row in rows]
+    ends = [figures([row["low"], row["high"]], signed=True) for row in rows]
+    columns = [
+        ("measure", measures),
+        ("verdict", verdicts),
+        ("difference", figures((row["difference"] for row in rows), signed=True)),
+        ("bounds", [f"{low} to {high}" for low, high in ends]),
+        ("may drop", figures(row["max_drop"] for row in rows)),
     ]
-    return _table(["measure", "verdict", "difference", "bounds", "may drop"], cells, texts=2)
+    return _table(columns, texts=2)
 
 
 def _systems(content: Mapping[str, Any], measure: str) -> str:
     """The systems by their ranks."""
     rows = list(rows_of(content["ranks"] or content["summary"], measure=measure))
-    reference = content["baseline"] or rows[0]["run"]
+    reference, more = content["baseline"] or rows[0]["run"], len(rows) + len(content["left_out"]) - SYSTEMS
+    rows = rows[:SYSTEMS]
     compared = {row["run"]: row for row in rows_of(content["against"], measure=measure)}
-    cells = []
-    for row in rows[:SYSTEMS]:
-        run = row["run"]
-        pair = compared.get(run) or (against(content["pairs"], measure, run, reference) if run != reference else None)
-        places = f"{row['best_rank']} to {row['worst_rank']}" if row.get("best_rank") else ""
-        queries = f"{pair['wins']} / {pair['ties']} / {pair['losses']}" if pair else ""
-        difference = _figure(pair["difference"], signed=True) if pair else ""
-        name = f"{escaped(run)}{' (baseline)' if run == content['baseline'] else ''}"
-        cells.append([name, places, _figure(row["mean"]), difference, _p(pair) if pair else "", queries])
-    headings = ["system", "ranks", escaped(measure), f"from {escaped(reference)}", "p", "better / equal / worse"]
-    more = len(rows) + len(content["left_out"]) - len(cells)
-    return _table(headings, cells) + (f"\n\n{more} more systems are left out." if more else "")
+    pairs = [compared.get(row["run"]) or against(content["pairs"], measure, row["run"], reference) for row in rows]
+    differences = figures((pair["difference"] if pair else None for pair in pairs), signed=True)
+    columns = [
+        ("system", [f"{escaped(row['run'])}{' (baseline)' * (row['run'] == content['baseline'])}" for row in rows]),
+        ("ranks", [f"{row['best_rank']} to {row['worst_rank']}" if row.get("best_rank") else "" for row in rows]),
+        (escaped(measure), figures(row["mean"] for row in rows)),
+        (f"from {escaped(reference)}", [text if pair else "" for pair, text in zip(pairs, differences, strict=True)]),
+        ("p", _p(pairs)),
+        (
+            "better / equal / worse",
+            [f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}" if pair else "" for pair in pairs],
+        ),
+    ]
+    return _table(columns) + (f"\n\n{more} more systems are left out." if more > 0 else "")
 
 
 def _worst_slices(content: Mapping[str, Any], measure: str) -> str:
@@ -132,57 +132,41 @@ def _worst_slices(content: Mapping[str, Any], measure: str) -> str:
         for row in rows_of(each["worst"], measure=measure)
         if row["p_corrected"] is not None and (row["difference"] < 0) != content["measures"][0]["cost"]
     ]
-    found.sort(key=lambda each: each[1]["p_corrected"])
-    cells = [
-        [
-            f"{escaped(attribute)}: {escaped(row['value'])}",
-            escaped(row["run"]),
-            str(row["n_queries"]),
-            _figure(row["mean"]),
-            _figure(row["difference"], signed=True),
-            _p(row),
-        ]
-        for attribute, row in found[:SLICES]
+    worst = sorted(found, key=lambda each: each[1]["p_corrected"])[:SLICES]
+    rows = [row for _, row in worst]
+    columns = [
+        ("slice", [f"{escaped(attribute)}: {escaped(row['value'])}" for attribute, row in worst]),
+        ("system", [escaped(row["run"]) for row in rows]),
+        ("queries", [f"{row['n_queries']:,}" for row in rows]),
+        ("mean" if content["baseline"] is None else "mean difference", figures(row["mean"] for row in rows)),
+        ("against the others", figures((row["difference"] for row in rows), signed=True)),
+        ("p", _p(rows)),
     ]
-    if not cells:
-        return ""
-    value = "mean" if content["baseline"] is None else "mean difference"
-    headings = ["slice", "system", "queries", value, "against the others", "p"]
-    return _folded("The worst slices", _table(headings, cells, texts=2))
+    return _folded("The worst slices", _table(columns, texts=2)) if rows else ""
 
 
-def _largest_drops(report: Report, measure: str) -> str:
-    """The queries in which the best system loses most against the baseline, or the second."""
+def _largest_drops(report: Report) -> str:
+    """The queries in which the first of the pair loses most against the other."""
     content = report.content
-    ranked = [row["run"] for row in rows_of(content["ranks"], measure=measure)]
-    if len(ranked) < 2:
+    if len(content["pair"]) < 2:
         return ""
-    other = content["baseline"] or ranked[1]
-    system = next(run for run in ranked if run != other)
-    places = [content["systems"].index(run) for run in (system, other)]
+    system, other = (escaped(content["systems"][place]) for place in content["pair"])
     ids, sign = content["queries"]["ids"], -1 if content["measures"][0]["cost"] else 1
-    ours, theirs = (unpack_from(f"<{len(ids)}d", report.figures, 8 * place * len(ids)) for place in places)
-    drops = sorted(
-        (sign * (here - there), query)
-        for query, (here, there) in enumerate(zip(ours, theirs, strict=True))
-        if here < there or here > there
-    )
-    texts = content["queries"]["texts"] or [""] * len(ids)
-    cells = [
-        [
-            escaped(ids[query]),
-            escaped(texts[query] or ""),
-            _figure(ours[query]),
-            _figure(theirs[query]),
-            _figure(ours[query] - theirs[query], signed=True),
-        ]
-        for drop, query in drops[:QUERIES]
-        if drop < 0
+    ours, theirs = (unpack_from(f"<{len(ids)}d", report.figures, 8 * place * len(ids)) for place in content["pair"])
+    drops = [(sign * (here - there), query) for query, (here, there) in enumerate(zip(ours, theirs, strict=True))]
+    # What floats alone tell apart is no drop.
+    lost = [query for drop, query in sorted(drops)[:QUERIES] if round(drop, 9) < 0]
+    values = figures([of[query] for of in (ours, theirs) for query in lost])
+    texts = content["queries"]["texts"]
+    columns = [
+        ("query", [escaped(ids[query]) for query in lost]),
+        *([("text", [escaped(texts[query] or "") for query in lost])] if texts else []),
+        (system, values[: len(lost)]),
+        (other, values[len(lost) :]),
+        ("difference", figures((ours[query] - theirs[query] for query in lost), signed=True)),
     ]
-    if not cells:
-        return ""
-    headings = ["query", "text", escaped(system), escaped(other), "difference"]
-    return _folded(f"The largest drops of {escaped(system)} against {escaped(other)}", _table(headings, cells, texts=2))
+    summary = f"The largest drops of {system} against {other}"
+    return _folded(summary, _table(columns, texts=2 if texts else 1)) if lost else ""
 
 
 def _doubts(content: Mapping[str, Any]) -> str:

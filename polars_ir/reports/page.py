@@ -59,4 +59,4 @@ def _hash(text: str) -> str:
 
 
 def _deflated(data: bytes) -> str:
-    return b64encode(compress(data)).decode()
+    return b64encode(compress(data, level=3)).decode()

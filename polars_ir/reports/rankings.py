@@ -34,24 +34,33 @@ LONGEST_TEXT = 600
 OTHERWISE = "nDCG@10"
 
 
-def kept(per_query: pl.DataFrame, measure: str, n: int) -> list[str]:
-    """The queries whose rankings are kept: those with the largest differences, the hardest, and the unanswered."""
-    hard = hardest(per_query.select("run", "query_id", measure), measure, n=None)
-    apart = hard.sort(pl.col("best") - pl.col("worst"), "query_id", descending=[True, False])["query_id"].to_list()
+def kept(per_query: pl.DataFrame, measure: str, pair: Sequence[str], n: int) -> list[str]:
+    """The queries whose rankings are kept: in turn where a pair or any systems differ most, the hardest, unanswered."""
+    per_query = per_query.select("run", "query_id", measure)
+    hard = hardest(per_query, measure, n=None)
+    apart = hard.sort(pl.col("best") - pl.col("worst"), "query_id", descending=[True, False])
     lacking = per_query.group_by("query_id").agg(pl.len()).filter(pl.col("len") < per_query["run"].n_unique())
-    others = [hard["query_id"].to_list(), sorted(lacking["query_id"])]
-    # Two of those that differ for one of each other kind.
-    turns = zip_longest(apart[::2], apart[1::2], *others)
+    gained = [_gained(per_query, measure, *systems) for systems in (pair, pair[::-1]) if len(pair) == 2]
+    turns = zip_longest(*(frame["query_id"] for frame in (*gained, apart, hard, lacking.sort("query_id"))))
     ids = [id for id in dict.fromkeys(chain.from_iterable(turns)) if id is not None]
     return ids[:n]
 
 
-def rankings_of(experiment: Experiment, documents: Any, n_queries: int, options: Reporting) -> dict[str, Any] | None:
+def _gained(per_query: pl.DataFrame, measure: str, system: str, other: str) -> pl.DataFrame:
+    """The queries in which a system has a higher value than another, the largest difference first."""
+    both = per_query.filter(run=system).join(per_query.filter(run=other), on="query_id")
+    gain = pl.col(measure) - pl.col(f"{measure}_right")
+    return both.filter(gain > 0).sort(gain, "query_id", descending=[True, False])
+
+
+def rankings_of(
+    experiment: Experiment, documents: Any, pair: Sequence[str], n_queries: int, options: Reporting
+) -> dict[str, Any] | None:
     """The rankings of some queries, down to a depth; None where only figures are known, or nothing can be explained."""
     per_query, measures, systems, rows, qrels, *_ = experiment
     if rows is None or not n_queries:
         return None
-    ids = kept(per_query, measures[0], n_queries)
+    ids = kept(per_query, measures[0], pair, n_queries)
     for measure in dict.fromkeys([*measures, OTHERWISE]):
         if (explained := _explained(rows, qrels, measure, ids, options)) is not None:
             depth = min(cutoff_of(resolve_one(measure, "report")) or DEPTH, DEPTH)

@@ -23,18 +23,18 @@ from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import labelled_table, per_query_table, run_table
-from polars_ir.language.names import Measures, is_cost, resolve
+from polars_ir.language.names import Measured, Measures, is_cost, resolve
 from polars_ir.language.options import check, options_of, takes, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
-from polars_ir.reports.answer import answer, verdict
+from polars_ir.reports.answer import answer, rows_of, verdict
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.made import made_of
 from polars_ir.reports.rankings import rankings_of
-from polars_ir.runs.alternatives import check_number, frames_of, in_memory
+from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import with_text
 from polars_ir.runs.judgments import judgments
@@ -52,8 +52,8 @@ MOST_PAIRED = 10
 #: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
 COUNTS = ["NumRet", "unj@10"]
 
-#: The cutoffs at which the first measure is drawn.
-CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+#: The cutoffs at which the first measure is drawn, beside its own, down to the end of the longest ranking.
+CUTOFFS = (1, 3, 10, 30, 100)
 
 #: The columns of comparisons that are shown.
 COMPARED = [
@@ -160,8 +160,8 @@ def report(
         What queries are sliced by: a column of `queries`, or several, each by itself; or a frame with a query column
         and others.
     n_queries
-        The number of queries whose rankings are kept: half of them those in which systems differ most, then the hardest
-        and those without an answer.
+        The number of queries whose rankings are kept: in turn those in which the best system gains and loses most
+        against the baseline or the second, those in which any systems differ most, the hardest, and the unanswered.
 
     Returns
     -------
@@ -217,9 +217,12 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     """The experiment of runs and their judgments."""
     measured = {each.name: each.expression for each in resolve(measures)}
     counted = {each.name: each.expression for each in resolve(COUNTS)}
-    cutoffs = at_cutoffs(next(iter(measured)))
-    besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
     frames = in_memory(frames_of(runs))
+    table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
+    # Documents without ids can not be shown.
+    rows = None if table.numbered else with_run(table.all_columns().collect())
+    cutoffs = {} if rows is None else at_cutoffs(resolve(measures)[0], rows)
+    besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
     # Judgments are checked and numbered once for the whole report.
     qrels = None if qrels is None else judgments(qrels)
     try:
@@ -233,13 +236,10 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
         raise DataError(says, about="runs")
     for each in resolve(measures):
         check_number(each, per_query.schema)
-    table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
     numbers = pl.col(*(measured | besides)).cast(pl.Float64)
     named = with_run(per_query.rename({table.names["query_id"]: "query_id"}))
     named = named.with_columns(pl.col("run", "query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
-    # Documents without ids can not be shown.
-    rows = None if table.numbered else with_run(table.all_columns().collect())
     return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
 
 
@@ -304,12 +304,14 @@ def reported(
         # What is odd of these tables is told by the evaluation, and by the findings.
         warnings.simplefilter("ignore", IRWarning)
         tested = _tested(experiment, baseline, options)
+        pair = _pair(tested["ranks"], measures[0], systems, baseline)
         content = {
             "measures": [{"name": name, "cost": is_cost(name)} for name in measures],
             "counts": list(experiment.counts),
             "systems": systems,
             "left_out": left_out,
             "baseline": baseline,
+            "pair": [systems.index(system) for system in pair],
             "queries": _queries(query, texts["queries"], attributes),
             **tested,
             "verdicts": judged,
@@ -317,8 +319,8 @@ def reported(
             "answers": [[*answer(tested, name, baseline), *of_all] for name in measures],
             "slices": _slices(experiment, baseline, attributes, options),
             "cutoffs": _cutoffs(experiment),
-            "doubts": doubts_of(experiment.rows, experiment.qrels, systems, measures[0], options),
-            "rankings": rankings_of(experiment, texts["documents"], n_queries, options),
+            "doubts": doubts_of(experiment, options),
+            "rankings": rankings_of(experiment, texts["documents"], pair, n_queries, options),
             "made": made_of(measures, baseline, attributes, n_queries, options, texts),
         }
     return Report(content, _figures(experiment, ids))
@@ -353,6 +355,15 @@ def _tested(experiment: Experiment, baseline: str | None, options: Reporting) ->
     return found
 
 
+def _pair(
+    ranks: Mapping[str, Sequence[Any]] | None, measure: str, systems: list[str], baseline: str | None
+) -> list[str]:
+    """The systems that are compared first: the best one with the baseline or, without it, with the second."""
+    ranked = [row["run"] for row in rows_of(ranks, measure=measure)] or systems
+    other = ranked[1] if baseline is None and len(ranked) > 1 else baseline
+    return ranked if len(ranked) == 1 else [next(system for system in ranked if system != other), str(other)]
+
+
 def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
     """The means of the first measure at several cutoffs; None where it has none."""
     if not experiment.cutoffs:
@@ -363,10 +374,12 @@ def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
     return {"measure": experiment.measures[0].partition("@")[0], "rows": columns_of(rows)}
 
 
-def at_cutoffs(measure: str) -> dict[str, int]:
+def at_cutoffs(measure: Measured, rows: pl.DataFrame) -> dict[str, int]:
     """A measure at several cutoffs, each with its cutoff; none for one that takes no cutoff."""
+    longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
+    cutoffs = {k for k in (*CUTOFFS, cutoff_of(measure)) if k is not None and k <= longest}
     try:
-        return {each.name: k for k in CUTOFFS for each in resolve(f"{measure.partition('@')[0]}@{k}")}
+        return {each.name: k for k in sorted(cutoffs) for each in resolve(f"{measure.name.partition('@')[0]}@{k}")}
     except MeasureError:
         return {}
 

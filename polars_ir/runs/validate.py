@@ -112,8 +112,9 @@ def validate(
     repeated_qrels, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
     pair = Pair(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
+    may_tie = not run_side.eager or may_repeat(sound_run.select(*sound_run.keys, "score"))
     relation = pl.LazyFrame()
-    if not {*UNJUDGED, *TIES}.isdisjoint(names):
+    if not {*UNJUDGED, *(TIES if may_tie else ())}.isdisjoint(names):
         relation = _judged(pair)
         if eager:
             # Several findings read it, each of which would make it anew.
@@ -125,8 +126,8 @@ def validate(
         (QUERIES, lambda: _queries(sound_run, sound_qrels)),
         (SHARES, lambda: [_shares(sound_qrels)]),
         *((LOOKALIKES[role], partial(_lookalikes, pair, sound_qrels, role)) for role in DOCUMENT),
-        (SCORES, lambda: [_tied(sound_run)]),
-        (TIES, lambda: _ties(sound_run.keys, relation, eager=eager)),
+        (SCORES, lambda: [_tied(sound_run)] if may_tie else []),
+        (TIES, lambda: _ties(sound_run.keys, relation, eager=eager) if may_tie else []),
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
         (RANKS, lambda: _rank_column(run, run_side)),
     ]
@@ -353,8 +354,6 @@ def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Exp
 
 def _tied(run: Table) -> pl.LazyFrame:
     tied = pl.len().over(*run.keys, "score") > 1
-    if run.eager and not may_repeat(run.select(*run.keys, "score")):
-        tied = pl.lit(False)
     meaning = "rows whose score another document of the query has too"
     return finding("tied scores", run.all_columns(), tied, _id(*run.keys), meaning)
 

@@ -163,8 +163,14 @@ def test_the_answer_tells_ties_and_what_was_not_tested(rows, pairs, sentence):
 
 def test_a_baseline_is_what_differences_are_from():
     content = ir.report(*small(), ["RR"], baseline="b").content
-    assert content["answers"][0][1].startswith("a is better than the baseline, b, in ")
+    assert content["answers"][0][1] == (
+        "a is better than the baseline b beyond chance: it is better in 4 of 4 queries, worse in 0 and equal in 0."
+    )
     assert content["against"]["baseline"] == ["b"]
+    assert content["pair"] == [0, 1]
+    of_worst = ir.report(*small(), ["RR"], baseline="a").content
+    assert of_worst["answers"][0][1].startswith("b is worse than the baseline a beyond chance: it is better in 0 of 4 ")
+    assert of_worst["pair"] == [1, 0]
 
 
 def test_a_system_alone_is_summarized():
