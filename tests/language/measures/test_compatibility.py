@@ -1,19 +1,17 @@
 """Compatibility: overlap with the ideal ranking."""
 
 import pytest
-from generated import as_dicts, collection, collections, qrels_frame, run_frame
+from generated import as_dicts, collection, collections
 from hypothesis import given
-from referred import by_reference
+from referred import assert_agree, by_ir_measures, by_reference
 from suite import examples
 
 import polars_ir as ir
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 
-#: Sums in another order than the oracle's.
-TOLERANCE = 1e-12
-
-PARAMETERS = [{}, {"p": 0.5}, {"p": 0.99}, {"p": 0.01}, {"normalize": False}, {"p": 0.8, "normalize": False}]
+NAMES = ["Compat", "Compat(p=0.5)", "Compat(p=0.99)", "Compat(p=0.01)", "Compat(normalize=False)"]
+NAMES += ["Compat(p=0.8,normalize=False)"]
 
 
 def value(run: object, qrels: object, **parameters: object) -> float:
@@ -47,32 +45,16 @@ def test_the_table_of_weights_is_long_enough():
         assert value(run, {"q": ["hit"]}, p=p) == pytest.approx(wanted, rel=1e-9, abs=1e-17)
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS)
+@pytest.mark.parametrize("name", NAMES)
 @examples(40)
 @given(collections(grades=(-0.5, 0.0, 0.5, 1.0, 2.0, 3.0)))
 @pytest.mark.whole("half a second a case", quick=2)
-def test_the_reference_gives_the_same(parameters, run_and_qrels):
-    run, qrels = run_and_qrels
-    found = ir.evaluate(run_frame(run), qrels_frame(qrels), ir.compatibility(**parameters))
-    wanted = by_reference(run, qrels, [name := found.columns[1]])
-    assert found[name].to_list() == pytest.approx([wanted[q][name] for q in found["query_id"]], abs=TOLERANCE, rel=0)
+def test_the_reference_gives_the_same(name, run_and_qrels):
+    assert_agree(*run_and_qrels, [ir.parse(name)], by_reference(*run_and_qrels, [name]))
 
 
-def by_ir_measures(run, qrels) -> dict[str, list[float]]:
-    """The figures of ir_measures by query, in the order of PARAMETERS."""
-    oracle = pytest.importorskip("ir_measures")
-    measures = [oracle.Compat(**parameters) if parameters else oracle.Compat for parameters in PARAMETERS]
-    found: dict[str, dict[object, float]] = {}
-    for metric in oracle.iter_calc(measures, qrels, run):
-        found.setdefault(metric.query_id, {})[metric.measure] = metric.value
-    return {query: [figures[measure] for measure in measures] for query, figures in found.items()}
-
-
-def assert_agree(run, qrels) -> None:
-    measures = [ir.compatibility(**parameters) for parameters in PARAMETERS]
-    wanted = by_ir_measures(run, qrels)
-    for query, *figures in ir.evaluate(run_frame(run), qrels_frame(qrels), measures).iter_rows():
-        assert figures == pytest.approx(wanted[query], abs=TOLERANCE, rel=0)
+def assert_ir_measures_agrees(run, qrels) -> None:
+    assert_agree(run, qrels, list(map(ir.parse, NAMES)), by_ir_measures(run, qrels, NAMES))
 
 
 @examples(100)
@@ -80,7 +62,9 @@ def assert_agree(run, qrels) -> None:
 def test_ir_measures_has_the_same_figures(run_and_qrels):
     """Without ties, which it orders by ids rising, and without scores below that of what was not retrieved, 0."""
     run, qrels = run_and_qrels
-    assert_agree({query: {d: 1 + score for d, score in ranking.items()} for query, ranking in run.items()}, qrels)
+    assert_ir_measures_agrees(
+        {query: {d: 1 + score for d, score in ranking.items()} for query, ranking in run.items()}, qrels
+    )
 
 
 @pytest.mark.parametrize("depth", [40, 1500])
@@ -88,13 +72,15 @@ def test_ir_measures_has_the_same_figures(run_and_qrels):
 def test_ir_measures_has_the_same_figures_of_long_lists(depth):
     run, qrels = collection(21, depth=depth, queries=20)
     run = run.with_columns(score=1.0 + run["score"].rank("ordinal"))
-    assert_agree(as_dicts(run, "score"), as_dicts(qrels, "relevance"))
+    assert_ir_measures_agrees(as_dicts(run, "score"), as_dicts(qrels, "relevance"))
 
 
 def test_ir_measures_puts_what_was_not_retrieved_above_negative_scores():
     """Its ideal ranking takes 0 for the score of a document that was not retrieved."""
     run, qrels = {"q": {"b": -1.0}}, {"q": {"b": 1, "c": 1}}
-    assert by_ir_measures(run, qrels)["q"][1] == pytest.approx(0.25 / 1.5, abs=1e-15, rel=0)
+    assert by_ir_measures(run, qrels, ["Compat(p=0.5)"])["q"]["Compat(p=0.5)"] == pytest.approx(
+        0.25 / 1.5, abs=1e-15, rel=0
+    )
     assert value(run, qrels, p=0.5) == pytest.approx(1.25 / 1.5, abs=1e-15, rel=0)
 
 

@@ -7,32 +7,18 @@ import shutil
 
 import polars as pl
 import pytest
-from generated import Qrels, Run, as_dicts, collection, collections, qrels_frame, run_frame
+from generated import as_dicts, collection, collections, run_frame
 from hypothesis import given
-from referred import by_reference
+from referred import TOLERANCE, assert_agree, by_ir_measures, by_reference
 from suite import examples
 
 import polars_ir as ir
 
-ir_measures = pytest.importorskip("ir_measures")
+pytest.importorskip("ir_measures")
 pytrec_eval = pytest.importorskip("pytrec_eval")
-
-#: Sums of a few terms in another order than the oracle's.
-TOLERANCE = 1e-12
 
 # Collections without a query or a document in common are among those made up.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
-
-
-def assert_agree(
-    run: Run, qrels: Qrels, measures: list[pl.Expr], wanted: dict[str, dict[str, float]], **options: object
-):
-    """Assert that the queries are those of an oracle, and that each has its figures."""
-    found = ir.evaluate(run_frame(run), qrels_frame(qrels), measures, **options)
-    rows = {row.pop("query_id"): row for row in found.iter_rows(named=True)}
-    assert rows.keys() == wanted.keys()
-    for query, row in rows.items():
-        assert row == pytest.approx({name: wanted[query][name] for name in row}, abs=TOLERANCE, rel=0)
 
 
 # trec_eval 9, by way of pytrec_eval-terrier.
@@ -126,15 +112,6 @@ IR_MEASURES = {
     "SetF(beta=0.25,rel=2)": "SetF(beta=0.5,rel=2)",
     "SetP(relative=True)": "R_cap",
 }
-
-
-def by_ir_measures(run: Run, qrels: Qrels, names: list[str]) -> dict[str, dict[str, float]]:
-    """The values of ir_measures, by query and name."""
-    parsed = {ir_measures.parse_measure(name): name for name in names}
-    figures: dict[str, dict[str, float]] = {}
-    for metric in ir_measures.iter_calc(list(parsed), qrels, run):
-        figures.setdefault(metric.query_id, {})[parsed[metric.measure]] = metric.value
-    return figures
 
 
 @examples(250)

@@ -6,16 +6,13 @@ import polars as pl
 import pytest
 from generated import as_dicts, collection, collections, qrels_frame, run_frame
 from hypothesis import given
-from referred import expected_gain
+from referred import TOLERANCE, assert_agree, by_ir_measures, expected_gain
 from suite import examples
 
 import polars_ir as ir
 from polars_ir.language.measures.positions import cumulated, gained, place
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
-
-#: Sums in another order, and logarithms instead of products.
-TOLERANCE = 1e-12
 
 # fmt: off
 CWL_EVAL = [
@@ -106,29 +103,16 @@ def test_a_model_of_ones_own_is_its_formula(name, depth, run_and_qrels):
         assert figure == pytest.approx(expected_gain(gains, chance, depth), abs=TOLERANCE, rel=0)
 
 
-def by_cwl_eval(run, qrels, names: list[str]) -> dict[str, dict[str, float]]:
-    """The figures of cwl_eval, by way of ir_measures, by query and name."""
-    oracle = pytest.importorskip("ir_measures")
-    pytest.importorskip("cwl")
-    parsed = {oracle.parse_measure(name): name for name in names}
-    found: dict[str, dict[str, float]] = {}
-    for metric in oracle.iter_calc(list(parsed), qrels, run):
-        found.setdefault(metric.query_id, {})[parsed[metric.measure]] = metric.value
-    return found
-
-
 def with_grades(name: str, grades: str) -> str:
     """A name with the parameters that tell the lowest and the highest grade."""
     head, at, k = name.partition("@")
     return (f"{head[:-1]},{grades})" if head.endswith(")") else f"{head}({grades})") + at + k
 
 
-def assert_agree(run, qrels, grades: str) -> None:
+def assert_cwl_eval_agrees(run, qrels, grades: str) -> None:
+    pytest.importorskip("cwl")
     names = [with_grades(name, grades) for name in CWL_EVAL]
-    wanted = by_cwl_eval(run, qrels, names)
-    measures = [ir.parse(name).alias(name) for name in names]
-    for row in ir.evaluate(run_frame(run), qrels_frame(qrels), measures).iter_rows(named=True):
-        assert wanted[row.pop("query_id")] == pytest.approx(row, abs=TOLERANCE, rel=0)
+    assert_agree(run, qrels, [ir.parse(name).alias(name) for name in names], by_ir_measures(run, qrels, names))
 
 
 @pytest.mark.parametrize("grades", GRADES)
@@ -137,7 +121,7 @@ def assert_agree(run, qrels, grades: str) -> None:
 @pytest.mark.whole("a second a case", quick=1)
 def test_cwl_eval_has_the_same_figures(grades, run_and_qrels):
     """Without ties, which it leaves in the order of the input."""
-    assert_agree(*run_and_qrels, grades)
+    assert_cwl_eval_agrees(*run_and_qrels, grades)
 
 
 @pytest.mark.parametrize("grades", GRADES)
@@ -146,7 +130,7 @@ def test_cwl_eval_has_the_same_figures(grades, run_and_qrels):
 def test_cwl_eval_has_the_same_figures_of_long_lists(depth, grades):
     run, qrels = collection(31, depth=depth, queries=14)
     run = run.with_columns(score=run["score"].rank("ordinal").cast(pl.Float64))
-    assert_agree(as_dicts(run, "score"), as_dicts(qrels, "relevance"), grades)
+    assert_cwl_eval_agrees(as_dicts(run, "score"), as_dicts(qrels, "relevance"), grades)
 
 
 def test_a_model_that_stops_is_expected_to_have_read_to_there():
