@@ -1,7 +1,10 @@
-"""Results of each method for each kind of frame: of the type in the annotation of its function, and all the same."""
+"""Each method of each kind of frame: the same results, of the type in its annotation, and the same errors."""
 
 import inspect
+import math
+import re
 from functools import cache
+from itertools import filterfalse
 
 import pandas as pd
 import polars as pl
@@ -11,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir import namespace
+from polars_ir.language.options import options_of
 
 PYDOCS = ir.datasets.load("pydocs")
 QUERIES = PYDOCS.runs["query_id"].unique().sort().head(20)
@@ -146,3 +150,52 @@ def test_the_typed_spelling_does_what_the_namespace_does():
     assert ir.of(RUN).ndcg(QRELS, k=10).equals(RUN.ir.ndcg(QRELS, k=10))
     both = {"bm25": RUN, "tfidf": OTHER}
     assert ir.of(both).evaluate(QRELS, "AP").equals(ir.evaluate(both, QRELS, "AP"))
+
+
+#: Faults that no frame of figures may have, and the words of their errors.
+FAULTS = {
+    "a value that is no number": (lambda f: f.with_columns(RR=math.nan), "rows whose 'RR' is NaN or infinite"),
+    "a row twice": (lambda f: pl.concat([f, f.head(1)]), "2 rows that repeat the ids of another"),
+    "a null for a query": (lambda f: f.with_columns(query_id=f["query_id"].shift()), "1 row whose 'query_id' is null"),
+    "a null for a system": (lambda f: f.with_columns(run=f["run"].shift()), "1 row whose 'run' is null"),
+    "no query": (lambda f: f.drop("query_id"), "has no 'query_id' column"),
+    "texts": (lambda f: f.cast(pl.String), "has no measure, which is a numeric or Boolean column"),
+    "a path": (lambda _: "a.parquet", "must be a table; got the path 'a.parquet'"),
+    "no row": (lambda f: f.clear(), "has no row, and so no queries to compare"),
+    "one system": (lambda f: f.filter(run=f["run"][0]), "needs several systems; per_query has only 'bm25'"),
+}
+
+#: Functions that need rows, and several systems; `long` and `update` read keys only.
+OF_SYSTEMS = {"compare", "discriminative_power", "geo_risk", "level", "power", "rank_correlation", "ranks", "risk"}
+OF_ROWS = OF_SYSTEMS | {"drift", "gate", "worst_slices"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_figures_is_told_by_every_function(fault):
+    change, says = FAULTS[fault]
+    names = {"no row": OF_ROWS, "one system": OF_SYSTEMS}.get(fault, namespace.OF_PER_QUERY.keys() & CALLS.keys())
+    for name in names - {"long", "update"}:
+        frame, call = CALLS[name]
+        if fault != "a null for a system" or "run" in frame.columns:
+            with pytest.raises(ir.IRError, match=says):
+                call(ir.of(change(frame)))
+
+
+def options(name: str) -> dict:
+    """The records of the options of a function, by name."""
+    function = inspect.unwrap((namespace.OF_RUN | namespace.OF_PER_QUERY)[name].function)
+    kind = re.fullmatch(r"Unpack\[(\w+)\]", str(function.__annotations__.get("options")))
+    return options_of(function.__globals__[kind[1]]) if kind else {}
+
+
+@pytest.mark.parametrize("name", list(filter(options, CALLS)))
+def test_every_option_refuses_what_it_can_not_be_and_a_misspelt_one(name):
+    parameters = inspect.signature(getattr(ir, name)).parameters.values()
+    needed = [CALLS[name][0] for each in parameters if each.default is each.empty]
+    for option, record in options(name).items():
+        value = record.value
+        for wrong in filterfalse(value.holds, (-1, 0.5, math.nan, True, "no such", [], None, 10**400, pl.col("x"))):
+            with pytest.raises(ir.IRError, match=re.escape(f"{option} must be {value.wanted}")):
+                getattr(ir, name)(*needed, **{option: value.by_our_name(wrong)})
+        with pytest.raises(ir.IRError, match=rf"'{option}s?x'.*Did you mean '\w+'"):
+            getattr(ir, name)(*needed, **{f"{option}x": value})

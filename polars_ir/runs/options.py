@@ -145,7 +145,7 @@ class Judging(TypedDict, total=False):
         Ties,
         Option(
             "doc_id",
-            Value(f"an order of tied documents, {one_of(*ORDERS).wanted}", ORDERS.__contains__, str, ORDERS),
+            one_of(*ORDERS)._replace(wanted=f"an order of tied documents, {one_of(*ORDERS).wanted}"),
             "The order of documents with equal scores. 'doc_id': by id falling, compared as text, also integers (9 "
             "before 10, as '9' before '10'); 'input': as the rows of the run stand; 'best' and 'worst': the relevant "
             "ones first and last. Without document ids it must be named where tied documents differ in grade.",
@@ -179,7 +179,7 @@ class Showing(Explaining, total=False):
             "cutoff",
             Value(
                 "'cutoff', a rank from 1 on, or None for all",
-                lambda depth: depth is None or depth == "cutoff" or is_whole(depth),
+                lambda depth: depth is None or is_whole(depth) or (isinstance(depth, str) and depth == "cutoff"),
                 lambda depth: depth,
             ),
             "The depth to which the ranking is shown: the cutoff of the measure (`'cutoff'`; whole if it has none), a "

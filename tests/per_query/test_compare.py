@@ -407,23 +407,11 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
         ({"family": "al"}, ["family must be one of 'measure', 'all'", "Did you mean 'all'?"]),
         ({"interval": "bca"}, ["interval must be one of ", "Did you mean 'BCa'?"]),
         ({"test": "tukey", "correction": "fdr_bh"}, ["by itself", "correction='fdr_bh'"]),
-        ({"alpha": 0}, ["alpha must be between 0 and 1"]),
-        ({"alpha": "0.05"}, ["alpha must be between 0 and 1", "'0.05'"]),
-        ({"alpha": float("nan")}, ["alpha", "nan"]),
-        ({"tolerance": -0.1}, ["tolerance must be from 0 to 1e+100", "got -0.1"]),
         ({"resamples": 0}, ["resamples must be a whole number from 1 to 10,000,000, or None", "got 0"]),
-        ({"resamples": 1e4}, ["resamples must be a whole number", "10000.0"]),
         ({"resamples": 10**9}, ["resamples must be a whole number"]),
-        ({"seed": -1}, ["seed must be a whole number from 0 on; got -1"]),
-        ({"test": np.array([1, 2])}, ["test must be one of"]),
-        ({"interval": pl.col("t")}, ["interval must be one of"]),
         ({"measures": 3}, ["a measure is a name"]),
-        ({"tolerance": 10**400}, ["tolerance must be from 0 to 1e+100"]),
-        ({"seed": None}, ["seed must be a whole number from 0 on; got None"]),
-        ({"missing": "drop"}, ["missing must be one of 'zero', 'skip'"]),
         ({"by": "valeu"}, ["by must name a column", "Did you mean 'value'?"]),
         ({"by": GOOD.select("query_id", p="value").unique("query_id")}, ["slices may not be called 'p'", "rename"]),
-        ({"bsaeline": "a"}, ["bsaeline", "Did you mean 'baseline'?"]),
     ],
 )
 def test_options_that_can_not_be_are_errors_that_say_so(options, words):
@@ -436,14 +424,9 @@ def test_options_that_can_not_be_are_errors_that_say_so(options, words):
 @pytest.mark.parametrize(
     ("per_query", "words"),
     [
-        (frame(a=[0.1, 0.2]), ["ir.compare needs several systems", "only 'a'"]),
         (GOOD.drop("run"), ["ir.compare needs several systems", "no 'run'"]),
-        (GOOD.with_columns(value=pl.lit(float("nan"))), ["'value' is NaN or infinite"]),
-        (pl.concat([GOOD, GOOD]), ["repeat the ids"]),
         (frame(a=[0.1], b=[0.2]), ["needs two queries or more", "'b' has 'q0'", "'a' has 'q0'"]),
         (frame(a=[0.1, 0.2, ..., ...], b=[..., ..., 0.2, 0.3]), ["'b' has 'q2', 'q3'", "'a' has 'q0', 'q1'"]),
-        (GOOD.drop("value"), ["no measure"]),
-        (GOOD.clear(), ["per_query has no row"]),
         (GOOD.with_columns(pl.col("value") * 1e200), ["NaN or infinite, or beyond 1e+100"]),
     ],
 )

@@ -75,18 +75,3 @@ def test_systems_that_do_not_differ_are_counted_and_noted():
     row = discriminative_power({"a": one, "b": one, "c": one.with_columns(pl.col("AP") * 1.5 + 0.1)}).row(0, named=True)
     assert row["n_pairs"] == 3
     assert row["note"] == "not tested, and not told apart: 1 pairs, as compare notes"
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "words"),
-    [
-        (lambda f: f.drop("run"), {}, "ir.discriminative_power needs several systems"),
-        (lambda f: f.lazy(), {}, "Collect it first"),
-        (lambda f: f, {"test": "z"}, "test must be one of"),
-        (lambda f: f, {"alpha": 0}, "alpha must be between 0 and 1"),
-    ],
-)
-def test_wrong_input_is_told(many, change, options, words):
-    with pytest.raises(ir.IRError) as error:
-        discriminative_power(change(many), **options)
-    assert words in str(error.value)

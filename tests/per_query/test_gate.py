@@ -257,21 +257,15 @@ def test_systems_may_be_called_alike(systems):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"new": NEW.select("AP")}, "new has no 'query_id' column"),
-        ({"old": OLD.lazy()}, "Collect it first"),
-        ({"new": "new.parquet"}, "new must be a table; got the path 'new.parquet'"),
         ({"measures": "RR"}, "new has no measure 'RR'"),
         ({"old": OLD.rename({"AP": "RR"})}, "old has no measure 'AP'"),
         ({"measures": []}, "at least one measure"),
-        ({"new": NEW.clear()}, "new has no row, and so no queries to compare"),
         ({"new": NEW.with_columns(run=pl.Series(["a", "b"] * 4))}, "new must be of one system; it has 2: 'a', 'b'."),
-        ({"new": pl.concat([NEW, NEW])}, "repeat the ids of another"),
         ({"new": NEW.with_columns(query_id=pl.int_range(8))}, "must be Int64, as in the first per_query"),
         (
             {"old": OLD.with_columns(query_id="x" + pl.col("query_id"))},
             "they share none: 'new' has 'q0', 'q1', 'q2'; 'old' has 'xq0'",
         ),
-        ({"new": NEW.with_columns(pl.col("AP") / 0)}, "NaN or infinite"),
         ({"max_drop": -0.1}, "max_drop must be from 0 to 1e+100; got -0.1."),
         ({"max_drop": float("inf")}, "max_drop must be from 0 to 1e+100; got inf."),
         ({"max_drop": float("nan")}, "max_drop must be from 0 to 1e+100; got nan."),
@@ -280,13 +274,9 @@ def test_systems_may_be_called_alike(systems):
         ({"ranges": {"AP": (0, 0)}}, "ranges must give two numbers, the worst and the best value of 'AP'; got (0, 0)."),
         ({"max_drop": {"AQ": 1}}, "has no measure 'AQ'"),
         ({"alpha": 0.5}, "alpha must be between 0 and 0.5, both excluded; got 0.5."),
-        ({"interval": "bound"}, "Did you mean 'bounded'?"),
         ({"looks": (3, 2)}, "looks must be (i, m), look i of m planned ones"),
         ({"looks": (0, 2)}, "got (0, 2)"),
-        ({"looks": 2}, "got 2"),
         ({"looks": (1, 2), "interval": "anytime"}, "looks are not planned with interval='anytime'"),
-        ({"missing": "zeros"}, "Did you mean 'zero'?"),
-        ({"max_dorp": 0.1}, "Did you mean 'max_drop'?"),
     ],
 )
 def test_wrong_input_is_told(changes, words):

@@ -164,7 +164,6 @@ def test_columns_and_types_are_always_the_same():
         ({"per_query": {"a": OLD, "b": NEW.head(1)}}, "ir.power needs two queries or more"),
         ({"per_query": BOTH, "std": 1}, "give one of them"),
         ({"per_query": BOTH, "baseline": "odl"}, "Did you mean 'old'?"),
-        ({"per_query": OLD}, "ir.power needs several systems"),
         ({"per_query": {"a": OLD.lazy(), "b": NEW.lazy()}, "method": "pilot"}, "Collect it first"),
     ],
 )

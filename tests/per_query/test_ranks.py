@@ -110,20 +110,3 @@ def test_the_same_call_gives_the_same_figures_and_another_confidence_other_range
         for found in (ranks(per_query, alpha=alpha) for alpha in (0.5, 0.001))
     ]
     assert widths[0] < widths[1]
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "words"),
-    [
-        (lambda f: f.filter(run="bm25"), {}, "only 'bm25'"),
-        (lambda f: f.drop("run"), {}, "ir.ranks needs several systems"),
-        (lambda f: f.lazy(), {}, "Collect it first"),
-        (lambda f: f, {"confidence": 1}, "confidence must be between 0 and 1"),
-        (lambda f: f, {"measures": "RR"}, "no measure 'RR'"),
-        (lambda f: f.with_columns(AP=float("nan")), {}, "'AP' is NaN"),
-    ],
-)
-def test_wrong_input_is_told(per_query, change, options, words):
-    with pytest.raises(ir.IRError) as error:
-        ranks(change(per_query), **options)
-    assert words in str(error.value)

@@ -222,21 +222,6 @@ def test_a_plan_with_a_value_that_is_no_number_fails(function, wrong):
         plan.collect()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confidence": 1}, "confidence must be between 0 and 1, both excluded; got 1"),
-        ({"confidence": "high"}, "confidence must be between 0 and 1, both excluded; got 'high'"),
-        ({"resamples": 0}, "resamples must be a whole number from 1 to 10,000,000; got 0"),
-        ({"resamples": True}, "resamples must be a whole number from 1 to 10,000,000; got True"),
-        ({"seed": -1}, "seed must be a whole number from 0 on; got -1"),
-    ],
-)
-def test_a_wrong_option_is_told_whether_it_is_used_or_not(options, message):
-    with pytest.raises(ir.IRError, match=message):
-        ir.summarize(PER_QUERY, **options)
-
-
 # Intervals.
 
 
@@ -344,14 +329,6 @@ def test_a_measure_that_is_text_is_told_with_its_cast():
         ir.mean(texts)
     with pytest.raises(ir.IRError, match="no measure beside 'AP', taken for slices or weights"):
         ir.mean(texts, by="AP")
-
-
-def test_an_unknown_interval_is_an_error():
-    with pytest.raises(
-        ir.IRError,
-        match="interval must be one of 'auto', 'bounded', 'normal', 't', 'percentile', 'BCa', 'bootstrap-t'; got 'bca'",
-    ):
-        ir.summarize(PER_QUERY, interval="bca")
 
 
 # Micro averages.

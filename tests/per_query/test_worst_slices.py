@@ -208,11 +208,7 @@ def test_the_order_of_the_rows_changes_nothing():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"correction": "holms"}, "correction must be one of .*; got 'holms'. Did you mean 'holm"),
-        ({"alpha": 5}, "alpha must be between 0 and 1, both excluded; got 5"),
         ({"min_queries": 1}, "min_queries must be a whole number from 2 on; got 1"),
-        ({"missing": "drop"}, "missing must be one of 'zero', 'skip'; got 'drop'"),
-        ({"per_query": pl.concat([SYSTEMS, SYSTEMS.head(1).with_columns(run=None)])}, "1 row whose 'run' is null"),
         (
             {"baseline": "odl"},
             "baseline names 'odl', which is not one of the systems: 'new', 'old'. Did",
@@ -222,10 +218,7 @@ def test_the_order_of_the_rows_changes_nothing():
         ({"by": QUERIES.head(100)}, "40 rows without a value of by"),
         ({"by": QUERIES.select("query_id", l=pl.concat_list("language"))}, r"'l' must be .*; it is List\(String\)"),
         ({"per_query": SYSTEMS.lazy(), "baseline": "old"}, "reads the values of all queries; got a LazyFrame"),
-        ({"per_query": SYSTEMS.clear()}, "per_query has no row"),
         ({"per_query": PER_QUERY, "baseline": "old"}, "needs several systems"),
-        ({"per_query": SYSTEMS.with_columns(RR=float("nan"))}, "240 rows whose 'RR' is NaN or infinite"),
-        ({"min_query": 5}, "Did you mean 'min_queries'"),
     ],
 )
 def test_bad_input_is_told(given, message):

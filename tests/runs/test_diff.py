@@ -134,9 +134,7 @@ def test_the_kind_is_that_of_the_first_run():
     [
         (({"x": A, "y": B}, A), {}, "run_a must be one table here; got a dict of several: 'x', 'y'"),
         ((A, B), {"n_queries": 0}, "n_queries must be a whole number from 1 on, or None for all; got 0"),
-        ((A, B), {"ties": "expected"}, "ties must be an order of tied documents"),
         ((A, {1: ["d1"]}), {}, "must be String, as in the first run"),
-        ((A, B), {"n": 3}, "It takes run_a, run_b, qrels, measure, n_queries"),
     ],
 )
 def test_what_can_not_be_compared_is_an_error(runs, options, message):

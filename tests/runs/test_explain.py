@@ -253,8 +253,6 @@ def test_a_query_that_can_not_be_explained_is_an_error(query_id, message):
             "'NumRel' is not a sum over the documents of a ranking: without any judged document retrieved it",
         ),
         ("Hole@5", {}, "explain takes each query by itself; 'Hole@5' reads the judgments of others"),
-        ("RR", {"ties": "expected"}, "ties must be an order of tied documents"),
-        ("RR", {"ties": "first"}, "ties must be an order of tied documents, one of 'doc_id'"),
         (["RR", "AP"], {}, "explain takes one measure; got 'RR', 'AP'."),
         ("relstring", {}, "must be a number to be taken apart; it is String"),
         ("prefs_simp", {}, "explain goes with measures of documents; these are of preferences"),
