@@ -7,11 +7,12 @@ of sums for each slice; the driver sees no other rows, and makes the result of t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, Fix, OptionError, only, option
+from polars_ir.errors import ColumnError, Fix, only
 from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.options import each_once, takes
 from polars_ir.per_query.compare import compared_systems
@@ -21,8 +22,8 @@ from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Comparing, Gating, Slicing
 from polars_ir.per_query.shared.sums import RowPerQuery, Source, Step
 from polars_ir.per_query.worst_slices import ranked_slices
-from polars_ir.spark.tables import arrow_schema, check_spark, column, empty, in_session, plain
-from polars_ir.spark.tasks import QUERY, RUN, Adding, in_tasks
+from polars_ir.spark.tables import arrow_schema, check_spark, column, columns_of, empty, in_session, packed, plain
+from polars_ir.spark.tasks import QUERY, RUN, in_tasks, sums
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,7 +63,7 @@ def compare(
     >>> per_query.transform(spark.compare, baseline="bm25").show()  # doctest: +SKIP
     """
     check_spark("per_query", per_query)
-    options["by"] = _columns(options["by"])
+    options["by"] = columns_of("by", options["by"], per_query)
     with _InTasks(per_query) as source:
         plan = empty("per_query", per_query).lazy()
         found = compared_systems(plan, measures, options, baseline, None, source=source.of)
@@ -147,16 +148,8 @@ def worst_slices(
     check_spark("per_query", per_query)
     with _InTasks(per_query) as source:
         plan = empty("per_query", per_query).lazy()
-        found = ranked_slices(plan, _columns(by), measures, None, options, source=source.of)
+        found = ranked_slices(plan, columns_of("by", by, per_query), measures, None, options, source=source.of)
     return in_session(per_query.sparkSession, plain(found))
-
-
-def _columns(by: Any) -> Any:
-    """The names of the slices."""
-    if by is None or isinstance(by, str) or all(isinstance(name, str) for name in by):
-        return by
-    fix = "Join it to the frame first, and name its columns"
-    raise OptionError(f"must name columns of per_query here; got {type(by).__name__}.", about=option("by"), fix=fix)
 
 
 def _check_one_system(role: str, frame: DataFrame) -> None:
@@ -200,25 +193,22 @@ class _InTasks:
 
     def of(self, of: Aligned) -> Source:
         """The ways in which steps run in tasks, for rows with the columns of a plan."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         names = {find("per_query", role, self.frame.columns) for role in ("query_id", "run")}
         read = {*filter(None, names), *of.measures, *of.slices, PROVENANCE}
         frame = self.frame.select(*(column(name) for name in self.frame.columns if name in read))
-        # PySpark looks up the columns it sends, and takes a point in a name for a field; not so those of a struct.
-        packed = F.struct(*map(column, frame.columns)).alias(RUN)
-        no_rows = empty("per_query", frame)
+        row = packed(frame.columns, RUN)
+        no_rows = {RUN: empty("per_query", frame)}
 
         def result(rows: DataFrame, step: Step, layout: RowPerQuery | None) -> pl.DataFrame:
-            adding = Adding(step, layout, tuple(of.measures), tuple(of.slices))
-            expected = adding.of(no_rows)
-            found = in_tasks(rows, adding.announced(arrow_schema(expected))).toArrow()
+            task = partial(sums, step=step, layout=layout, measures=tuple(of.measures), by=tuple(of.slices))
+            expected = task(no_rows)
+            found = in_tasks(rows, task, arrow_schema(expected)).toArrow()
             return pl.DataFrame(found).cast(expected.schema)
 
         def of_queries(layout: RowPerQuery, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
             if self.kept is None:
                 query = column(required("per_query", "query_id", frame.columns)).alias(QUERY)
-                rows = frame.select(query, packed).repartition(QUERY).select(RUN)
+                rows = frame.select(query, row).repartition(QUERY).select(RUN)
                 if not keep:
                     return result(rows, step, layout)
                 from pyspark import StorageLevel
@@ -226,4 +216,4 @@ class _InTasks:
                 self.kept = rows.persist(StorageLevel.DISK_ONLY)
             return result(self.kept, step, layout)
 
-        return Source(lambda step: result(frame.select(packed), step, None), of_queries)
+        return Source(lambda step: result(frame.select(row), step, None), of_queries)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -30,9 +30,10 @@ from polars_ir.spark.tables import (
     column,
     empty,
     is_small,
+    packed,
     to_spark,
 )
-from polars_ir.spark.tasks import HIGHEST, JUDGMENT, POOLED, QUERY, RUN, SHARED, SYSTEMS, Evaluation, Names, in_tasks
+from polars_ir.spark.tasks import HIGHEST, JUDGMENT, POOLED, QUERY, RUN, SHARED, SYSTEMS, Names, evaluation, in_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -114,7 +115,7 @@ def evaluate(
     sent = tuple(map(_serialized, measured))
     rows = rows_of(pair, columns_read(measured), bounds=options["bounds"], broadcast=broadcast)
     rows = rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
-    return in_tasks(rows, Evaluation(sent, options, pair.names, schema))
+    return in_tasks(rows, partial(evaluation, measures=sent, options=options, names=pair.names), schema)
 
 
 def _serialized(measure: Measured) -> bytes:
@@ -179,17 +180,15 @@ def rows_of(pair: Pair, read: Collection[str], *, bounds: bool, broadcast: bool 
     if pair.qrels is None:
         frames = [run]
     else:
-        judgments = _packed(pair.qrels, pair.names.qrels["query_id"], JUDGMENT, pair.qrels.columns)
+        judgments = _by_query(pair.qrels, pair.names.qrels["query_id"], JUDGMENT, pair.qrels.columns)
         frames = [_of_judged_queries(run, pair, broadcast), judgments]
     shared = _shared(pair, bounds=bounds)
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), [*frames, *shared])
 
 
-def _packed(frame: DataFrame, query: str, struct: str, columns: Collection[str]) -> DataFrame:
+def _by_query(frame: DataFrame, query: str, struct: str, columns: Collection[str]) -> DataFrame:
     """Rows as structs of some of their columns."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return frame.select(column(query).alias(QUERY), F.struct(*map(column, columns)).alias(struct))
+    return frame.select(column(query).alias(QUERY), packed(columns, struct))
 
 
 def _run(pair: Pair, read: Collection[str]) -> DataFrame:
@@ -199,14 +198,13 @@ def _run(pair: Pair, read: Collection[str]) -> DataFrame:
     names = pair.names.run
     columns = [name for name in pair.run.columns if name in names.values() or name in read]
     if "judged_elsewhere" not in read:
-        return _packed(pair.run, names["query_id"], RUN, columns)
+        return _by_query(pair.run, names["query_id"], RUN, columns)
     keys = list(map(column, pair.names.judged_by))
     pool = pair.of_judgments("doc_id", *pair.names.judged_by).distinct()
     pool = pool.select(F.struct(*keys, column("doc_id").alias(DOCUMENT)).alias(DOCUMENT), F.lit(True).alias(POOLED))
     document = F.struct(*keys, column(names["doc_id"]).alias(DOCUMENT))
     rows = pair.run.withColumn(DOCUMENT, document).join(pool, DOCUMENT, "left")
-    packed = F.struct(*map(column, columns)).alias(RUN)
-    return rows.select(column(names["query_id"]).alias(QUERY), packed, POOLED)
+    return rows.select(column(names["query_id"]).alias(QUERY), packed(columns, RUN), POOLED)
 
 
 def _of_judged_queries(run: DataFrame, pair: Pair, broadcast: bool | None) -> DataFrame:  # noqa: FBT001  # an option of ours
@@ -250,4 +248,4 @@ def _shared(pair: Pair, *, bounds: bool) -> list[DataFrame]:
         return []
     queries = pair.of_judgments("query_id").distinct()
     rows = reduce(lambda left, right: left.crossJoin(F.broadcast(right)), facts.values(), queries)
-    return [_packed(rows, "query_id", SHARED, list(facts))]
+    return [_by_query(rows, "query_id", SHARED, list(facts))]

@@ -7,16 +7,16 @@ order. So all queries of a system are rows of one partition.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from polars_ir.errors import Code, Fix, InputTypeError
 from polars_ir.frames.roles import find
 from polars_ir.language.options import takes
 from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.options import Summarizing, confidence_is_alpha
 from polars_ir.per_query.summarize import summarize as summarize_locally
-from polars_ir.spark.tables import arrow_schema, check_spark, column, empty
-from polars_ir.spark.tasks import RUN, Summary, in_tasks
+from polars_ir.spark.tables import arrow_schema, check_spark, column, columns_of, empty, packed
+from polars_ir.spark.tasks import RUN, in_tasks, summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,19 +98,10 @@ def summarize(
 def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[str, Any]) -> DataFrame:
     """A summary by the core, with all queries of a system in one partition."""
     check_spark("per_query", per_query)
-    from pyspark.sql import functions as F  # noqa: N812
-
     for option in ("by", "weights"):
-        if not isinstance(options[option], str | list | tuple | None):
-            query = find("per_query", "query_id", per_query.columns) or "query_id"
-            raise InputTypeError(
-                f"must name columns of per_query here; got {type(options[option]).__name__}.",
-                about=option,
-                fix=Fix("Join it first", Code(f"per_query.join({option}, {query!r})")),
-            )
+        columns_of(option, options[option], per_query)
     schema = arrow_schema(function(empty("per_query", per_query), **options))
     system = find("per_query", "run", per_query.columns)
     rows = per_query.repartition(1) if system is None else per_query.repartition(column(system))
-    # PySpark looks up the columns it sends, and takes a point in a name for a field; not so those of a struct.
-    packed = F.struct(*map(column, rows.columns)).alias(RUN)
-    return in_tasks(rows.select(packed), Summary(function, options, schema))
+    rows = rows.select(packed(rows.columns, RUN))
+    return in_tasks(rows, partial(summary, function=function, options=options), schema)

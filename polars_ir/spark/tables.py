@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 import os
 import shutil
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import polars as pl
@@ -34,6 +35,7 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.kinds import to_polars
+from polars_ir.frames.roles import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -200,6 +202,25 @@ def column(name: str) -> Column:
     from pyspark.sql import functions as F  # noqa: N812  # everybody's name for it
 
     return F.col(f"`{name.replace('`', '``')}`")
+
+
+def packed(columns: Iterable[str], name: str) -> Column:
+    """A struct of columns: PySpark looks up those it sends, by names in which a point is a field but in a struct."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.struct(*map(column, columns)).alias(name)
+
+
+def columns_of(about: str, names: Any, frame: DataFrame) -> Any:
+    """The columns of a per-query frame that a call names, as it does; an error for another table."""
+    if names is None or (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
+        return names
+    query = find("per_query", "query_id", frame.columns) or "query_id"
+    raise InputTypeError(
+        f"must name columns of per_query here; got {type(names).__name__}.",
+        about=about,
+        fix=Fix("Join it first", Code(f"per_query.join({about}, {query!r})")),
+    )
 
 
 def is_small(frame: DataFrame) -> bool:

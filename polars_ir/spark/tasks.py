@@ -16,7 +16,8 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -67,105 +68,48 @@ class Names:
     judged_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """A call of `evaluate`, as a function of the batches of a partition."""
-
-    measures: tuple[bytes, ...]
-    options: Mapping[str, Any]
-    names: Names
-    schema: pa.Schema
-    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows of the result for the queries of a partition."""
-        rows = _received(batches, self.versions)
-        if rows is None:
-            return
-        pooled = rows.filter(POOLED).select(RUN).unnest(RUN) if POOLED in rows.columns else None
-        shared = _unpacked(rows, SHARED).head(1) if SHARED in rows.columns else None
-        run = _unpacked(rows, RUN)
-        qrels = _unpacked(rows, JUDGMENT) if JUDGMENT in rows.columns else None
-        del rows  # both tables are copies of it
-        run, qrels, stand_in = with_stand_in(run, qrels, self.names, shared, pooled)
-        with warnings.catch_warnings():
-            # Ids that never meet are a matter of all queries, and a partition has few.
-            warnings.simplefilter("ignore", IRWarning)
-            try:
-                result = evaluate(run, qrels, map(pl.Expr.deserialize, self.measures), **self.options)
-            except DataError as error:
-                error.add_note(OF_FILES)
-                raise
-        if stand_in is not None:
-            result = result.filter(pl.col(self.names.run["query_id"]) != stand_in)
-        yield from _sent(result, self.schema)
+#: The rows of a partition by the column that they are in, with their own columns; `POOLED` are rows of the run, too.
+Parts = Mapping[str, pl.DataFrame]
 
 
-@dataclass(frozen=True)
-class Summary:
-    """A call of `mean` or `summarize`, as a function of the batches of all queries of some systems."""
-
-    function: Callable[..., pl.DataFrame]
-    options: Mapping[str, Any]
-    schema: pa.Schema
-    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows of the result for some systems."""
-        rows = _received(batches, self.versions)
-        if rows is not None:
-            result = self.function(_unpacked(rows, RUN), **self.options)
-            yield from _sent(result, self.schema)
+def evaluation(parts: Parts, measures: tuple[bytes, ...], options: Mapping[str, Any], names: Names) -> pl.DataFrame:
+    """`evaluate` for the queries of a partition."""
+    run, qrels, stand_in = with_stand_in(parts[RUN], parts.get(JUDGMENT), names, parts.get(SHARED), parts.get(POOLED))
+    with warnings.catch_warnings():
+        # Ids that never meet are a matter of all queries, and a partition has few.
+        warnings.simplefilter("ignore", IRWarning)
+        try:
+            result: pl.DataFrame = evaluate(run, qrels, map(pl.Expr.deserialize, measures), **options)
+        except DataError as error:
+            error.add_note(OF_FILES)
+            raise
+    return result if stand_in is None else result.filter(pl.col(names.run["query_id"]) != stand_in)
 
 
-@dataclass(frozen=True)
-class Adding:
+def summary(parts: Parts, function: Callable[..., pl.DataFrame], options: Mapping[str, Any]) -> pl.DataFrame:
+    """`mean` or `summarize` for all queries of some systems."""
+    return function(parts[RUN], **options)
+
+
+def sums(
+    parts: Parts, step: Step, layout: RowPerQuery | None, measures: tuple[str, ...], by: tuple[str, ...]
+) -> pl.DataFrame:
     """A step of sums over the rows of a partition or, with a layout, over a row for each of its queries."""
-
-    step: Step
-    layout: RowPerQuery | None
-    measures: tuple[str, ...]
-    by: tuple[str, ...]
-    schema: pa.Schema | None = None
-    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
-
-    def announced(self, schema: pa.Schema) -> Adding:
-        """With the schema that the driver announces."""
-        return replace(self, schema=schema)
-
-    def of(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The sums of some rows."""
-        plan = aligned(rows.lazy(), list(self.measures), by=list(self.by) or None, repeated=True).rows
-        return collected(self.step(plan if self.layout is None else self.layout.wide(plan)), "streaming")
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The sums of a partition."""
-        rows = _received(batches, self.versions)
-        if rows is not None:
-            yield from _sent(self.of(_unpacked(rows, RUN)), self.schema)
+    plan = aligned(parts[RUN].lazy(), list(measures), by=list(by) or None, repeated=True).rows
+    return collected(step(plan if layout is None else layout.wide(plan)), "streaming")
 
 
-@dataclass(frozen=True)
-class Validation:
-    """A call of `validate` for some findings, on the queries of a partition."""
-
-    only: tuple[str, ...]
-    schema: pa.Schema
-    versions: Mapping[str, str] = field(default_factory=lambda: VERSIONS)
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The findings of a partition."""
-        rows = _received(batches, self.versions)
-        if rows is not None:
-            found = validate(_unpacked(rows, RUN), _unpacked(rows, JUDGMENT), only=list(self.only))
-            yield from _sent(found.drop("share"), self.schema)
+def findings(parts: Parts, only: list[str]) -> pl.DataFrame:
+    """Some findings of `validate` on the queries of a partition."""
+    found: pl.DataFrame = validate(parts[RUN], parts[JUDGMENT], only=only)
+    return found.drop("share")
 
 
-def in_tasks(rows: DataFrame, task: Evaluation | Summary | Adding | Validation) -> DataFrame:
-    """The rows that a task makes of each partition."""
+def in_tasks(rows: DataFrame, task: Callable[[Parts], pl.DataFrame], schema: pa.Schema) -> DataFrame:
+    """The rows, of a schema, that a task makes of each partition."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    sent = pickle.dumps(task)
+    sent = pickle.dumps(partial(on_executor, task, schema, VERSIONS))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Polars counts its threads when it is imported, here by what is received. Spark runs a task for each of its
@@ -176,7 +120,7 @@ def in_tasks(rows: DataFrame, task: Evaluation | Summary | Adding | Validation) 
         os.environ.setdefault("POLARS_MAX_THREADS", str(context.cpus() if context else 1))
         try:
             received = pickle.loads(sent)  # noqa: S301  # what the driver has sent
-        except ImportError as error:
+        except (ImportError, AttributeError) as error:
             raise ImportError(
                 f"executors need the packages of the driver: {error} for {sys.executable}. Install them there, or send "
                 "them: spark-submit --archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python "
@@ -185,11 +129,16 @@ def in_tasks(rows: DataFrame, task: Evaluation | Summary | Adding | Validation) 
         return received(batches)  # type: ignore[no-any-return]
 
     # As `empty` has them: a time without a zone has none.
-    return rows.mapInArrow(run, from_arrow_schema(task.schema, prefer_timestamp_ntz=True))
+    return rows.mapInArrow(run, from_arrow_schema(schema, prefer_timestamp_ntz=True))
 
 
-def _received(batches: Iterable[pa.RecordBatch], versions: Mapping[str, str]) -> pl.DataFrame | None:
-    """The rows of a partition, None where it has none; an error where a package is not that of the driver."""
+def on_executor(
+    task: Callable[[Parts], pl.DataFrame],
+    schema: pa.Schema,
+    versions: Mapping[str, str],
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """What a task makes of a partition, nothing of an empty one; an error where a package is not the driver's."""
     for name, driver in versions.items():
         if driver != VERSIONS[name]:
             raise IRError(
@@ -197,18 +146,18 @@ def _received(batches: Iterable[pa.RecordBatch], versions: Mapping[str, str]) ->
                 f"{name}=={driver} on the executors."
             )
     frames = [pl.DataFrame(batch) for batch in batches if batch.num_rows]
-    return pl.concat(frames, rechunk=False) if frames else None
+    if frames:
+        result = plain(task(_parts(frames))).to_arrow(compat_level=pl.CompatLevel.oldest())
+        yield from result.cast(schema).to_batches()
 
 
-def _unpacked(rows: pl.DataFrame, struct: str) -> pl.DataFrame:
-    """The rows of one part, with its own columns."""
-    return rows.select(struct).filter(pl.col(struct).is_not_null()).unnest(struct)
-
-
-def _sent(result: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """A result as Arrow batches of the schema that the driver announced."""
-    table = plain(result).to_arrow(compat_level=pl.CompatLevel.oldest())
-    yield from table.cast(schema).to_batches()
+def _parts(frames: list[pl.DataFrame]) -> Parts:
+    """The rows of some batches, apart; the list is emptied, since the parts are copies."""
+    rows = pl.concat(frames, rechunk=False)
+    frames.clear()
+    structs = [name for name in rows.columns if name in (RUN, JUDGMENT, SHARED)]
+    parts = {name: rows.select(name).filter(pl.col(name).is_not_null()).unnest(name) for name in structs}
+    return parts | {name: rows.filter(name).select(RUN).unnest(RUN) for name in rows.columns if name == POOLED}
 
 
 def with_stand_in(

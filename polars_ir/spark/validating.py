@@ -8,6 +8,7 @@ that only look different, or the systems that lack a query, no partition sees.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from polars_ir.errors import SHOWN, OptionError, option
@@ -15,21 +16,14 @@ from polars_ir.frames.roles import required
 from polars_ir.language.options import check, each_once, or_none, some_of, takes
 from polars_ir.runs.validate import FINDINGS, RANKS, ROWS, SCORES, UNJUDGED
 from polars_ir.runs.validate import validate as validate_locally
-from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, column, empty, to_spark
-from polars_ir.spark.tasks import JUDGMENT, QUERY, RUN, Validation, in_tasks
+from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, column, empty, packed, to_spark
+from polars_ir.spark.tasks import JUDGMENT, QUERY, RUN, findings, in_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: The findings that are of one query each.
-COUNTED = (
-    *ROWS,
-    "queries without judgments",
-    "queries without a relevant document",
-    *SCORES,
-    *UNJUDGED,
-    *RANKS,
-)
+COUNTED = (*ROWS, "queries without judgments", "queries without a relevant document", *SCORES, *UNJUDGED, *RANKS)
 
 
 @takes()
@@ -74,12 +68,12 @@ def validate(run: DataFrame, qrels: Any, *, only: str | Sequence[str] | None = N
         raise OptionError(says, about=option("only", others[0]))
     run, qrels = by_bytes(run), by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     schema = arrow_schema(validate_locally(empty("run", run), empty("qrels", qrels), only=names).drop("share"))
-    packed = []
+    tables = []
     for table, frame, struct in (("run", run, RUN), ("qrels", qrels, JUDGMENT)):
         query = column(required(table, "query_id", frame.columns)).cast("string").alias(QUERY)
-        packed.append(frame.select(query, F.struct(*map(column, frame.columns)).alias(struct)))
-    rows = packed[0].unionByName(packed[1], allowMissingColumns=True).repartition(QUERY)
-    found = in_tasks(rows.select(RUN, JUDGMENT), Validation(tuple(names), schema))
+        tables.append(frame.select(query, packed(frame.columns, struct)))
+    rows = tables[0].unionByName(tables[1], allowMissingColumns=True).repartition(QUERY)
+    found = in_tasks(rows.select(RUN, JUDGMENT), partial(findings, only=names), schema)
     examples = F.slice(F.sort_array(F.array_distinct(F.flatten(F.collect_list("examples")))), 1, SHOWN)
     summed = found.groupBy("finding", "severity", "meaning").agg(
         F.sum("count").cast("bigint").alias("count"), examples.alias("examples")

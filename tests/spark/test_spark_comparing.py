@@ -51,8 +51,8 @@ def plans(monkeypatch):
     """The plans of Spark whose results come to the driver."""
     shown, in_tasks = [], comparing.in_tasks
 
-    def noted(rows, task):
-        result = in_tasks(rows, task)
+    def noted(rows, task, schema):
+        result = in_tasks(rows, task, schema)
         with contextlib.redirect_stdout(io.StringIO()) as text:
             result.explain()
         shown.append(text.getvalue())

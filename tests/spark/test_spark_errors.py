@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import types
+from functools import partial
 
 import polars as pl
 import pytest
@@ -14,7 +15,6 @@ import polars_ir as ir
 from polars_ir import spark as irs
 from polars_ir.errors import ExtraError
 from polars_ir.spark import tables, tasks
-from polars_ir.spark.tasks import Evaluation, Names, Summary
 from polars_ir.version import requirement
 
 pytestmark = pytest.mark.whole("a session of Spark")
@@ -296,7 +296,7 @@ def test_judgments_too_large_to_broadcast_are_an_error_that_says_what_to_choose(
 @pytest.mark.parametrize(("package", "here"), [("polars", pl.__version__), ("polars_ir", ir.__version__)])
 def test_executors_with_another_version_are_told_apart(package, here):
     with pytest.raises(ir.IRError) as caught:
-        next(Evaluation((), {}, Names({}, {}), None, versions={package: "0.0.1"})([]))
+        next(tasks.on_executor(dict, None, {package: "0.0.1"}, []))
     assert str(caught.value) == (
         f"executors need the {package} of the driver; this one has {here}, the driver 0.0.1. Install "
         f"{package}==0.0.1 on the executors."
@@ -309,13 +309,11 @@ def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypat
     class Task:
         """A module that only the driver can import."""
 
-        schema = tables.arrow_schema(RUN)
-
     only_here = types.ModuleType("only_here")
     only_here.Task, Task.__module__, Task.__qualname__ = Task, "only_here", "Task"
     monkeypatch.setitem(sys.modules, "only_here", only_here)
     with pytest.raises(PythonException) as caught:
-        tasks.in_tasks(to_spark(RUN), Task()).collect()
+        tasks.in_tasks(to_spark(RUN), Task(), tables.arrow_schema(RUN)).collect()
     assert (
         f"ImportError: executors need the packages of the driver: No module named 'only_here' for {sys.executable}. "
         "Install them there, or send them: spark-submit --archives env.tar.gz#env --conf "
@@ -340,10 +338,10 @@ def threads(rows):  # noqa: ARG001  # what a summary is made of
 def test_polars_has_as_many_threads_as_a_task_has_cores(to_spark):
     from pyspark.sql import functions as F  # noqa: N812
 
-    task = Summary(threads, {}, tables.arrow_schema(threads(RUN)))
+    task = partial(tasks.summary, function=threads, options={})
     run = to_spark(RUN)
     packed = run.select(F.struct(*run.columns).alias(tasks.RUN))
-    assert {row.n for row in tasks.in_tasks(packed, task).collect()} == {1}
+    assert {row.n for row in tasks.in_tasks(packed, task, tables.arrow_schema(threads(RUN))).collect()} == {1}
 
 
 def test_a_local_run_is_told_where_to_go():
