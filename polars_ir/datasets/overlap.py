@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DtypeError, Fix, InputTypeError, casting
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, WIDE, find
 from polars_ir.language.options import takes
@@ -130,7 +130,7 @@ def _frame(side: str, source: Any) -> Frame:
 
 def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> None:
     if not isinstance(dtype, (*TEXT, pl.Null)):
-        raise DtypeError.of_column(side, name, wanted, dtype, Fix("Cast it", casting(side, name, pl.String)))
+        raise DtypeError.of_column(side, name, wanted, dtype, Fix("Cast it", Code.casting(side, name, pl.String)))
 
 
 def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
@@ -151,7 +151,7 @@ def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
         raise DtypeError(
             f"ids must have one type in both sets; they are {train['query_id']} in train and {test['query_id']} in "
             "test.",
-            fix=Fix("Cast those of one", casting(side, "query_id", pl.String)),
+            fix=Fix("Cast those of one", Code.casting(side, "query_id", pl.String)),
         )
     return pl.Int128() if any(dtype in WIDE for dtype in numbers) else pl.Int64()
 

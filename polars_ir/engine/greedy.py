@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_ir.errors import Fix, IRError, collecting
+from polars_ir.errors import Code, Fix, IRError
 from polars_ir.language.cover import Cover, parameters_of
 from polars_ir.language.words import text
 
@@ -61,7 +61,7 @@ def _places(judgments: pl.LazyFrame, column: str, keys: list[str], *, eager: boo
         raise IRError(
             f"of a greedy ideal ranking at most {DEEPEST} places can be filled where qrels is a LazyFrame; needed are "
             f"{k or 'all'}.",
-            fix=Fix("Give a lower cutoff, as in 'alpha_nDCG@20', or collect the qrels first", collecting("qrels")),
+            fix=Fix("Give a lower cutoff, as in 'alpha_nDCG@20', or collect the qrels first", Code.collecting("qrels")),
         )
     else:
         for place in range(1, k + 1):

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.pair import Pair
-from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, dropping, nearest, quoted
+from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest, quoted
 from polars_ir.frames.table import MADE, Table
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
@@ -171,7 +171,7 @@ def _check_column(pair: Pair, measure: str, column: str, relation: Sequence[str]
     if column not in (*RELATION, *pair.run.by) and column in of_qrels and column in pair.run.columns:
         raise ColumnError(
             f"measure {measure!r} reads {column!r}, which run and qrels both have.",
-            fix=Fix("Drop or rename one of them", dropping("run", [column])),
+            fix=Fix("Drop or rename one of them", Code.dropping("run", [column])),
         )
 
 

@@ -18,18 +18,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_ir.errors import (
-    ColumnError,
-    DataError,
-    DtypeError,
-    Fix,
-    InputTypeError,
-    collecting,
-    dropping,
-    keeping,
-    quoted,
-    without_nulls,
-)
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.rules import check_duplicates
 from polars_ir.frames.table import Table, qrels_table
@@ -65,7 +54,7 @@ def preference_table(judgments: object, by: Sequence[str] = ()) -> Table:
         raise InputTypeError(
             "must be in memory where they are preferences; got a LazyFrame.",
             about="qrels",
-            fix=Fix("Collect it first", collecting("qrels")),
+            fix=Fix("Collect it first", Code.collecting("qrels")),
         )
     frame = to_polars("qrels", judgments, column="relevance").lazy().collect(engine="in-memory")
     table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame, by=by)
@@ -75,7 +64,7 @@ def preference_table(judgments: object, by: Sequence[str] = ()) -> Table:
     rows = rows.select(*table.keys, "judge", "group", "doc_id", "relevance")
     for column in ("judge", "group"):
         if count := rows[column].null_count():
-            remedy = Fix("Leave them out", without_nulls("qrels", column))
+            remedy = Fix("Leave them out", Code.without_nulls("qrels", column))
             null = rows.filter(pl.col(column).is_null()).rename(dict(table.names))
             raise DataError.rows("qrels", f"whose {column!r} is null", remedy, count, null)
     sources = ((rows, {column: pl.col(column) for column in rows.columns}),)
@@ -180,7 +169,7 @@ def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
             "are pairs of documents ('preferred', 'other') or levels ('doc_id', 'relevance'); they have both: "
             f"{quoted(columns)}.",
             about="qrels",
-            fix=Fix("Keep one kind", dropping("qrels", both)),
+            fix=Fix("Keep one kind", Code.dropping("qrels", both)),
         )
     if pairs["preferred"].dtype != pairs["other"].dtype:
         wanted = f"{pairs['preferred'].dtype}, as 'preferred' is"
@@ -190,7 +179,7 @@ def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
     if count := int(pairs.select(wrong.sum()).item()):
         different = "pl.col('preferred') != pl.col('other')"
         of_pandas = "qrels['preferred'].ne(qrels['other']) & qrels[['preferred', 'other']].notna().all(axis=1)"
-        remedy = Fix("Leave them out", keeping("qrels", different, of_pandas))
+        remedy = Fix("Leave them out", Code.keeping("qrels", different, of_pandas))
         raise DataError.rows("qrels", "without two different documents", remedy, count, pairs.filter(wrong))
     pairs = pairs.with_row_index("group")
     sides = [("preferred", "other", 2), ("other", "preferred", 1)]

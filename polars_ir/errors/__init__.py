@@ -5,23 +5,13 @@ from polars_ir.errors.doors import (
     Door as Door,
     Fix as Fix,
     Setting as Setting,
-    as_text as as_text,
-    casting as casting,
-    collecting as collecting,
-    deduplicating as deduplicating,
     door as door,
-    dropping as dropping,
     entered_by as entered_by,
     entered_with as entered_with,
-    keeping as keeping,
     known_as as known_as,
-    only as only,
     option as option,
     reading as reading,
-    renaming as renaming,
-    replacing as replacing,
     the as the,
-    without_nulls as without_nulls,
 )
 from polars_ir.errors.forks import Fork as Fork
 from polars_ir.errors.kinds import (

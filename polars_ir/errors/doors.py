@@ -21,6 +21,68 @@ class Code(NamedTuple):
     polars: str
     pandas: str | None = None
 
+    @classmethod
+    def renaming(cls, table: str, columns: Mapping[str, str]) -> Code:
+        """Code that renames columns."""
+        return cls(f"{table}.rename({columns!r})", f"{table}.rename(columns={columns!r})")
+
+    @classmethod
+    def dropping(cls, table: str, columns: Sequence[str]) -> Code:
+        """Code that leaves columns out."""
+        listed = ", ".join(map(repr, columns))
+        return cls(f"{table}.drop({listed})", f"{table}.drop(columns={list(columns)!r})")
+
+    @classmethod
+    def casting(cls, table: str, column: str, dtype: type[pl.DataType], *, categorical: bool = False) -> Code:
+        """Code that casts a column, which Polars does with categories by their texts alone."""
+        pandas = {pl.String: "str", pl.Int64: "'Int64'", pl.Float64: "'float64'"}[dtype]
+        texts = ".cast(pl.String)" if categorical else ""
+        return cls(
+            f"{table}.with_columns(pl.col({column!r}){texts}.cast(pl.{dtype.__name__}))",
+            f"{table}.astype({{{column!r}: {pandas}}})",
+        )
+
+    @classmethod
+    def as_text(cls, table: str, column: str) -> Code:
+        """Code that writes the objects of a column as text."""
+        return cls(
+            f"{table}.with_columns(pl.col({column!r}).map_elements(str, return_dtype=pl.String))",
+            f"{table}.astype({{{column!r}: str}})",
+        )
+
+    @classmethod
+    def deduplicating(cls, table: str, columns: list[str]) -> Code:
+        """Code that keeps the first of the rows with the same values."""
+        return cls(f"{table}.unique({columns!r}, keep='first')", f"{table}.drop_duplicates({columns!r})")
+
+    @classmethod
+    def replacing(cls, table: str, column: str, old: str, new: str) -> Code:
+        """Code that replaces a part of texts."""
+        return cls(
+            f"{table}.with_columns(pl.col({column!r}).str.replace_all({old!r}, {new!r}, literal=True))",
+            f"{table}.assign(**{{{column!r}: {table}[{column!r}].str.replace({old!r}, {new!r}, regex=False)}})",
+        )
+
+    @classmethod
+    def only(cls, table: str, column: str, value: object) -> Code:
+        """Code that keeps the rows with one value of a column."""
+        return cls.keeping(table, f"pl.col({column!r}) == {value!r}", f"{table}[{column!r}] == {value!r}")
+
+    @classmethod
+    def without_nulls(cls, table: str, column: str) -> Code:
+        """Code that leaves out the rows in which a column is null."""
+        return cls.keeping(table, f"pl.col({column!r}).is_not_null()", f"{table}[{column!r}].notna()")
+
+    @classmethod
+    def collecting(cls, table: str) -> Code:
+        """Code that reads a LazyFrame into memory; only Polars has such."""
+        return cls(f"{table}.collect()")
+
+    @classmethod
+    def keeping(cls, table: str, polars: str, pandas: str) -> Code:
+        """Code that keeps the rows for which a condition holds."""
+        return cls(f"{table}.filter({polars})", f"{table}[{pandas}]")
+
 
 class Setting(NamedTuple):
     """An option with a value, as `ties='expected'`."""
@@ -136,66 +198,3 @@ def reading(role: Literal["run", "qrels"]) -> str:
         as_run = "give it as a run; judgments come first, or by --qrels"
         return {"run": as_run, "qrels": "give it as judgments"}[role]
     return f"use read_{role}"
-
-
-def renaming(table: str, columns: Mapping[str, str]) -> Code:
-    """Code that renames columns."""
-    return Code(f"{table}.rename({columns!r})", f"{table}.rename(columns={columns!r})")
-
-
-def dropping(table: str, columns: Sequence[str]) -> Code:
-    """Code that leaves columns out."""
-    listed = ", ".join(map(repr, columns))
-    return Code(f"{table}.drop({listed})", f"{table}.drop(columns={list(columns)!r})")
-
-
-def casting(table: str, column: str, dtype: type[pl.DataType], *, categorical: bool = False) -> Code:
-    """Code that casts a column, which Polars does with categories by their texts alone."""
-    pandas = {pl.String: "str", pl.Int64: "'Int64'", pl.Float64: "'float64'"}[dtype]
-    texts = ".cast(pl.String)" if categorical else ""
-    return Code(
-        f"{table}.with_columns(pl.col({column!r}){texts}.cast(pl.{dtype.__name__}))",
-        f"{table}.astype({{{column!r}: {pandas}}})",
-    )
-
-
-def as_text(table: str, column: str) -> Code:
-    """Code that writes the objects of a column as text."""
-    return Code(
-        f"{table}.with_columns(pl.col({column!r}).map_elements(str, return_dtype=pl.String))",
-        f"{table}.astype({{{column!r}: str}})",
-    )
-
-
-def deduplicating(table: str, columns: Sequence[str]) -> Code:
-    """Code that keeps the first of the rows with the same values."""
-    listed = list(columns)
-    return Code(f"{table}.unique({listed!r}, keep='first')", f"{table}.drop_duplicates({listed!r})")
-
-
-def replacing(table: str, column: str, old: str, new: str) -> Code:
-    """Code that replaces a part of texts."""
-    return Code(
-        f"{table}.with_columns(pl.col({column!r}).str.replace_all({old!r}, {new!r}, literal=True))",
-        f"{table}.assign(**{{{column!r}: {table}[{column!r}].str.replace({old!r}, {new!r}, regex=False)}})",
-    )
-
-
-def only(table: str, column: str, value: object) -> Code:
-    """Code that keeps the rows with one value of a column."""
-    return keeping(table, f"pl.col({column!r}) == {value!r}", f"{table}[{column!r}] == {value!r}")
-
-
-def without_nulls(table: str, column: str) -> Code:
-    """Code that leaves out the rows in which a column is null."""
-    return keeping(table, f"pl.col({column!r}).is_not_null()", f"{table}[{column!r}].notna()")
-
-
-def collecting(table: str) -> Code:
-    """Code that reads a LazyFrame into memory; only Polars has such."""
-    return Code(f"{table}.collect()")
-
-
-def keeping(table: str, polars: str, pandas: str) -> Code:
-    """Code that keeps the rows for which a condition holds."""
-    return Code(f"{table}.filter({polars})", f"{table}[{pandas}]")

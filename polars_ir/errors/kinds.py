@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors.doors import Code, Fix, casting, door, dropping, option, renaming
+from polars_ir.errors.doors import Code, Fix, door, option
 from polars_ir.errors.names import LONGEST_PATH, closest, nearest, quoted, shown
 
 #: The version in which deprecated spellings go.
@@ -123,7 +123,7 @@ class ColumnError(IRError):
     ) -> ColumnError:
         """`meant` are the columns that could play the role, those that play no other."""
         name = closest(accepted, columns if meant is None else meant)
-        fix = Fix("Rename the one that is meant", renaming(table, {name: role})) if name else Fix("Give it one")
+        fix = Fix("Rename the one that is meant", Code.renaming(table, {name: role})) if name else Fix("Give it one")
         known = f"(recognised names: {', '.join(accepted)})"
         return cls(f"has no {role!r} column {known}; it has {quoted(columns)}.", about=table, fix=fix)
 
@@ -149,7 +149,7 @@ class ColumnError(IRError):
     def ambiguous(cls, table: str, role: str, candidates: Sequence[str]) -> ColumnError:
         # The one that is called as it is meant stays.
         dropped = next(name for name in reversed(candidates) if name != role)
-        fix = Fix("Rename one, or drop it", dropping(table, [dropped]), without_code="Keep one of them")
+        fix = Fix("Rename one, or drop it", Code.dropping(table, [dropped]), without_code="Keep one of them")
         return cls(f"has {len(candidates)} columns that could be {role!r}: {quoted(candidates)}.", about=table, fix=fix)
 
     @classmethod
@@ -190,7 +190,7 @@ class DtypeError(IRError):
         return cls(
             f"ids must have one type on both sides; run column {run!r} is {run_dtype} and qrels column {qrels!r} is "
             f"{qrels_dtype}.",
-            fix=Fix("Cast one", casting(table, column, pl.String)),
+            fix=Fix("Cast one", Code.casting(table, column, pl.String)),
         )
 
 

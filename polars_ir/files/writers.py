@@ -15,17 +15,7 @@ from typing import Annotated, Any, TypeAlias, TypedDict, Unpack
 
 import polars as pl
 
-from polars_ir.errors import (
-    Code,
-    DataError,
-    FileError,
-    Fix,
-    InputTypeError,
-    OptionError,
-    Setting,
-    replacing,
-    the,
-)
+from polars_ir.errors import Code, DataError, FileError, Fix, InputTypeError, OptionError, Setting, the
 from polars_ir.files.finding.file import COMPRESSED, STORES, File, is_remote, is_text, located, pure, scheme
 from polars_ir.files.finding.sources import by_extension
 from polars_ir.files.formats import BY_NAME, TABLES, WRITABLE, FormatName
@@ -198,11 +188,9 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
     names = systems.cast(pl.String).to_list()
     for system in names:
         if system is None or not _is_part_of_a_name(system, text):
-            raise DataError(
-                f"has a system {system!r:.80}, which is no part of a file's name.",
-                about=name,
-                fix=Fix("Rename it", replacing(name, table.names["run"], "/", "-") if "/" in (system or "") else None),
-            )
+            code = Code.replacing(name, table.names["run"], "/", "-") if "/" in (system or "") else None
+            says = f"has a system {system!r:.80}, which is no part of a file's name."
+            raise DataError(says, about=name, fix=Fix("Rename it", code))
     for value, system in zip(systems, names, strict=True):
         rows = table.all_columns().filter(pl.col("run") == value).drop("run")
         yield system, located(text.replace("{run}", system)), table.made_of(rows)

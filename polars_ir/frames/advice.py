@@ -6,20 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import (
-    Code,
-    ColumnError,
-    DtypeError,
-    Fix,
-    as_text,
-    casting,
-    closest,
-    nearest,
-    option,
-    quoted,
-    renaming,
-    the,
-)
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, closest, nearest, option, quoted, the
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
 from polars_ir.language.names import column_of
 
@@ -157,7 +144,8 @@ def misfit(
         if role in ROLES:
             wanted = "strings, integers, dates or times" if role == "run" else "strings or integers"
         return DtypeError.of_column(table, name, wanted, dtype, _as_id(table, name, dtype))
-    fix = Fix("Cast it", casting(table, name, pl.Float64, categorical=dtype != pl.String and isinstance(dtype, TEXT)))
+    categorical = dtype != pl.String and isinstance(dtype, TEXT)
+    fix = Fix("Cast it", Code.casting(table, name, pl.Float64, categorical=categorical))
     if dtype.is_nested():
         fix = Fix("Give each row one number")
     if isinstance(dtype, TEXT):
@@ -183,7 +171,8 @@ def check_keys(
         if role or name in taken or name.startswith("hit_") or column_of(name):
             meaning = "the name of a measure" if column_of(name) else "another meaning here"
             says = f"names a column {name!r} of {the(table)}, which has {meaning}."
-            raise ColumnError(says, about=option("by"), fix=Fix("Rename it", renaming(table, {name: f"{name}_key"})))
+            fix = Fix("Rename it", Code.renaming(table, {name: f"{name}_key"}))
+            raise ColumnError(says, about=option("by"), fix=fix)
 
 
 def of_two_types(name: str, run: pl.DataType, qrels: pl.DataType) -> DtypeError:
@@ -239,14 +228,13 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
     if dtype.is_float() or dtype.is_decimal():
         # As text at once, 1.0 would be "1.0", which is no id of the other table.
         words = "Cast it to whole numbers, and these to text if the other table's ids are text"
-        return Fix(words, casting(table, name, pl.Int64))
+        return Fix(words, Code.casting(table, name, pl.Int64))
     if isinstance(dtype, (pl.List, pl.Array)):
         return Fix("Give each of them a row", Code(f"{table}.explode({name!r})"))
     if isinstance(dtype, pl.Struct):
         fields = f"{column}.struct.unnest()"
-        as_one = Code(
-            f"{table}.with_columns(pl.concat_str({fields}, separator='/').alias({name!r}))", as_text(table, name).pandas
-        )
+        joined = f"{table}.with_columns(pl.concat_str({fields}, separator='/').alias({name!r}))"
+        as_one = Code.as_text(table, name)._replace(polars=joined)
         return Fix("An id is one value: take the field that it is, or write them as one text", as_one)
     if dtype == pl.Binary:
         text = Code(
@@ -255,5 +243,5 @@ def _as_id(table: str, name: str, dtype: pl.DataType) -> Fix:
         )
         return Fix("Write its bytes as text, in both tables", text)
     if dtype == pl.Object:
-        return Fix("Write its objects as text, in both tables", as_text(table, name))
-    return Fix("Cast it", casting(table, name, pl.String))
+        return Fix("Write its objects as text, in both tables", Code.as_text(table, name))
+    return Fix("Cast it", Code.casting(table, name, pl.String))

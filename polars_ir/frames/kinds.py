@@ -30,7 +30,6 @@ from polars_ir.errors import (
     InputTypeError,
     IRError,
     quoted,
-    renaming,
 )
 from polars_ir.frames.nested import from_mapping, from_records, hits_of
 from polars_ir.frames.roles import ROLE_OF, ROLES, fold
@@ -92,7 +91,7 @@ def to_polars(table: str, value: object, *, column: str) -> Frame:
     for name in frame.collect_schema():
         if TAKEN.fullmatch(name):
             says = f"has a column {name!r}; {OF_PLANS}."
-            raise ColumnError(says, about=table, fix=Fix("Rename it", renaming(table, {name: "other"})))
+            raise ColumnError(says, about=table, fix=Fix("Rename it", Code.renaming(table, {name: "other"})))
     return frame
 
 

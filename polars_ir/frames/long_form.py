@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, casting, quoted
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
 from polars_ir.frames.roles import TEXT
 from polars_ir.language.measure import PARTS, of_part
 from polars_ir.language.names import sql_part
@@ -26,7 +26,7 @@ def wide(about: str, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     parts = [part for part in PARTS if part in frame.columns]
     for name in (VALUE, *parts):
         if not (frame.schema[name].is_numeric() or frame.schema[name] in (pl.Boolean, pl.Null)):
-            fix = Fix("Cast it", casting(about, name, pl.Float64))
+            fix = Fix("Cast it", Code.casting(about, name, pl.Float64))
             raise DtypeError.of_column(about, name, "numbers, as a frame in long form has", frame.schema[name], fix)
     if not frame.width > len(parts) + 2:
         says = f"is in long form, and has no column of queries beside {quoted(frame.columns)}."

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, keeping, option, renaming
+from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, option
 from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, fold
 
 #: The messages of plans that find a row which can not be evaluated.
@@ -110,7 +110,7 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
             if role == "relevance" and number:
                 problem, sound = "is null, NaN or infinite", f"pl.col({name!r}).is_finite()"
                 of_pandas = f"{table}[{name!r}].abs() < float('inf')"
-            fix = Fix("Leave them out", keeping(table, sound, of_pandas))
+            fix = Fix("Leave them out", Code.keeping(table, sound, of_pandas))
             raise DataError.rows(table, f"whose {name!r} {problem}", fix, count, shown)
 
 
@@ -166,7 +166,7 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise
     # Of whatever type they are, one of the values is the last.
     last = ").filter(".join(f"pl.col({name!r}) == pl.col({name!r}).max()" for name in apart)
     of_pandas = "][lambda rows: ".join(f"rows[{name!r}] == rows[{name!r}].max()" for name in apart)
-    kept = keeping(table, last, f"lambda rows: {of_pandas}")
+    kept = Code.keeping(table, last, f"lambda rows: {of_pandas}")
     if table == "per_query":
         keep = Fix(f"They are of several {listed}: keep one, such as the last", kept)
         words = f"They are of several {listed}: keep one, or name what tells them apart"
@@ -181,7 +181,7 @@ def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise
         systems = f"If {listed} names the systems, rename it"
         return Fix(
             f"{systems}; if it tells rankings apart, such as days, give {option('by', key)} {passages}",
-            renaming(table, {apart[0]: "run"}),
+            Code.renaming(table, {apart[0]: "run"}),
             without_code=f"{systems} to 'run'; else {otherwise}",
             without_by=Fix(f"{systems} to 'run'; if it tells rankings apart, such as days, keep one {passages}", kept),
         )
@@ -228,7 +228,7 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
     if not best or table not in ("run", "qrels"):
         several = "If they are of several systems, name these in a column 'run'; else keep one of each"
         words = "Keep one of each" if table != "per_query" or "run" in names else several
-        return Fix(words, Code(f"{table}.unique({keys!r}, keep='first')", f"{table}.drop_duplicates({keys!r})"))
+        return Fix(words, Code.deduplicating(table, keys))
     listed = ", ".join(map(repr, keys))
     code = Code(
         f"{table}.group_by({listed}).agg({', '.join(f'pl.col({name!r}).{how}()' for name, how in best.items())})",

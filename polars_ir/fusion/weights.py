@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, casting, check_systems, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, check_systems, quoted
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.rules import guard
@@ -130,7 +130,7 @@ def by_query(weights: Any, run: Table) -> pl.LazyFrame:
 def _cast(column: str, dtype: pl.DataType) -> Fix:
     """The advice to cast a column of a table of weights."""
     kind = pl.Float64 if dtype.is_float() else pl.Int64 if dtype.is_integer() else pl.String
-    return Fix("Cast it", casting("weights", column, kind))
+    return Fix("Cast it", Code.casting("weights", column, kind))
 
 
 def _guarded(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import DtypeError, Fix, dropping
+from polars_ir.errors import Code, DtypeError, Fix
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
@@ -89,7 +89,7 @@ def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> Non
                 name,
                 "numbers",
                 dtype,
-                Fix("Leave it out", None if own else dropping("confidence", [name])),
+                Fix("Leave it out", None if own else Code.dropping("confidence", [name])),
             )
 
 

@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, Unpack
 
 import polars as pl
 
-from polars_ir.errors import (
-    ColumnError,
-    DataError,
-    Fix,
-    InputTypeError,
-    OptionError,
-    nearest,
-    only,
-    quoted,
-)
+from polars_ir.errors import Code, ColumnError, DataError, Fix, InputTypeError, OptionError, nearest, quoted
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
@@ -193,7 +184,7 @@ def _of_one_system(
     runs = table.select("run").unique() if "run" in table.dtypes else None
     if runs is not None and len(systems := systems_of(per_query, runs.collect(engine=table.engine))) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
-        raise ColumnError(says, about=role, fix=Fix("Keep one", only(role, table.names["run"], systems[0])))
+        raise ColumnError(says, about=role, fix=Fix("Keep one", Code.only(role, table.names["run"], systems[0])))
     if not table.rows and not is_plan:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     names = measures_of(table, measures)

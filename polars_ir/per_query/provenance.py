@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, dropping, quoted, warn
+from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, quoted, warn
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table, per_query_table
@@ -90,7 +90,7 @@ def check_made_alike(table: Table, rows: pl.DataFrame, measures: Sequence[str]) 
             if differs:
                 fix = Fix(
                     "Evaluate all in one way, or, if the difference is meant, leave the column out",
-                    dropping("per_query", [PROVENANCE]),
+                    Code.dropping("per_query", [PROVENANCE]),
                 )
                 raise DataError(f"figures that are compared must be made alike; {differs}.", fix=fix)
     notes = []

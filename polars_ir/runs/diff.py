@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, Fix, InputTypeError, IRWarning, only
+from polars_ir.errors import Code, ColumnError, Fix, InputTypeError, IRWarning
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
@@ -157,6 +157,6 @@ def of_one_system(table: str, run: Any) -> Frame:
             f"must be of one system; its column {system!r} has {len(systems)}: "
             f"{', '.join(map(repr, systems.head(5)))}.",
             about=table,
-            fix=Fix("Take one", only(table, system, systems[0])),
+            fix=Fix("Take one", Code.only(table, system, systems[0])),
         )
     return frame.drop(system)

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, retrieves_judged
-from polars_ir.errors import Code, Fix, Setting, door, dropping, option, quoted, the, warn
+from polars_ir.errors import Code, Fix, Setting, door, option, quoted, the, warn
 from polars_ir.frames.roles import fold
 from polars_ir.frames.table import Table
 from polars_ir.language.measure import CATALOG, Call
@@ -209,7 +209,7 @@ def _warn_of_no_judgments(run: Table, qrels: Table) -> None:
     by = list(qrels.by)
     without = run.select(*by).unique().join(qrels.select(*by).unique(), on=by, how="anti").sort(by)
     if parts := without.collect(engine=run.engine).rows():
-        fix = Fix(f"If they are of all, leave {quoted(by)} out of them", dropping("qrels", by))
+        fix = Fix(f"If they are of all, leave {quoted(by)} out of them", Code.dropping("qrels", by))
         warn(f"{the('qrels')} have no rows of {quoted(_texts(by, parts), NAMED)}, which the result lacks.", fix=fix)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, Fix, only
+from polars_ir.errors import Code, ColumnError, Fix
 from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.options import each_once, takes
 from polars_ir.per_query.compare import compared_systems
@@ -159,7 +159,7 @@ def _check_one_system(role: str, frame: DataFrame) -> None:
         return
     systems = [row[0] for row in frame.select(column(run)).distinct().limit(2).collect()]
     if len(systems) > 1:
-        fix = Fix("Keep one", only(role, run, systems[0]))
+        fix = Fix("Keep one", Code.only(role, run, systems[0]))
         says = f"must be of one system; it has {', '.join(map(repr, systems))}, and perhaps more."
         raise ColumnError(says, about=role, fix=fix)
 

@@ -30,7 +30,6 @@ from polars_ir.errors import (
     InputTypeError,
     OptionError,
     Setting,
-    dropping,
     option,
     quoted,
 )
@@ -170,7 +169,7 @@ def empty(table: str, frame: DataFrame) -> pl.DataFrame:
             raise DtypeError(
                 f"{table} column {field.name!r} is of a type that Spark does not send to Python: "
                 f"{field.dataType.simpleString()}.",
-                fix=Fix("Drop it", dropping(table, [field.name])),
+                fix=Fix("Drop it", Code.dropping(table, [field.name])),
             ) from None
     return pl.DataFrame(pa.schema(fields).empty_table())
 

@@ -9,16 +9,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import (
-    SHOWN,
-    ColumnError,
-    DataError,
-    FileError,
-    Fix,
-    OptionError,
-    Setting,
-    renaming,
-)
+from polars_ir.errors import SHOWN, Code, ColumnError, DataError, FileError, Fix, OptionError, Setting
 from polars_ir.files.finding.copies import downloaded
 from polars_ir.files.finding.file import File, located
 from polars_ir.files.finding.sources import Limits, Source, resolve, stem
@@ -175,7 +166,7 @@ def _figures(measures: Sequence[str]) -> list[Figure]:
             raise ColumnError(
                 f"has a measure {printed!r}, which is no name for a line of trec_eval.",
                 about="per_query",
-                fix=Fix("Rename it", renaming("per_query", {column: "mine"})),
+                fix=Fix("Rename it", Code.renaming("per_query", {column: "mine"})),
             )
         if printed in found:
             both = f"{found[printed].column!r} and {column!r}"

@@ -18,18 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.errors import (
-    ColumnError,
-    DataError,
-    DtypeError,
-    Fix,
-    InputTypeError,
-    OptionError,
-    casting,
-    option,
-    renaming,
-    without_nulls,
-)
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError, option
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule, keys_perhaps, once
@@ -229,7 +218,7 @@ def _named_in(*options: Any) -> list[str]:
 def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
     """The rules of rows: ids, and values that sums of squares can be made of."""
     for key in table.keys:
-        fix = Fix("Leave them out", without_nulls("per_query", table.names[key]))
+        fix = Fix("Leave them out", Code.without_nulls("per_query", table.names[key]))
         yield Rule(pl.col(key).is_null(), f"whose {table.names[key]!r} is null", fix)
     advice = "Leave the queries out, or make the values null, which means undefined."
     says = f"is NaN or infinite, or beyond {LARGEST:g}"
@@ -279,7 +268,7 @@ def _with_weights(table: Table, rows: pl.LazyFrame, weights: Any) -> pl.LazyFram
     dtype = rows.select(WEIGHT).collect_schema().dtypes()[0]
     if not dtype.is_numeric():
         holder = "per_query" if isinstance(weights, (str, list, tuple)) else "weights"
-        remedy = Fix("Cast it", casting(holder, name, pl.Float64))
+        remedy = Fix("Cast it", Code.casting(holder, name, pl.Float64))
         raise DtypeError.of_column("weights", name, "numbers", dtype, remedy)
     rule = Rule(
         ~pl.col(WEIGHT).is_between(0, LARGEST),
@@ -329,7 +318,7 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
     if clash := set(slices).intersection(columns):
         raise ColumnError(
             f"a column of slices may not be called {min(clash)!r}, like one of the result.",
-            fix=Fix("Rename it", renaming("", {min(clash): f"my_{min(clash)}"})),
+            fix=Fix("Rename it", Code.renaming("", {min(clash): f"my_{min(clash)}"})),
         )
 
 

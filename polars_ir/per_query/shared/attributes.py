@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, as_text, casting, dropping, nearest, only
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, nearest
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates
@@ -161,7 +161,7 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
 def _of_one(option: str, run: str, frame: Frame) -> Code:
     """Code that keeps the values of the first system."""
     first = frame.lazy().select(pl.col(run).drop_nulls().first()).collect().item()
-    kept, left = only(option, run, first), dropping("", [run])
+    kept, left = Code.only(option, run, first), Code.dropping("", [run])
     return Code(f"{kept.polars}{left.polars}", f"{kept.pandas}{left.pandas}")
 
 
@@ -176,7 +176,7 @@ def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
         first = dtype.fields[0].name
         of_pandas = f"{table}.assign(**{{{name!r}: {table}[{name!r}].str[{first!r}]}})"
         return Code(f"{table}.with_columns({column}.struct.field({first!r}).alias({name!r}))", of_pandas)
-    return as_text(table, name)
+    return Code.as_text(table, name)
 
 
 def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
@@ -184,6 +184,6 @@ def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataTyp
     wanted = table.dtypes[role]
     same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)
     if not same and dtype != pl.Null:
-        remedy = Fix("Cast one of them", casting(option, name, pl.Int64 if wanted.is_integer() else pl.String))
+        remedy = Fix("Cast one of them", Code.casting(option, name, pl.Int64 if wanted.is_integer() else pl.String))
         raise DtypeError.of_column(option, name, f"{wanted}, as per_query has it", dtype, remedy)
     return wanted

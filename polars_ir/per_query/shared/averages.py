@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, Fix, MeasureError, dropping, renaming, warn
+from polars_ir.errors import Code, ColumnError, Fix, MeasureError, warn
 from polars_ir.language.measure import CATALOG, Average
 from polars_ir.language.names import average_of, canonical_name, column_of
 from polars_ir.language.words import average, ratio, total
@@ -261,7 +261,7 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
         ratios = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
         raise MeasureError(
             f"a micro average is one of ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
-            fix=Fix("Leave that out", dropping("per_query", others)),
+            fix=Fix("Leave that out", Code.dropping("per_query", others)),
         )
     return shares
 
@@ -275,7 +275,7 @@ def _warn_of_lost(column: str) -> None:
                 f"{column!r} is averaged as a column of your own, arithmetically, since a measure is known by its "
                 f"name; that of {named.spec.name} is a {named.spec.average} one.",
                 about="per_query",
-                fix=Fix("Rename it", renaming("per_query", {column: named.spec.name})),
+                fix=Fix("Rename it", Code.renaming("per_query", {column: named.spec.name})),
             )
             return
 

@@ -13,17 +13,16 @@ import polars as pl
 
 from polars_ir.errors import (
     SHOWN,
+    Code,
     ColumnError,
     DataError,
     DtypeError,
     Fix,
     InputTypeError,
     nearest,
-    only,
     option,
     quoted,
     warn,
-    without_nulls,
 )
 from polars_ir.frames.rules import Rule, keys_perhaps, telling_apart
 from polars_ir.frames.table import Table, may_repeat, per_query_table
@@ -95,7 +94,7 @@ def null_rule(table: Table, key: str) -> Rule:
     """The rule that a key of rankings has a value."""
     name = table.names.get(key, key)
     return Rule(
-        pl.col(key).is_null(), f"whose {name!r} is null", Fix("Leave them out", without_nulls(table.about, name))
+        pl.col(key).is_null(), f"whose {name!r} is null", Fix("Leave them out", Code.without_nulls(table.about, name))
     )
 
 
@@ -112,7 +111,7 @@ def with_systems(per_query: Any, name: str) -> pl.DataFrame:
         first = rows["run"].cast(pl.String).min()
         says = f"names {name!r}, and per_query has several systems, too."
         raise ColumnError(
-            says, about=option("systems"), fix=Fix("Keep one", only("per_query", table.names["run"], first))
+            says, about=option("systems"), fix=Fix("Keep one", Code.only("per_query", table.names["run"], first))
         )
     # A time as Python writes it, without a fraction of 0.
     is_time = isinstance(rows.schema[name], pl.Datetime)

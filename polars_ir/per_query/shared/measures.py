@@ -20,8 +20,6 @@ from polars_ir.errors import (
     Fix,
     MeasureError,
     OptionError,
-    casting,
-    dropping,
     nearest,
     option,
     quoted,
@@ -76,7 +74,7 @@ def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
             about=table.about,
         )
     has = ", ".join(f"{name!r} ({dtype})" for name, dtype in others.items()) or "no columns beside its keys"
-    fix = Fix("Cast what is one", casting(table.about, next(iter(others)), pl.Float64)) if others else None
+    fix = Fix("Cast what is one", Code.casting(table.about, next(iter(others)), pl.Float64)) if others else None
     says = f"has no measure, which is a numeric or Boolean column; it has {has}."
     return ColumnError(says, about=table.about, fix=fix)
 
@@ -97,7 +95,7 @@ def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> li
             names[place] = same[0]
             continue
         if name in table.dtypes and not table.dtypes[name].is_numeric():
-            cast = Fix("Cast it", casting(table.about, name, pl.Float64))
+            cast = Fix("Cast it", Code.casting(table.about, name, pl.Float64))
             raise DtypeError.of_column(table.about, name, "numbers or Booleans", table.dtypes[name], cast)
         raise ColumnError.measure_not_there(table.about, name, columns)
     return names
@@ -215,7 +213,7 @@ def warn_of_attributes(table: Table, measures: Sequence[str]) -> None:
     # Where no column is called as a measure, all of them are the user's own.
     if others and any(_is_named(name) for name in measures):
         words = "Define your own measures with @ir.measure, and leave out other columns"
-        fix = Fix(words, dropping("per_query", others))
+        fix = Fix(words, Code.dropping("per_query", others))
         says = f"has numbers beyond 0 to 1 under names of no measure, which count as measures: {quoted(others)}."
         warn(says, about="per_query", fix=fix)
 
