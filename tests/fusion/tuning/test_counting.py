@@ -11,8 +11,7 @@ from suite import examples
 import polars_ir as ir
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import table_of
-from polars_ir.fusion.tuning import counting
-from polars_ir.fusion.tuning.trials import Experiment, Trial, candidates_of, measured
+from polars_ir.fusion.tuning.trials import Experiment, Trial, candidates_of, is_counted, measured
 from polars_ir.language.names import resolve_one
 
 ROBUST = Path(ir.__file__).parents[2] / "shared" / "data" / "robust03"
@@ -88,7 +87,7 @@ def test_counting_is_evaluating_each_fused_run(method, norm, dialect, collection
     runs, qrels, weightings = collection
     trials = [Trial(weights, None, norm) for weights in weightings]
     experiment = Experiment(method, dialect, missing, 3, resolve_one(measure, "tune_fusion"))
-    assert counting.is_counted(experiment.fusion(norm), experiment.measure)
+    assert is_counted(experiment.fusion(norm), experiment.measure)
     found, evaluated = figures_of(runs, qrels, trials, experiment)
     assert found.equals(evaluated)
 
@@ -100,7 +99,7 @@ def test_counting_is_evaluating_on_robust(monkeypatch):
     """In batches of three."""
     runs = {name: ir.read_run(ROBUST / f"{name}.run.gz") for name in ("pircRBa1", "MU03rob01", "UIUC03Rd1", "humR03dc")}
     qrels = ir.read_qrels(ROBUST / "qrels.txt.gz")
-    monkeypatch.setattr(counting, "CELLS", 700_000)
+    monkeypatch.setattr("polars_ir.fusion.tuning.trials.CELLS", 700_000)
     trials = [
         Trial(dict(zip(runs, weights, strict=True)))
         for weights in [(1, 1, 1, 1), (8, 0, 1, 1), (0.3, 0.1, 2, 0.7), (0, 1, 0, 0)]
@@ -117,6 +116,6 @@ def test_counting_is_evaluating_on_robust(monkeypatch):
 def test_what_can_not_be_counted_is_fused(method, missing, measure):
     runs = {"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"z": 2.0, "x": 1.0}}}
     experiment = Experiment(method, None, missing, 10, resolve_one(measure, "tune_fusion"))
-    assert not counting.is_counted(experiment.fusion(None), experiment.measure)
+    assert not is_counted(experiment.fusion(None), experiment.measure)
     found, evaluated = figures_of(runs, {"q": {"x": 1}}, [Trial({"a": 1.0, "b": 2.0})], experiment)
     assert found.equals(evaluated)
