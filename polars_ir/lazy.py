@@ -43,14 +43,16 @@ class LazyPackage(ModuleType):
         return sorted(name for name in self.ORIGINS if not name.startswith("__"))
 
 
-def lazy(package: str, names: Mapping[str, str], unlisted: Mapping[str, str] | None = None) -> None:
+def lazy(package: str, names: Mapping[str, str] = {}, unlisted: Mapping[str, str] = {}, *, files: str = "") -> None:
     """Let a package have public names of files, by file, and `unlisted` ones, which `import *` leaves out.
 
     The names of a file are written in a row, separated by commas, one under another name as `borda as borda_norm`.
-    Those under no file are packages of `polars_ir`.
+    Those under no file are packages of `polars_ir`. In `files` are the files of the package that hold a function called
+    like them, and nothing else.
     """
     module = sys.modules[package]
-    public, others = _origins(names), _origins(unlisted or {})
+    names = {**names, **{f"{package}.{name}": name for name in filter(None, files.split(", "))}}
+    public, others = _origins(names), _origins(unlisted)
     for name in public.keys() & vars(module).keys():  # a file that was imported before
         delattr(module, name)
     module.__dict__.update(ORIGINS=others | public, __all__=sorted(public))

@@ -2,9 +2,4 @@
 
 from polars_ir.lazy import lazy
 
-lazy(
-    __name__,
-    {
-        "polars_ir.reports.report": "report",
-    },
-)
+lazy(__name__, files="report")

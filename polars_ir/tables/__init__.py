@@ -2,10 +2,4 @@
 
 from polars_ir.lazy import lazy
 
-lazy(
-    __name__,
-    {
-        "polars_ir.tables.side_by_side": "side_by_side",
-        "polars_ir.tables.table": "table",
-    },
-)
+lazy(__name__, files="side_by_side, table")
