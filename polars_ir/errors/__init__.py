@@ -13,7 +13,6 @@ from polars_ir.errors.doors import (
     reading as reading,
     the as the,
 )
-from polars_ir.errors.forks import Fork as Fork
 from polars_ir.errors.kinds import (
     SHOWN as SHOWN,
     ColumnError as ColumnError,

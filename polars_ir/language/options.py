@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import os
 import re
 import sys
 import textwrap
@@ -23,7 +24,6 @@ from polars_ir.errors import (
     Code,
     ExtraError,
     Fix,
-    Fork,
     IRError,
     OptionError,
     deprecated,
@@ -35,7 +35,7 @@ from polars_ir.extras import extra_of
 
 T = TypeVar("T")
 
-#: The message of a call that would never end.
+#: The message of a call that would never end: the threads of Polars do not go with a fork.
 FORKED = "this process is a fork of one that had used Polars, whose threads do not go with it: a call would never end."
 SPAWN = Fix("Start processes anew", Code("multiprocessing.get_context('spawn')"))
 
@@ -44,6 +44,22 @@ LARGEST = 1e100
 
 #: Ranks and counts are 32-bit numbers.
 MOST_DOCUMENTS = 2**31
+
+
+class Fork:
+    """The state of the process: `used` is true once a function was called, `happened` in a fork of such a process."""
+
+    used = False
+    happened = False
+
+    @classmethod
+    def in_child(cls) -> None:
+        """A fork of this process begins."""
+        cls.happened |= cls.used
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=Fork.in_child)
 
 
 def as_it_is(value: Any) -> Any:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import ColumnError, FileError, option, reading
-from polars_ir.files.finding.file import File
+from polars_ir.files.finding.file import UNPACKED, File, beginning
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
-from polars_ir.files.rows import trec_fast as clean
 from polars_ir.files.rows.blanks import (
     BLANKS,
     COUNT,
@@ -31,6 +32,7 @@ from polars_ir.files.rows.blanks import (
     shown,
     whole_grades,
 )
+from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
 from polars_ir.frames.table import Table
@@ -110,6 +112,66 @@ def _layout(places: dict[str, int]) -> str:
     return " ".join(places) if 1 in places.values() else "query_id iteration doc_id relevance"
 
 
+#: The separators that `scan_csv` can have. Where one separates the fields, it takes the other for part of an id.
+_SEPARATORS = {b" ", b"\t"}
+
+#: Bytes that `run` takes for blanks or refuses, and `scan_csv` for part of an id or of a line's end.
+_UNCLEAN = {b"\v", b"\f", b"\r", b"\0"}
+
+#: The beginnings of comments, and of lines with a byte-order mark, by their first bytes.
+_NO_QUERY = {b"#": "#", b"\xef": "\ufeff"}
+
+_LOOKED_FOR = (*_SEPARATORS, *_UNCLEAN, *_NO_QUERY)
+
+#: A rank that is no integer is an error here and a null in `run`: to read text and cast it takes twice as long.
+_NUMBERS = {"rank": pl.Int64, "score": pl.Float64}
+
+_UNCLEAR = "unclear"
+
+_CHUNK = 1 << 20
+
+
+def read_clean_run(path: Path) -> pl.DataFrame | None:
+    """A clean run in memory: six fields, one blank between them, nothing else in the file; None if it is not clean.
+
+    This is an optimisation of `run`, with the same result. `scan_csv` takes less than half the time but knows one
+    separator, so the bytes of the file are searched first for everything that it would read otherwise; other deviations
+    show as its errors, or as nulls.
+    """
+    if UNPACKED.match(beginning(path)) or (found := _found(path)) is None:
+        return None
+    names = {place: name for name, place in RUN_FIELDS.items()}
+    schema = {names.get(place, f"field {place}"): pl.String for place in range(TAG + 1)} | _NUMBERS
+    fields: dict[str, Any] = {"separator": "\t" if b"\t" in found else " ", "quote_char": None, "has_header": False}
+    lines = pl.scan_csv(path, **fields, schema=schema, glob=False, raise_if_empty=False)
+    # A short line, a blank at either end and two blanks side by side all leave a field empty, which is a null. Found
+    # while the file streams by, so that the two fields that become no column take no memory: half the time.
+    no_query = (pl.nth(0).str.starts_with(text) for byte, text in _NO_QUERY.items() if byte in found)
+    unclear = pl.any_horizontal(pl.all().is_null(), pl.col("score").is_nan(), *no_query)
+    try:
+        frame = lines.select(*RUN_FIELDS, unclear.alias(_UNCLEAR)).collect(engine="streaming")
+    except FAILURES:
+        return None
+    if frame.is_empty() or frame[_UNCLEAR].any():
+        return None
+    return frame.drop(_UNCLEAR)
+
+
+def _found(path: Path) -> set[bytes] | None:
+    """The bytes of `_LOOKED_FOR` in a file; None if `scan_csv` would read one of them otherwise."""
+    found: set[bytes] = set()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                found.update(byte for byte in _LOOKED_FOR if byte in chunk)
+                # A line longer than a chunk may be too long for `run`.
+                if b"\n" not in chunk or found & _UNCLEAN or found >= _SEPARATORS:
+                    return None
+    except OSError:
+        return None
+    return found
+
+
 def _tags(file: Checked) -> list[str]:
     """The tags in the lines of a run, each of them once."""
     of_lines: list[str] = file.rows.select(field(TAG)).unique().collect().to_series().to_list()
@@ -160,7 +222,7 @@ def _judged(name: str, holds: str, places: dict[str, int], example: str) -> Form
 TREC = Format(
     "trec",
     {"run": "query_id Q0 doc_id rank score tag", "qrels": _layout(_QRELS)},
-    Rows({"run": run, "qrels": qrels}, partial(clean.read_run, places=RUN_FIELDS, count=TAG + 1), _tags),
+    Rows({"run": run, "qrels": qrels}, read_clean_run, _tags),
     Writer({"run": _run_lines, "qrels": qrels_lines}, sink_fields),
     {"run": "q1 Q0 d3 1 14.5 bm25\nq1 Q0 d1 2 9.25 bm25\n", "qrels": "q1 0 d1 2\nq1 0 d2 0\n"},
     extensions=(".run", ".runs", ".trec", ".res", ".qrels", ".qrel"),
