@@ -17,7 +17,7 @@ from polars_ir.frames.table import Table
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.compare import Options, agree, equivalence, with_test
 from polars_ir.per_query.gate import Ways, judged, one_sided
-from polars_ir.per_query.shared.aligned import notes_of_lacking
+from polars_ir.per_query.shared.aligned import notes_of_lacking, pairs_of
 from polars_ir.per_query.shared.measures import Measures, Range, check_range, range_of
 from polars_ir.per_query.shared.options import ROUNDED, Comparing, Gating
 from polars_ir.per_query.shared.sums import Differences, Layout, Source, Sums, sums_of
@@ -59,7 +59,7 @@ def to_compare(
     if systems is not None:
         raise needs_values("ir.compare with systems", "that column in place of 'run'")
     sums = sums_of(per_query, measures, by=options["by"], what="ir.compare", source=source)
-    pairs, names = sums.all_pairs(baseline), tuple(sums.values)
+    pairs, names = pairs_of(sums.systems, baseline), tuple(sums.values)
     layout = Layout(
         systems=sums.systems,
         measures=names,
@@ -268,7 +268,7 @@ def spreads(
         raise needs_values("ir.power with cluster", "the means of clusters, by a group_by of them, as queries")
     sums = sums_of(per_query, measures, what="ir.power")
     names = tuple(sums.values)
-    pairs = sums.all_pairs(baseline)
+    pairs = pairs_of(sums.systems, baseline)
     none = (False,) * len(names)
     sums = sums.of_pairs(Layout(sums.systems, names, tuple(pairs), (missing,) * len(names), none), tails=False)
     check_common(sums, 2, "ir.power needs two queries or more that both systems of a pair answered.")

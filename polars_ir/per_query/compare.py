@@ -22,7 +22,7 @@ from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.keys import with_systems
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
-from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, PairedTest, check_correction, tested
+from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, PairedTest, check_correction, tested
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Aligned
@@ -283,9 +283,10 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
     differences = significance.differences(values, pairs)
     samples = significance.samples_of(differences)
     widths = [getattr(range_of(measure), "width", math.inf) for measure in scores.values for _ in pairs]
-    outcomes = options.test.outcomes(
-        Paired(values, differences, options.alpha, options.tolerance, options.draws, widths, options.family)
+    paired = significance.Paired(
+        values, differences, options.alpha, options.tolerance, options.draws, widths, options.family
     )
+    outcomes = significance.PAIRED[options.test.name](paired)
     effects = significance.effects(samples, tolerance=options.tolerance, confidence=1 - options.alpha)
     intervals = intervals_of(options, samples, widths, outcomes)
     measures = zip(scores.values, map(is_cost, scores.values), values, strict=True)
@@ -310,8 +311,8 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
                 float(of_measure[is_there, pair[1]].mean()),
             )
             row |= {"mean": mean, "baseline_mean": baseline_mean, "difference": float(d.mean())}
-        notes = [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]
-        yield with_test(row, outcome, ends, options, (bool(d.any()), partial(why_none, d, width)), notes)
+        spread = bool(d.any()), partial(why_none, d, width)
+        yield with_test(row, outcome, ends, options, spread, scores.undefined(measure, pair))
 
 
 def with_test(

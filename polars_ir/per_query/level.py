@@ -20,7 +20,7 @@ from polars_ir.per_query.compare import Options, intervals_of
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES, TEST
-from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, Paired, check_correction
+from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, check_correction
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
@@ -198,7 +198,7 @@ def _complete(scores: Scores, measure: str) -> tuple[Floats, list[str]]:
         raise DataError(f"ir.level needs two queries or more with a value of {measure!r} for all systems.")
     left_out = len(values) - len(complete)
     notes = [f"left out, without a value of some system: {left_out}"] if left_out else []
-    return complete, [*notes, *scores.left_out(measure), *([scores.note] if scores.note else [])]
+    return complete, [*notes, *scores.left_out(measure)]
 
 
 class Setting(NamedTuple):
@@ -219,7 +219,8 @@ class Setting(NamedTuple):
         how, shape = self.how._replace(draws=self.how.draws._replace(seed=seed)), (len(samples), len(self.pairs))
         differences = significance.differences(list(samples), self.pairs)
         widths = [self.width] * differences.shape[1]
-        outcomes = how.test.outcomes(Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family))
+        paired = significance.Paired(list(samples), differences, how.alpha, 0.0, how.draws, widths, how.family)
+        outcomes = significance.PAIRED[how.test.name](paired)
         p = np.array([math.nan if outcome.p is None else outcome.p for outcome in outcomes]).reshape(shape)
         if how.test is TESTS["max-t"]:
             parts = np.hsplit(differences, len(samples))

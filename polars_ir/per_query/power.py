@@ -348,4 +348,4 @@ def _pairs(
                 "n_missing": scores.n_missing(pair),
                 "n_pairs": len(differences),
             }
-            yield names, planned, [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]
+            yield names, planned, scores.undefined(measure, pair)

@@ -120,7 +120,7 @@ def risk(
         ]
         columns = zip(pairs, p, significance.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
         rows += [
-            {**_risk(d, alpha, _notes(scores, measure, pair)), "p": of_pair, "p_corrected": among_all}
+            {**_risk(d, alpha, scores.undefined(measure, pair)), "p": of_pair, "p_corrected": among_all}
             | _names(scores, measure, pair)
             for pair, of_pair, among_all, d in columns
         ]
@@ -131,11 +131,6 @@ def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any
     """The names of a row, and the number of queries that one of the two lacks."""
     run, baseline = (scores.systems[system] for system in pair)
     return {"run": run, "baseline": baseline, "measure": measure, "n_missing": scores.n_missing(pair)}
-
-
-def _notes(scores: Scores, measure: str, pair: tuple[int, int]) -> list[str]:
-    """The note on the queries of a row."""
-    return [*scores.undefined(measure, pair), *([scores.note] if scores.note else [])]
 
 
 def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def ranked_slices(
         pairs = scores.pairs(baseline, what)
         samples = [
             _Sample(part, system, frame, of_part)
-            for part, of_part in replace(scores, slices=tuple(keys)).each_slice()
+            for part, of_part in replace(scores, slices=tuple(keys), note=None).each_slice()
             for system, frame in _each_difference(of_part, queries.slices, pairs)
         ]
     samples = [sample._replace(frame=sample.frame.with_columns(texts)) for sample in samples]
@@ -283,8 +283,7 @@ def _of_moments(
 def _with_notes(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
     """The row, whose note also counts the queries of all slices that are undefined for one of both systems only."""
     pair = scores.index(row["run"]), scores.index(row["baseline"])
-    notes = [*([row["note"]] if row["note"] else []), *scores.undefined(row["measure"], pair)]
-    return {**row, "note": "; ".join(notes) or None}
+    return {**row, "note": "; ".join(filter(None, [row["note"], *scores.undefined(row["measure"], pair)])) or None}
 
 
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +54,21 @@ class Outcome(NamedTuple):
     p: float | None = None
     interval: tuple[float, float] | None = None
     simultaneous: tuple[float, float] | None = None
+
+
+class Paired(NamedTuple):
+    """The input of a test: scores of each measure, a column per system, and differences, a column per comparison.
+
+    `widths` are the ranges of the measure of each column, and `families` the number of families of all systems.
+    """
+
+    values: Sequence[Floats]
+    differences: Floats
+    alpha: float
+    tolerance: float
+    draws: Draws
+    widths: Sequence[float] = ()
+    families: int = 1
 
 
 def differences(values: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -232,6 +247,18 @@ def tukey(
             ends = [_around(difference, margin, rounding) if margin else None for margin in margins]
             outcomes.append(Outcome(difference, of_pair, *ends))
     return outcomes
+
+
+#: The outcomes of each paired test, by its name, for each comparison.
+PAIRED: Mapping[str, Callable[[Paired], list[Outcome]]] = {
+    **dict.fromkeys(("t", "max-t"), lambda of: t_test(samples_of(of.differences))),
+    "auto": lambda of: list(map(automatic, samples_of(of.differences), of.widths)),
+    "wilcoxon": lambda of: of_each(wilcoxon, of.differences, of.tolerance),
+    "sign": lambda of: of_each(sign_test, of.differences, of.tolerance),
+    "randomisation": lambda of: randomisation(of.differences, of.draws),
+    "bootstrap": lambda of: bootstrap(of.differences, of.draws),
+    "tukey": lambda of: tukey(of.values, of.differences, of.draws, alpha=of.alpha, families=of.families),
+}
 
 
 def _around(difference: float, margin: float, rounding: float) -> tuple[float, float]:

@@ -8,12 +8,12 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests, multitest_alias
 from suite import examples
 
-from polars_ir.per_query.shared.tests import TESTS as PAIRED_TESTS
-from polars_ir.per_query.shared.tests import Paired
 from polars_ir.statistics import significance
 from polars_ir.statistics.randomisation import Draws
 from polars_ir.statistics.significance import (
+    PAIRED,
     Outcome,
+    Paired,
     cohen_d,
     cohen_d_interval,
     corrected,
@@ -32,7 +32,7 @@ CORRECTIONS = list(filter(significance.is_correction, multitest_alias))
 def outcomes(test, differences, *, tolerance, resamples, seed):
     """The result of a test for each column of differences."""
     draws = Draws(resamples, seed)
-    return PAIRED_TESTS[test].outcomes(Paired([], differences, 0.05, tolerance, draws))
+    return PAIRED[test](Paired([], differences, 0.05, tolerance, draws))
 
 
 OPTIONS = {"tolerance": 0.0, "resamples": 199, "seed": 0}

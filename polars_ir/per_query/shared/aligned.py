@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, repeat
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -381,9 +381,7 @@ class Scores:
 
     def index(self, system: object, option: str = "baseline") -> int:
         """The column of a system; an error that names the nearest ones where there is none of that name."""
-        if str(system) not in self.systems:
-            raise OptionError.not_a_system(option, str(system), self.systems)
-        return self.systems.index(str(system))
+        return place_of(system, self.systems, option)
 
     def examples(self, systems: Iterable[int]) -> str:
         """Some queries that each of these systems answered, for a message."""
@@ -397,35 +395,30 @@ class Scores:
         return int((answered[:, pair[0]] != answered[:, pair[1]]).sum())
 
     def left_out(self, measure: str) -> list[str]:
-        """The note on queries that are left out of their clusters, if there are such."""
+        """The notes on all systems: on queries that are left out of their clusters, and the one of every row."""
         n = 0 if self.each_query is None else int((~_complete(self.each_query.values[measure])).sum())
-        return [f"left out of clusters, without a value of all systems: {n}"] if n else []
+        notes = [f"left out of clusters, without a value of all systems: {n}"] if n else []
+        return notes if self.note is None else [*notes, self.note]
 
     def undefined(self, measure: str, pair: tuple[int, int]) -> list[str]:
-        """The notes on queries that two systems answered, and only one of them has a value for."""
+        """The notes on a pair: those on all, and on queries that both answered, and only one has a value for."""
         import numpy as np
 
         if self.each_query is not None:
             return self.left_out(measure)
         answered = self.answered[:, pair].all(axis=1)
         lacking = np.isnan(self.values[measure][:, pair])[answered]
-        if not lacking.any():
-            return []
         of_one = (lacking & ~lacking[:, ::-1]).sum(axis=0).tolist()
         systems = [self.systems[system] for system in pair]
-        return notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
+        notes = notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
+        return [*notes, *self.left_out(measure)]
 
     def pairs(self, baseline: object, what: str) -> list[tuple[int, int]]:
         """The columns of (system, baseline) to compare: every other one with the baseline, or each with each.
 
         A `DataError` if the systems of no pair, for a function named in the message, answered two of the same queries.
         """
-        if baseline is None:
-            pairs = [(system, against) for against, system in combinations(range(len(self.systems)), 2)]
-        else:
-            against = self.index(baseline)
-            others = [*range(against), *range(against + 1, len(self.systems))]
-            pairs = list(zip(others, repeat(against)))
+        pairs = pairs_of(self.systems, baseline)
         for pair in pairs:
             if self.answered[:, pair].all(axis=1).sum() > 1:
                 return pairs
@@ -433,6 +426,21 @@ class Scores:
             f"{what} needs two queries or more that both systems of a pair answered; "
             f"{self.examples(pairs[0])}. Evaluate the systems on the same queries, and write their ids alike."
         )
+
+
+def place_of(system: object, systems: Sequence[str], option: str = "baseline") -> int:
+    """The place of a system; an error that names the nearest ones where there is none of that name."""
+    if str(system) not in systems:
+        raise OptionError.not_a_system(option, str(system), systems)
+    return systems.index(str(system))
+
+
+def pairs_of(systems: Sequence[str], baseline: object) -> list[tuple[int, int]]:
+    """The places of (system, baseline) to compare: every other one with the baseline, or each with each."""
+    if baseline is None:
+        return [(system, against) for against, system in combinations(range(len(systems)), 2)]
+    against = place_of(baseline, systems)
+    return [(system, against) for system in range(len(systems)) if system != against]
 
 
 def notes_of_lacking(

@@ -13,13 +13,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.errors import SHOWN, ColumnError, DataError, OptionError
+from polars_ir.errors import SHOWN, ColumnError, DataError
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import Rule
@@ -279,19 +278,6 @@ class Sums:
     def columns(self) -> tuple[str, ...]:
         """The columns of the slices."""
         return tuple(map(column_for, self.slices))
-
-    def index(self, system: object) -> int:
-        """The number of a system; an error that names the nearest ones where there is none of that name."""
-        if str(system) not in self.systems:
-            raise OptionError.not_a_system("baseline", str(system), self.systems)
-        return self.systems.index(str(system))
-
-    def all_pairs(self, baseline: object) -> list[tuple[int, int]]:
-        """The numbers of (system, baseline) to compare."""
-        if baseline is None:
-            return [(system, against) for against, system in combinations(range(len(self.systems)), 2)]
-        against = self.index(baseline)
-        return [(system, against) for system in range(len(self.systems)) if system != against]
 
     def of_pairs(self, layout: Layout, *, tails: bool) -> Sums:
         """With the sums of pairs of systems, and their tails where a bound needs them."""

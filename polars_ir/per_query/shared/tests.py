@@ -5,40 +5,20 @@ Conventions: what computes them is imported when it is used: it needs an extra.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import OptionError
 from polars_ir.language.options import check, one_of, or_none
 
-if TYPE_CHECKING:
-    from polars_ir.statistics.randomisation import Draws, Floats
-    from polars_ir.statistics.significance import Outcome
-
-
 #: The intervals of a median, which need not hold the mean.
 OF_MEDIANS = ("median", "hodges-lehmann")
 
 
-class Paired(NamedTuple):
-    """The input of a test: scores of each measure, a column per system, and differences, a column per comparison.
-
-    `widths` are the ranges of the measure of each column, and `families` the number of families of all systems.
-    """
-
-    values: Sequence[Floats]
-    differences: Floats
-    alpha: float
-    tolerance: float
-    draws: Draws
-    widths: Sequence[float] = ()
-    families: int = 1
-
-
 class PairedTest(NamedTuple):
-    """A test: its name in papers, its outcomes for each comparison, the interval that goes with it, and what it needs.
+    """A test of `significance.PAIRED`: its name in papers, the interval that goes with it, and what it needs.
 
     One `of_all` allows for the number of comparisons by itself; a `complete` one takes only queries for which all
     systems have a value, and makes its own intervals; of a `resampled` one p has a lowest value.
@@ -47,7 +27,6 @@ class PairedTest(NamedTuple):
     name: str
     title: str
     interval: str
-    outcomes: Callable[[Paired], list[Outcome]]
     of_all: bool = False
     complete: bool = False
     resampled: bool = False
@@ -60,51 +39,6 @@ class PairedTest(NamedTuple):
     def corrected(self, correction: str | None) -> str:
         """Its name, and that of the correction where one is made."""
         return self.name if self.of_all or correction is None else f"{self.name}, {correction}"
-
-
-def _t(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    return significance.t_test(significance.samples_of(paired.differences))
-
-
-def _wilcoxon(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    return significance.of_each(significance.wilcoxon, paired.differences, paired.tolerance)
-
-
-def _sign(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    return significance.of_each(significance.sign_test, paired.differences, paired.tolerance)
-
-
-def _randomisation(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    return significance.randomisation(paired.differences, paired.draws)
-
-
-def _bootstrap(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    return significance.bootstrap(paired.differences, paired.draws)
-
-
-def _tukey(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    return significance.tukey(
-        paired.values, paired.differences, paired.draws, alpha=paired.alpha, families=paired.families
-    )
-
-
-def _auto(paired: Paired) -> list[Outcome]:
-    from polars_ir.statistics import significance
-
-    samples = zip(significance.samples_of(paired.differences), paired.widths, strict=True)
-    return [significance.automatic(sample, width) for sample, width in samples]
 
 
 Test = Literal["t", "auto", "wilcoxon", "sign", "randomisation", "bootstrap", "tukey", "max-t"]
@@ -120,14 +54,14 @@ TESTS_ELSEWHERE = {
 TESTS = {
     test.name: test
     for test in (
-        PairedTest("t", "paired t-test", "t", _t),
-        PairedTest("auto", "t-test corrected for skewness", "auto", _auto),
-        PairedTest("wilcoxon", "Wilcoxon signed-rank test", "hodges-lehmann", _wilcoxon),
-        PairedTest("sign", "sign test", "median", _sign),
-        PairedTest("randomisation", "paired randomisation test", "randomisation", _randomisation, resampled=True),
-        PairedTest("bootstrap", "paired bootstrap test", "bootstrap-t", _bootstrap, resampled=True),
-        PairedTest("tukey", "randomised Tukey HSD", "tukey", _tukey, of_all=True, complete=True),
-        PairedTest("max-t", "step-down max-t test", "t", _t, of_all=True),
+        PairedTest("t", "paired t-test", "t"),
+        PairedTest("auto", "t-test corrected for skewness", "auto"),
+        PairedTest("wilcoxon", "Wilcoxon signed-rank test", "hodges-lehmann"),
+        PairedTest("sign", "sign test", "median"),
+        PairedTest("randomisation", "paired randomisation test", "randomisation", resampled=True),
+        PairedTest("bootstrap", "paired bootstrap test", "bootstrap-t", resampled=True),
+        PairedTest("tukey", "randomised Tukey HSD", "tukey", of_all=True, complete=True),
+        PairedTest("max-t", "step-down max-t test", "t", of_all=True),
     )
 }
 
