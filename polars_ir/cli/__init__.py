@@ -58,15 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     try:
-        return _program(*argv) if argv and argv[0] in PROGRAMS else _command(argv)
+        if argv and argv[0] in PROGRAMS:
+            with entered_by(PROGRAM), _telling_warnings():
+                return PROGRAMS[argv[0]](argv[1:])
+        return _command(argv)
     except SystemExit as end:
         # So argparse ends, having printed a help text.
         return int(end.code or 0)
-
-
-def _program(name: str, *arguments: str) -> int:
-    with entered_by(PROGRAM), _telling_warnings():
-        return PROGRAMS[name](arguments)
 
 
 def _command(argv: list[str]) -> int:

@@ -101,7 +101,7 @@ def parser(commands: Iterable[Command], programs: Iterable[str], argv: Sequence[
             command.arguments(its_own)
             actions = its_own._actions  # noqa: SLF001  # argparse has no other list of them
             flags = {action.dest: action.option_strings[-1] for action in actions if action.option_strings}
-            its_own.set_defaults(record=command, flags=flags)
+            its_own.set_defaults(record=command, flags=flags, output=None, render=None)
     for program in programs:
         parsers.add_parser(program, add_help=False, help=f"what {program} does, with its options and its output")
     if is_completed and find_spec("argcomplete"):

@@ -94,9 +94,8 @@ def preferences_of(table: Table) -> Preferences:
         for partial in (False, True)
     )
     pairs = pl.concat([complete, _with_implied(partial.unique(), documents, table)])
-    pairs = pairs.with_columns(
-        n_judges=pl.lit(1, pl.UInt32) if _one_judge(rows, table) else _comparing(pairs, documents, table)
-    )
+    one_judge = rows.group_by(table.keys).agg(pl.col("judge").n_unique() == 1)["judge"].all()
+    pairs = pairs.with_columns(n_judges=pl.lit(1, pl.UInt32) if one_judge else _comparing(pairs, documents, table))
     preferring = pairs.select(judgment="preferred").unique().join(documents, on="judgment").select(judge).unique()
     others = documents.join(preferring, on=judge, how="anti").group_by(judge)
     pairs = pl.concat([pairs, others.agg(preferred=pl.col("judgment").first()).select("preferred")], how="diagonal")
@@ -224,11 +223,6 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
         pairs = pl.concat([pairs, implied]).unique()
         if pairs.height == known:
             return pairs
-
-
-def _one_judge(rows: pl.DataFrame, table: Table) -> bool:
-    """True if each query has one judge."""
-    return bool(rows.group_by(table.keys).agg(pl.col("judge").n_unique() == 1)["judge"].all())
 
 
 def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) -> pl.Series:

@@ -55,10 +55,6 @@ Storage: TypeAlias = Annotated[
 ]
 
 
-def _is_tag(tag: object) -> bool:
-    return isinstance(tag, str) and is_text(tag)
-
-
 class WritingRun(TypedDict, total=False):
     """The options of the writer of runs."""
 
@@ -67,7 +63,9 @@ class WritingRun(TypedDict, total=False):
         str | None,
         Option(
             None,
-            or_none(Value("text without an unpaired surrogate", _is_tag, str)),
+            or_none(
+                Value("text without an unpaired surrogate", lambda tag: isinstance(tag, str) and is_text(tag), str)
+            ),
             "The last field of a TREC file's lines; by default the system's name, or `polars_ir`.",
         ),
     ]

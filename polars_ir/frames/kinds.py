@@ -153,10 +153,6 @@ def holds_systems(value: Mapping[Any, Any]) -> bool:
     return False
 
 
-def _from_narwhals(table: str, value: Any, column: str) -> Frame:
-    return to_polars(table, value.to_native(), column=column)
-
-
 def _from_mapping(table: str, value: Any, column: str) -> Frame:
     if holds_systems(value):
         raise InputTypeError.several_tables(table, list(value))
@@ -393,7 +389,7 @@ class Kind(NamedTuple):
 #: The kinds of tables beside Polars'; the first that recognises a value reads it.
 KINDS = (
     Kind(lambda value: isinstance(value, (str, PathLike)), _not_yet_read, is_table=False),
-    Kind(is_narwhals, _from_narwhals),
+    Kind(is_narwhals, lambda table, value, column: to_polars(table, value.to_native(), column=column)),
     Kind(is_hugging_face, from_hugging_face),
     Kind(lambda value: isinstance(value, Mapping), _from_mapping, is_table=False),
     Kind(is_pandas, from_pandas),

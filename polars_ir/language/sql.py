@@ -65,12 +65,10 @@ def read(text: str, catalog: tuple[Measure, ...]) -> tuple[Spec, dict[str, objec
         by_name = _parameters(spec)
         if all(value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
             cutoff = {} if at is None else {spec.at: _number(at)}
-            return spec, {**cutoff, **dict(_argument(*by_name[name], value) for name, value in given)}
+            values = ((*by_name[name], value) for name, value in given)
+            given_values = {name: words[value] if value in words else _number(value) for name, words, value in values}
+            return spec, {**cutoff, **given_values}
     return None
-
-
-def _argument(parameter: str, words: Mapping[str, object], value: str) -> tuple[str, object]:
-    return parameter, words[value] if value in words else _number(value)
 
 
 def no_name(what: str) -> MeasureError:
@@ -124,12 +122,8 @@ def _one(spec: Spec) -> str:
     if not parameters:
         return r"(?!)(?P<name>)(?P<value>)"
     words = {word for _, values in parameters.values() for word in values}
-    names, values = (_any_of(texts) for texts in (parameters, words))
+    names, values = ("|".join(sorted(map(re.escape, texts), key=len, reverse=True)) for texts in (parameters, words))
     return rf"_(?P<name>{names})_(?P<value>{NUMBER}|{values})(?=_|$)"
-
-
-def _any_of(texts: Mapping[str, object] | set[str]) -> str:
-    return "|".join(sorted(map(re.escape, texts), key=len, reverse=True))
 
 
 @functools.lru_cache(maxsize=4)

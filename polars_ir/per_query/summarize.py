@@ -175,12 +175,11 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
     interval, kinds = options["interval"], _kinds(queries)
     if interval in BY_EXPRESSIONS:
         z = NormalDist().inv_cdf((1 + (1 - options["alpha"])) / 2)
-        rows = [
-            _bounded(queries.below_each_other(names), kind, options["alpha"])
-            if interval == "auto"
-            else _normal(queries.below_each_other(names), kind, z)
-            for kind, names in kinds
-        ]
+        samples = [(queries.below_each_other(names), kind) for kind, names in kinds]
+        if interval == "auto":
+            rows = [_bounded(sample, kind, options["alpha"]) for sample, kind in samples]
+        else:
+            rows = [_summary(sample, kind, **interval_of(kind, z, sample.weight)) for sample, kind in samples]
     elif queries.table.eager:
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
     else:
@@ -217,11 +216,6 @@ def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.Laz
         n_effective=n_effective_of(averaging, sample.weight),
         note=note_of(averaging, sample.weight),
     )
-
-
-def _normal(sample: Aligned, averaging: Averaging, z: float) -> pl.LazyFrame:
-    """The summary with the normal interval."""
-    return _summary(sample, averaging, **interval_of(averaging, z, sample.weight))
 
 
 def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFrame:

@@ -69,15 +69,12 @@ def flat(means: pl.DataFrame, by: Any = None, *, names: Names = "canonical", sep
     for row in means.iter_rows(named=True):
         of_row = [str(row[key]) for key in keys]
         for measure in measures:
-            name = sep.join((*of_row, measure) if names == "canonical" else map(_plain, (*of_row, in_sql[measure])))
+            parts = [*of_row, measure if names == "canonical" else in_sql[measure]]
+            # In SQL's names all but letters and digits are underscores.
+            name = sep.join(parts if names == "canonical" else [re.sub(r"\W", "_", p, flags=re.ASCII) for p in parts])
             if name in found:
                 fix = "Rename one, or keep names as they are with names='canonical'"
                 raise DataError(f"two numbers would be called {name!r}.", fix=fix)
             if row[measure] is not None:
                 found[name] = row[measure]
     return found
-
-
-def _plain(name: str) -> str:
-    """A name with underscores for all but letters and digits."""
-    return re.sub(r"\W", "_", name, flags=re.ASCII)

@@ -110,7 +110,8 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     measured = resolve(measures)
     run = to_polars("run", run, column="score") if qrels is None else run
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
-    if qrels is None and ties == "doc_id" and all(map(_is_expected, measured)):
+    expected = (each.call is not None and spec_of(each.call).expected is not None for each in measured)
+    if qrels is None and ties == "doc_id" and all(expected):
         # Documents without ids have no order: all orders, where every measure has a mean over them.
         ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
     if judges is not None and judged_only:
@@ -195,11 +196,6 @@ def _check_names_of_bounds(names: Sequence[str]) -> None:
     """Raise a `MeasureError` for a measure that is called like a bound of another."""
     if twice := [part for name in names for part in (of_part(name, "low"), of_part(name, "high")) if part in names]:
         raise MeasureError.twice(twice[0])
-
-
-def _is_expected(measure: Measured) -> bool:
-    """True for a measure whose mean over all orders of tied documents is known."""
-    return measure.call is not None and spec_of(measure.call).expected is not None
 
 
 def _expectation(measure: Measured) -> pl.Expr:

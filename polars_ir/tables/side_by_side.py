@@ -104,8 +104,9 @@ def side_by_side(
     depth = options["depth"]
     visible = seen(explanation, depth, measured).with_columns(lost=lost(depth, measured))
     visible = with_text(visible, options["documents"], "documents", "doc_id", "doc_id", "text")
+    places = {side: dict(explanation.filter(run=side).select("doc_id", "rank").iter_rows()) for side in SIDES}
     cells = [
-        _cells(visible.filter(run=side), _places(explanation.filter(run=other)), str(name))
+        _cells(visible.filter(run=side), places[other], str(name))
         for side, other, name in zip(SIDES, reversed(SIDES), reversed(names), strict=True)
     ]
     return _page(heading, f"{measured.name}: {figures}", names, cells)
@@ -117,11 +118,6 @@ def _check(query_ids: pl.Series, names: Sequence[str]) -> None:
         raise OptionError(f"must be one query here; got {query_ids.to_list()!r:.80}.", about="query_id")
     if not isinstance(names, (list, tuple)) or len(names) != 2:
         raise OptionError(f"must be the names of both systems, as in ('old', 'new'); got {names!r:.80}.", about="names")
-
-
-def _places(rows: pl.DataFrame) -> dict[Any, int | None]:
-    """The ranks of the documents of a ranking."""
-    return dict(rows.select("doc_id", "rank").iter_rows())
 
 
 def _cells(rows: pl.DataFrame, elsewhere: Mapping[Any, int | None], other: str) -> tuple[dict[int, str], list[str]]:

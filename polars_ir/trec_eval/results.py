@@ -142,7 +142,8 @@ def write_trec_eval(
 
 def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: int) -> list[str]:
     """The output of a system."""
-    _check_tag(tag)
+    if not isinstance(tag, str) or re.search(r"[\s\x00]", tag):
+        raise OptionError(f"the runid must be a word; got {tag!r}.", fix=Fix("Name it", Setting("tag", "mine")))
     _check_topics(topics)
     form = Format(digits)
     values = mean(topics).row(0, named=True) if figures else {}
@@ -184,11 +185,6 @@ def _only_system(table: Table) -> str:
         fix = Fix("Write each to its own file", Setting("path", "{run}.eval"))
         raise OptionError("trec_eval prints one system.", fix=fix)
     return str(systems[0]) if systems else "polars_ir"
-
-
-def _check_tag(tag: str) -> None:
-    if not isinstance(tag, str) or re.search(r"[\s\x00]", tag):
-        raise OptionError(f"the runid must be a word; got {tag!r}.", fix=Fix("Name it", Setting("tag", "mine")))
 
 
 def _check_topics(topics: pl.DataFrame) -> None:

@@ -32,7 +32,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=target_format)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
     add_limits(command)
-    command.set_defaults(output=None, render=None)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:

@@ -51,7 +51,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
         rendering.add_argument(
             f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
         )
-    command.set_defaults(output=None)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:

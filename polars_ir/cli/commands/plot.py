@@ -47,7 +47,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     for axis in "xy":
         command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
     add_limits(command)
-    command.set_defaults(output=None, render=None)
 
 
 def _picture(name: str) -> str:

@@ -45,7 +45,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_options(command, Reporting)
     add_limits(command)
     add_report(command)
-    command.set_defaults(output=None, render=None)
 
 
 def add_report(command: argparse.ArgumentParser) -> None:

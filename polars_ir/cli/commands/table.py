@@ -41,7 +41,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
         formats.add_argument(f"--{format}", dest="text", action="store_const", const=format, help=of_file)
     to_a_file = "write to a file; its ending tells the format"
     command.add_argument("-o", dest="target", type=on_disk, metavar="FILE", help=to_a_file)
-    command.set_defaults(output=None, render=None)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:

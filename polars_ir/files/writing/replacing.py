@@ -60,23 +60,16 @@ def written(file: File) -> Iterator[IO[bytes] | str]:
 def replaced(path: Path) -> Iterator[IO[bytes]]:
     """A file to write into, which takes its place at the end; a `FileError` where that fails."""
     try:
-        # A link stays one: what it leads to is replaced.
-        with _opened(path) if _is_device(path) else _beside(Path(os.path.realpath(path))) as file:
+        is_device = path.exists() and not path.is_file() and not path.is_dir()
+        # A link stays one: what it leads to is replaced. A device is opened here, and once: Polars may open a path
+        # again, and then wait for ever for a reader of a pipe.
+        with path.open("wb") if is_device else _beside(Path(os.path.realpath(path))) as file:
             yield file
     except (OSError, pl.exceptions.ComputeError) as error:
         reason = _reason(error)
         if reason is None:
             raise
         raise FileError.of_file(path, f"can not be written: {reason}.") from None
-
-
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _opened(path: Path) -> IO[bytes]:
-    # It is opened here, and once: Polars may open a path again, and then wait for ever for a reader of a pipe.
-    return path.open("wb")
 
 
 @contextmanager

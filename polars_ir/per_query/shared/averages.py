@@ -248,8 +248,8 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
     >>> denominators(["R@5", "NumRel"], ["query_id", "R@5", "NumRel"])["R@5"].meta.output_name()
     'NumRel'
     """
-    count_of = {measure: _denominator(measure) for measure in measures}
-    shares = {measure: count for measure, count in count_of.items() if count is not None}
+    column_of_each = {measure: column_of(measure) for measure in measures}
+    shares = {m: column.out_of for m, column in column_of_each.items() if column and column.out_of is not None}
     counts = {name: measure for measure, count in shares.items() for name in count.meta.root_names()}
     if lacking := [name for name in counts if name not in set(map(canonical_name, columns))]:
         raise ColumnError(
@@ -257,7 +257,9 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
             "have.",
             fix=Fix("Evaluate it too", Code(f"ir.evaluate(run, qrels, {[counts[lacking[0]], *lacking]!r})")),
         )
-    if others := [measure for measure in count_of if measure not in shares and canonical_name(measure) not in counts]:
+    if others := [
+        measure for measure in column_of_each if measure not in shares and canonical_name(measure) not in counts
+    ]:
         ratios = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
         raise MeasureError(
             f"a micro average is one of ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
@@ -278,11 +280,6 @@ def _warn_of_lost(column: str) -> None:
                 fix=Fix("Rename it", Code.renaming("per_query", {column: named.spec.name})),
             )
             return
-
-
-def _denominator(measure: str) -> pl.Expr | None:
-    column = column_of(measure)
-    return column.out_of if column else None
 
 
 def _counted(averaging: Averaging, weight: str | None) -> pl.Expr:

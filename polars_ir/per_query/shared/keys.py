@@ -53,7 +53,8 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
     ]
     check_one_type(sides, by)
     shared = values[0].join(values[1], on=by, how="semi").sort(by)
-    rows = {role: _rows_of_parts(table, by) for role, table in sides.items()}
+    frames = {role: table.all_columns().collect() for role, table in sides.items()}
+    rows = {role: frame.partition_by(by, as_dict=True, maintain_order=True) for role, frame in frames.items()}
     parts = []
     for part in shared.iter_rows():
         of_part = {role: table.made_of(rows[role][part]) for role, table in sides.items()}
@@ -76,11 +77,6 @@ def check_one_type(sides: Mapping[str, Table], keys: Collection[str]) -> None:
             (first, dtype), (second, other) = dtypes.items()
             says = f"a key must have one type in both frames; {name!r} is {dtype} in {first} and {other} in {second}."
             raise DtypeError(says, fix="Cast one")
-
-
-def _rows_of_parts(table: Table, by: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The rows of each of the values of some columns."""
-    return table.all_columns().collect().partition_by(by, as_dict=True, maintain_order=True)
 
 
 def with_keys(table: Table, keys: Sequence[str]) -> Table:
