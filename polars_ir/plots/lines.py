@@ -19,27 +19,7 @@ from polars_ir.per_query.drift import drift
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Grouping, compares_means, confidence_is_alpha
 from polars_ir.per_query.summarize import summarize
-from polars_ir.plots.style import (
-    FOREGROUND,
-    MOST_COLOURED,
-    Chart,
-    axis,
-    click,
-    colour,
-    dash,
-    drawn,
-    in_memory,
-    of_figures,
-    seen,
-    shape,
-    shortened,
-    side_by_side,
-    systems_of,
-    titled,
-    with_direction,
-    with_run,
-    without_markup,
-)
+from polars_ir.plots import style
 from polars_ir.runs.evaluate import evaluate
 
 #: The height of a label at the end of a line, in pixels.
@@ -48,20 +28,20 @@ LABEL = 13
 
 def note_on_bands(systems: list[str], confidence: float, method: str = "t") -> str:
     """A note on the bands, if they are drawn, and on grey systems."""
-    if len(systems) > MOST_COLOURED:
+    if len(systems) > style.MOST_COLOURED:
         return (
             f"Mean over queries; intervals of {len(systems)} systems are in the tooltips. "
-            f"In colour: the {MOST_COLOURED} best at the end."
+            f"In colour: the {style.MOST_COLOURED} best at the end."
         )
     return f"Mean over queries with its {confidence:.0%} interval ({method})."
 
 
 def best_at_the_end(rows: pl.DataFrame, x: str, *, cost: bool) -> list[str] | None:
     """The systems that are shown in colour, by their last values; None for all."""
-    if rows["run"].n_unique() <= MOST_COLOURED:
+    if rows["run"].n_unique() <= style.MOST_COLOURED:
         return None
     last = rows.drop_nulls("mean").sort(x, maintain_order=True).group_by("run", maintain_order=True).last()
-    return last.sort("mean", descending=not cost, maintain_order=True)["run"].head(MOST_COLOURED).to_list()
+    return last.sort("mean", descending=not cost, maintain_order=True)["run"].head(style.MOST_COLOURED).to_list()
 
 
 def lines(
@@ -78,25 +58,25 @@ def lines(
 
     Lines that are `named` at their ends have no legend, and a click on a point shows one system alone.
     """
-    of_run, of_points = colour(systems, coloured), shape(systems, coloured)
+    of_run, of_points = style.colour(systems, coloured), style.shape(systems, coloured)
     if named:
         of_run, of_points = of_run.legend(None), of_points.legend(None)
     figures = [column for column in ("mean", "low", "high") if column in rows.columns]
-    tooltip = ["run:N", x.shorthand, *of_figures(*figures), "n_queries:Q"]
+    tooltip = ["run:N", x.shorthand, *style.of_figures(*figures), "n_queries:Q"]
     if coloured is not None:
         # The last ones drawn lie on top.
         rows = rows.sort(pl.col("run").is_in(coloured), maintain_order=True)
-    base = alt.Chart(rows).encode(x=x, color=of_run, opacity=seen())
-    mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain), axis=axis())
-    line = base.mark_line(strokeWidth=1.5).encode(y=mean, strokeDash=dash(systems, coloured))
+    base = alt.Chart(rows).encode(x=x, color=of_run, opacity=style.seen())
+    mean = alt.Y("mean:Q", title=y, scale=alt.Scale(zero=False, domain=domain), axis=style.axis())
+    line = base.mark_line(strokeWidth=1.5).encode(y=mean, strokeDash=style.dash(systems, coloured))
     points = base.mark_point(filled=True, size=50).encode(y=mean, shape=of_points, tooltip=tooltip)
     if coloured is not None:
         small = alt.condition(alt.FieldOneOfPredicate("run", coloured), alt.value(50), alt.value(12))
         points = points.encode(size=small)
-    layers = [line, points.add_params(click(on_legend=not named))]
-    if "low" in rows.columns and len(systems) <= MOST_COLOURED:
+    layers = [line, points.add_params(style.click(on_legend=not named))]
+    if "low" in rows.columns and len(systems) <= style.MOST_COLOURED:
         band = base.transform_filter("isValid(datum.low)").mark_area(clip=True)
-        layers = [band.encode(y=alt.Y("low:Q"), y2="high:Q", opacity=seen(0.15)), *layers]
+        layers = [band.encode(y=alt.Y("low:Q"), y2="high:Q", opacity=style.seen(0.15)), *layers]
     return layers
 
 
@@ -115,10 +95,10 @@ def names_at_the_end(
     last = named.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
     ends = last.sort("mean", "run").select("run", field, "mean")
     places = apart(ends["mean"].to_list(), (span[1] - span[0]) * LABEL / height, span[1])
-    short = pl.Series([shortened(system) for system in ends["run"]], dtype=pl.String)
+    short = pl.Series([style.shortened(system) for system in ends["run"]], dtype=pl.String)
     base = alt.Chart(ends.with_columns(place=pl.Series(places, dtype=pl.Float64), name=short))
     names: alt.Chart = base.mark_text(align="left", dx=8, fontWeight="bold").encode(
-        x=x, y="place:Q", text="name:N", color=colour(systems, coloured).legend(None), opacity=seen()
+        x=x, y="place:Q", text="name:N", color=style.colour(systems, coloured).legend(None), opacity=style.seen()
     )
     return names
 
@@ -146,7 +126,7 @@ RECALLS = tuple(i / 10 for i in range(11))
 
 
 @confidence_is_alpha
-@takes(then=without_markup)
+@takes(then=style.without_markup)
 def cutoffs(
     run: Any,
     qrels: Any,
@@ -204,20 +184,20 @@ def cutoffs(
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
     per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))
     if baseline is None:
-        points = with_run(summarize(per_query, alpha=alpha, interval="t"))
+        points = style.with_run(summarize(per_query, alpha=alpha, interval="t"))
     else:
         options = {"correction": None, "alpha": alpha, "missing": missing}
         points = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
     rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
-    rows = drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
+    rows = style.drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
     return _curve(rows, names, baseline, 1 - alpha).properties(width=500, height=HEIGHT)
 
 
 def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, confidence: float) -> alt.LayerChart:
     """The lines over cutoffs; of differences, also that of the baseline."""
-    systems, column, ks = systems_of(rows), next(iter(names)), list(names.values())
-    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=axis(values=ks, grid=False))
-    y = with_direction(column).replace(f"@{ks[0]}", "@k")
+    systems, column, ks = style.systems_of(rows), next(iter(names)), list(names.values())
+    x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=style.axis(values=ks, grid=False))
+    y = style.with_direction(column).replace(f"@{ks[0]}", "@k")
     coloured = best_at_the_end(rows, "k", cost=is_cost(column))
     layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
     ends = ["mean"] if coloured else ["mean", "low", "high"]
@@ -226,12 +206,12 @@ def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, c
         layers.append(names_at_the_end(rows, x, systems, coloured, (min(shown), max(shown)), height=HEIGHT))
     if baseline is not None:
         zero = alt.Chart(pl.DataFrame({"zero": [0], "run": [baseline]}))
-        layers.insert(0, zero.mark_rule(color=FOREGROUND).encode(y="zero:Q", tooltip="run:N"))
+        layers.insert(0, zero.mark_rule(color=style.FOREGROUND).encode(y="zero:Q", tooltip="run:N"))
     name = column.removesuffix(f"@{ks[0]}")
     title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
     note = note_on_bands(systems, confidence)
     note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
-    return alt.LayerChart(data=rows, layer=layers).properties(title=titled(title, note))
+    return alt.LayerChart(data=rows, layer=layers).properties(title=style.titled(title, note))
 
 
 def _checked(k: int | Iterable[int]) -> list[int]:
@@ -261,7 +241,7 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
     return expression
 
 
-@takes(then=without_markup)
+@takes(then=style.without_markup)
 def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
     """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system.
 
@@ -305,16 +285,16 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     measures = {recall: interpolated_precision(recall=recall, rel=rel) for recall in RECALLS}
     names = {expression.meta.output_name(): recall for recall, expression in measures.items()}
     per_query = in_polars(evaluate(run, qrels, list(measures.values()), missing=missing))
-    points = with_run(summarize(per_query))
+    points = style.with_run(summarize(per_query))
     rows = points.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
-    systems = systems_of(rows)
-    x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=axis())
+    systems = style.systems_of(rows)
+    x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=style.axis())
     relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."
-    rows = drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
+    rows = style.drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
     by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
     coloured = best_at_the_end(by_mean, "recall", cost=False)
     note = note_on_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
-    title = titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
+    title = style.titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
     layers = lines(rows, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
     return alt.LayerChart(data=rows, layer=layers).properties(width=400, height=400, title=title)
 
@@ -330,7 +310,7 @@ MOST_SIZES = 24
 
 
 @compares_means
-@takes(Grouping, then=without_markup)
+@takes(Grouping, then=style.without_markup)
 def series(
     per_query: Any,
     by: Any,
@@ -339,7 +319,7 @@ def series(
     every: str | None = None,
     reference: Any = None,
     **options: Unpack[Grouping],
-) -> Chart:
+) -> style.Chart:
     """The mean of a measure over time, with its interval, and a ring where it has drifted: a panel per measure.
 
     Figures are those of `drift`: a ring, in the colour of its system, marks a stretch of time whose mean differs from
@@ -377,17 +357,17 @@ def series(
     >>> chart.data.select("bucket", "drifted").rows()
     [(1, None), (2, False), (3, False)]
     """
-    frame, names = in_memory(per_query, measures, "series", by=by)
-    means = with_run(drift(frame, by, names, every=every, reference=reference, **options))
+    frame, names = style.in_memory(per_query, measures, "series", by=by)
+    means = style.with_run(drift(frame, by, names, every=every, reference=reference, **options))
     alpha = options["alpha"]
-    systems = systems_of(means)
+    systems = style.systems_of(means)
     rows, x = _timed(means, by if isinstance(by, str) else "time", every)
     rings = f"Rings: the mean differs from the reference (corrected p up to {alpha:g})."
     rings = f"{rings} Numbers above: queries."
     panels = [_marked(rows.filter(measure=name), x, name, systems) for name in names]
     subject = names[0] if len(names) == 1 else "Measures"
-    title = titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
-    chart = side_by_side(panels, title, columns=1)
+    title = style.titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
+    chart = style.side_by_side(panels, title, columns=1)
     # Each panel has its own best systems in colour.
     return (
         chart
@@ -412,22 +392,22 @@ def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFra
     if not dtype.is_numeric():
         rows = rows.with_columns(pl.col("bucket").cast(pl.String))
     order = rows["bucket"].unique(maintain_order=True).to_list()
-    return rows, alt.X("bucket:O", sort=order, title=title, axis=axis(labelOverlap=True, labelAngle=0))
+    return rows, alt.X("bucket:O", sort=order, title=title, axis=style.axis(labelOverlap=True, labelAngle=0))
 
 
 def _marked(rows: pl.DataFrame, x: alt.X, measure: str, systems: list[str]) -> alt.LayerChart:
     """A panel of a measure, with a ring around each point that has drifted, and the size of each stretch."""
     domain = _within_bounds(rows, measure)
     coloured = best_at_the_end(rows, "bucket", cost=is_cost(measure))
-    rows = drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
-    y, of_run = with_direction(measure), colour(systems, coloured).legend(None)
+    rows = style.drawn(rows, f"Take longer stretches of time, such as {option('every', '1mo')}, or fewer systems")
+    y, of_run = style.with_direction(measure), style.colour(systems, coloured).legend(None)
     course = lines(rows, x, y, systems, domain=domain, coloured=coloured, named=True)
     drifted = alt.Chart(rows).transform_filter("datum.drifted === true")
     rings = drifted.mark_point(size=170, strokeWidth=2, filled=False)
-    rings = rings.encode(x=x, y="mean:Q", color=of_run, opacity=seen())
+    rings = rings.encode(x=x, y="mean:Q", color=of_run, opacity=style.seen())
     sizes = rows.group_by("bucket", maintain_order=True).agg(pl.col("n_queries").min())
     step = -(-sizes.height // MOST_SIZES)
-    texts = alt.Chart(sizes.gather_every(step)).mark_text(fontSize=9, color=FOREGROUND)
+    texts = alt.Chart(sizes.gather_every(step)).mark_text(fontSize=9, color=style.FOREGROUND)
     layers = [*course, rings, texts.encode(x=x, y=alt.value(-6), text="n_queries:Q")]
     if len(systems) > 1:
         shown = rows["mean"].drop_nulls().to_list() or [0.0, 1.0]

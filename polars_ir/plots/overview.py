@@ -15,45 +15,24 @@ from polars_ir.per_query.ranks import ranks as ranks_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Ranking, Testing, confidence_is_alpha, draws_nothing
 from polars_ir.per_query.shared.tests import TESTS
-from polars_ir.plots.style import (
-    FOREGROUND,
-    GREY,
-    OUTCOMES,
-    PALETTE,
-    Chart,
-    axis,
-    click,
-    drawn,
-    in_memory,
-    number,
-    of_figures,
-    of_kinds,
-    one_below_the_other,
-    seen,
-    shortened,
-    side_by_side,
-    titled,
-    with_direction,
-    with_run,
-    without_markup,
-)
+from polars_ir.plots import style
 
 #: The verdicts of a comparison, with a colour and a shape.
 VERDICTS = {
-    "significantly better": (OUTCOMES["win"], "triangle-right"),
-    "significantly worse": (OUTCOMES["loss"], "triangle-left"),
-    "not significant": (GREY, "circle"),
-    "not tested": (GREY, "cross"),
+    "significantly better": (style.OUTCOMES["win"], "triangle-right"),
+    "significantly worse": (style.OUTCOMES["loss"], "triangle-left"),
+    "not significant": (style.GREY, "circle"),
+    "not tested": (style.GREY, "cross"),
 }
 
 
-@takes(Testing, then=without_markup)
+@takes(Testing, then=style.without_markup)
 def forest(
     per_query: Any,
     baseline: str,
     measures: Measures = None,
     **options: Unpack[Testing],
-) -> Chart:
+) -> style.Chart:
     """The difference of every system from the baseline, with its interval: a panel per measure.
 
     Colour and shape tell what is significantly better, significantly worse, and neither. The best system of the first
@@ -79,7 +58,7 @@ def forest(
     >>> chart.layer[1].data.select("run", "verdict", difference=pl.col("difference").round(3)).rows()
     [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
     """
-    frame, names = in_memory(per_query, measures, "forest")
+    frame, names = style.in_memory(per_query, measures, "forest")
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
     comparison = compare(frame, names, baseline=baseline, **options)
@@ -89,16 +68,16 @@ def forest(
         _intervals(
             _with_verdict(comparison.filter(pl.col("measure") == name), name),
             systems.to_list(),
-            f"{with_direction(name)}: difference from {shortened(baseline)}",
+            f"{style.with_direction(name)}: difference from {style.shortened(baseline)}",
         )
         for name in names
     ]
     method = test.corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
-    title = f"{names[0]}: difference from {shortened(baseline)}"
-    title = title if len(names) == 1 else f"Differences from {shortened(baseline)}"
-    return side_by_side(panels, titled(title, below), columns=2)
+    title = f"{names[0]}: difference from {style.shortened(baseline)}"
+    title = title if len(names) == 1 else f"Differences from {style.shortened(baseline)}"
+    return style.side_by_side(panels, style.titled(title, below), columns=2)
 
 
 def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
@@ -110,26 +89,28 @@ def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
 
 def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerChart:
     """A panel of a measure: differences with their intervals, and the line of 0."""
-    colour, shape = of_kinds("verdict", VERDICTS)
+    colour, shape = style.of_kinds("verdict", VERDICTS)
     means = ("mean", "baseline_mean", "difference")
-    figures = of_figures(*means, "low", "high", "simultaneous_low", "simultaneous_high", "p", "p_corrected")
-    base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
-        y=one_below_the_other(systems, grid=True),
+    figures = style.of_figures(*means, "low", "high", "simultaneous_low", "simultaneous_high", "p", "p_corrected")
+    base = alt.Chart(style.drawn(rows, "Show fewer systems.")).encode(
+        y=style.one_below_the_other(systems, grid=True),
         color=colour,
         tooltip=["run:N", "verdict:N", *figures, "n_queries:Q", "note:N"],
-        opacity=seen(),
+        opacity=style.seen(),
     )
-    x = alt.X("difference:Q", title=title, axis=axis(grid=False, tickCount=5), scale=alt.Scale(padding=12))
-    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeDash=[3, 3]).encode(x="zero:Q")
+    x = alt.X("difference:Q", title=title, axis=style.axis(grid=False, tickCount=5), scale=alt.Scale(padding=12))
+    zero = (
+        alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=style.FOREGROUND, strokeDash=[3, 3]).encode(x="zero:Q")
+    )
     lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q")
     of_all = base.transform_filter("isValid(datum.simultaneous_low)").mark_rule(strokeWidth=1)
     of_all = of_all.encode(x=alt.X("simultaneous_low:Q"), x2="simultaneous_high:Q")
-    points = base.mark_point(filled=True, size=90).encode(x=x, shape=shape).add_params(click(on_legend=False))
+    points = base.mark_point(filled=True, size=90).encode(x=x, shape=shape).add_params(style.click(on_legend=False))
     panel = alt.LayerChart(layer=[zero, points, lines, of_all])
     return panel.properties(width=320, height=alt.Step(22))
 
 
-@takes(then=without_markup)
+@takes(then=style.without_markup)
 def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
@@ -157,16 +138,16 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     >>> chart.data.filter(pl.col("measure") == "RR").select("run", "text", pl.col("shade").round(2)).rows()
     [('bm25', '0.551', 1.0), ('chargrams', '0.510', 0.59), ('tfidf', '0.449', 0.0)]
     """
-    frame, names = in_memory(per_query, measures, "heatmap")
-    means = with_run(mean(frame)).select("run", *names)
+    frame, names = style.in_memory(per_query, measures, "heatmap")
+    means = style.with_run(mean(frame)).select("run", *names)
     means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
     cells = _shaded(means, names)
-    on_top = axis(orient="top", labelAngle=-40)
-    base = alt.Chart(drawn(cells, "Show fewer measures.")).encode(
+    on_top = style.axis(orient="top", labelAngle=-40)
+    base = alt.Chart(style.drawn(cells, "Show fewer measures.")).encode(
         x=alt.X("measure:N", sort=names, title="measure", axis=on_top),
-        y=one_below_the_other(means["run"].to_list()),
-        tooltip=["run:N", "measure:N", *of_figures("mean")],
-        opacity=seen(),
+        y=style.one_below_the_other(means["run"].to_list()),
+        tooltip=["run:N", "measure:N", *style.of_figures("mean")],
+        opacity=style.seen(),
     )
     shade = alt.Color(
         "shade:Q",
@@ -174,14 +155,14 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
         title="of each measure",
         legend=alt.Legend(values=[0, 1], labelExpr="datum.value ? 'best' : 'worst'"),
     )
-    white, black, foreground = map(alt.value, ("#FFFFFF", "#000000", FOREGROUND))
+    white, black, foreground = map(alt.value, ("#FFFFFF", "#000000", style.FOREGROUND))
     of_text = alt.when("!isValid(datum.shade)").then(foreground).when("datum.shade > 0.6").then(white)
     rectangles = base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade)
     texts = base.mark_text().encode(text="text:N", color=of_text.otherwise(black))
-    texts = texts.add_params(click(on_legend=False))
+    texts = texts.add_params(style.click(on_legend=False))
     costs = ", ".join(name for name in names if is_cost(name))
     below = "Shades run from the worst to the best system of each measure."
-    title = titled("Means by system and measure", below, f"Lower is better for {costs}." if costs else "")
+    title = style.titled("Means by system and measure", below, f"Lower is better for {costs}." if costs else "")
     chart = alt.LayerChart(data=cells, layer=[rectangles, texts])
     return chart.properties(width=alt.Step(56), height=alt.Step(24), title=title)
 
@@ -194,11 +175,13 @@ def _shaded(means: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     share = pl.when(highest > lowest).then((value - lowest) / (highest - lowest)).otherwise(if_equal)
     cost = pl.col("measure").is_in([name for name in names if is_cost(name)])
     cells = cells.with_columns(shade=pl.when(cost).then(1 - share).otherwise(share))
-    return cells.with_columns(text=pl.Series([number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]]))
+    return cells.with_columns(
+        text=pl.Series([style.number(v) if v is not None else "\N{EN DASH}" for v in cells["mean"]])
+    )
 
 
 #: The group of a system, with a colour and a shape.
-GROUPS = {"may be first": (PALETTE[0], "diamond"), "is not first": (GREY, "circle")}
+GROUPS = {"may be first": (style.PALETTE[0], "diamond"), "is not first": (style.GREY, "circle")}
 
 #: The most ranks that an axis names.
 MOST_TICKS = 15
@@ -209,8 +192,8 @@ COLUMNS = 2
 
 @confidence_is_alpha
 @draws_nothing
-@takes(Ranking, then=without_markup)
-def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> Chart:
+@takes(Ranking, then=style.without_markup)
+def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> style.Chart:
     """The rank of every system, with those it may have: a panel per measure.
 
     Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
@@ -236,34 +219,34 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     >>> chart.data.select("run", "best_rank", "worst_rank", "group").rows()
     [('bm25', 1, 1, 'may be first'), ('chargrams', 2, 3, 'is not first'), ('tfidf', 2, 3, 'is not first')]
     """
-    frame, names = in_memory(per_query, measures, "ranks")
+    frame, names = style.in_memory(per_query, measures, "ranks")
     places = ranks_of(frame, names, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
     places = places.with_columns(group=group)
     panels = [_ranges(places.filter(measure=name), name) for name in names]
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
-    title = f"{with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
-    return side_by_side(panels, titled(title, lines), columns=COLUMNS)
+    title = f"{style.with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
+    return style.side_by_side(panels, style.titled(title, lines), columns=COLUMNS)
 
 
 def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:
     """A panel of a measure."""
     systems = rows["run"].to_list()
-    colour, shape = of_kinds("group", GROUPS)
+    colour, shape = style.of_kinds("group", GROUPS)
     columns = ("run:N", "rank:Q", "best_rank:Q", "worst_rank:Q", "group:N", "n_queries:Q", "note:N")
     scale = alt.Scale(domain=[1, max(2, len(systems))], nice=False, padding=8)
     ticks = list(range(1, len(systems) + 1, -(-len(systems) // MOST_TICKS)))
-    title = f"rank by {with_direction(measure)}"
-    x = alt.X("rank:Q", scale=scale, title=title, axis=axis(values=ticks, format="d", grid=False))
-    base = alt.Chart(drawn(rows, "Show fewer systems.")).encode(
-        y=one_below_the_other(systems, grid=True),
+    title = f"rank by {style.with_direction(measure)}"
+    x = alt.X("rank:Q", scale=scale, title=title, axis=style.axis(values=ticks, format="d", grid=False))
+    base = alt.Chart(style.drawn(rows, "Show fewer systems.")).encode(
+        y=style.one_below_the_other(systems, grid=True),
         color=colour,
-        tooltip=[*columns, *of_figures("mean")],
-        opacity=seen(),
+        tooltip=[*columns, *style.of_figures("mean")],
+        opacity=style.seen(),
     )
     known = base.transform_filter("isValid(datum.rank)")
     lines = known.mark_rule(strokeWidth=3).encode(x=alt.X("best_rank:Q"), x2="worst_rank:Q")
-    points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(click(on_legend=False))
+    points = known.mark_point(filled=True, size=80).encode(x=x, shape=shape).add_params(style.click(on_legend=False))
     panel = alt.LayerChart(layer=[lines, points])
     return panel.properties(width=320, height=alt.Step(20))

@@ -15,26 +15,7 @@ from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying
 from polars_ir.per_query.shared.tests import TESTS
-from polars_ir.plots.style import (
-    FOREGROUND,
-    GREY,
-    OUTCOME_SCALE,
-    OUTCOMES,
-    Chart,
-    axis,
-    click,
-    in_memory,
-    number,
-    of_figures,
-    of_outcomes,
-    only,
-    seen,
-    shortened,
-    side_by_side,
-    titled,
-    with_direction,
-    without_markup,
-)
+from polars_ir.plots import style
 
 
 def ranked_pairs(
@@ -60,7 +41,7 @@ def ranked_pairs(
 MOST_BARS = 500
 
 
-@takes(Testing, then=without_markup)
+@takes(Testing, then=style.without_markup)
 def differences(
     per_query: Any,
     measure: str | pl.Expr,
@@ -68,7 +49,7 @@ def differences(
     *,
     run: str | None = None,
     **options: Unpack[Testing],
-) -> Chart:
+) -> style.Chart:
     """The difference of a system from the baseline on each query: bars, the greatest win first.
 
     Bars are coloured by win, tie and loss, since a single query has no significance; ties, whose bars have no height,
@@ -109,8 +90,8 @@ def differences(
     >>> chart.layer[0].data["difference"].head(2).round(3).to_list()
     [0.2, 0.192]
     """
-    frame, names = in_memory(per_query, measure, "differences")
-    name = only(names)
+    frame, names = style.in_memory(per_query, measure, "differences")
+    name = style.only(names)
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
     comparison = compare(frame, name, baseline=baseline, **options)
@@ -130,23 +111,23 @@ def differences(
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*comparison.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
     scale, columns = alt.Scale(domain=[min(ends), max(ends)]), 2 if len(rows) < 7 else 3
-    y = alt.Y("difference:Q", title=f"difference in {with_direction(name)}", scale=scale, axis=axis())
+    y = alt.Y("difference:Q", title=f"difference in {style.with_direction(name)}", scale=scale, axis=style.axis())
     panels = [_bars_and_mean(of_run, row, y, single=len(rows) == 1) for of_run, row in zip(bars, rows, strict=True)]
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} neighbouring queries." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
     title = _title(name, baseline, rows, explanation, share)
-    return side_by_side(panels, title, columns=columns)
+    return style.side_by_side(panels, title, columns=columns)
 
 
 def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, share: str) -> alt.TitleParams:
     """The title of the chart of one system or of several."""
     if len(rows) > 1:
         explanation = f"{explanation}; solid if significant, else dashed."
-        return titled(f"{name}: differences from {baseline}", explanation, share)
+        return style.titled(f"{name}: differences from {baseline}", explanation, share)
     (row,) = rows
     verdict = {True: "significant.", False: "not significant.", None: "not tested."}[row["significant"]]
-    return titled(f"{name}: {row['run']} against {baseline}", _in_words(row), f"{explanation}; {verdict}", share)
+    return style.titled(f"{name}: {row['run']} against {baseline}", _in_words(row), f"{explanation}; {verdict}", share)
 
 
 def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -169,25 +150,27 @@ def _bars_and_mean(
     single: bool,
 ) -> alt.LayerChart:
     width, height = (700, 300) if single else (300, 120)
-    scale, ticks = alt.Scale(nice=False), axis(tickMinStep=1)
+    scale, ticks = alt.Scale(nice=False), style.axis(tickMinStep=1)
     x = alt.X("start:Q", title="queries, the greatest win first", scale=scale, axis=ticks)
     tooltip_of_bars = ["query_id:N", "difference:Q", "outcome:N", "n_queries:Q"]
-    of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=of_outcomes(), tooltip=tooltip_of_bars)
-    chosen = [click("query", on_legend=False)] if bars["query_id"].null_count() == 0 else []
+    of_bars = alt.Chart(bars).encode(x=x, x2="end:Q", color=style.of_outcomes(), tooltip=tooltip_of_bars)
+    chosen = [style.click("query", on_legend=False)] if bars["query_id"].null_count() == 0 else []
     if chosen:
-        of_bars = of_bars.encode(opacity=seen(of="query"))
+        of_bars = of_bars.encode(opacity=style.seen(of="query"))
     # Without a stroke there are seams between the bars.
-    seamless = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
+    seamless = alt.Stroke("outcome:N", scale=style.OUTCOME_SCALE, title=None)
     heights = of_bars.mark_bar(strokeWidth=0.6).encode(y=y, y2=alt.datum(0), stroke=seamless).add_params(*chosen)
     ties = of_bars.transform_filter("datum.outcome === 'tie'").mark_rule(strokeWidth=4).encode(y=alt.datum(0))
     mean = pl.DataFrame([row]).select("run", "baseline", "difference", "low", "high", "p", "p_corrected", "note")
     of_mean = alt.Chart(mean.filter(pl.col("difference").is_not_null()))
-    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=FOREGROUND, opacity=0.2)
-    tooltip = ["run:N", "baseline:N", "note:N", *of_figures(*mean.columns[2:7])]
-    rule = of_mean.mark_rule(strokeWidth=1.5, color=FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3])
-    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
+    band = of_mean.transform_filter("isValid(datum.low)").mark_rect(fill=style.FOREGROUND, opacity=0.2)
+    tooltip = ["run:N", "baseline:N", "note:N", *style.of_figures(*mean.columns[2:7])]
+    rule = of_mean.mark_rule(
+        strokeWidth=1.5, color=style.FOREGROUND, strokeDash=[1, 0] if row["significant"] else [5, 3]
+    )
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=style.FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
-    heading = titled(row["run"], *_in_words(row).split("; "), limit=width)
+    heading = style.titled(row["run"], *_in_words(row).split("; "), limit=width)
     return alt.LayerChart(layer=layers).properties(width=width, height=height, title=heading)
 
 
@@ -196,10 +179,10 @@ def _in_words(row: Mapping[str, Any]) -> str:
     counts = f"{row['wins']} wins, {row['ties']} ties, {row['losses']} losses"
     if row["difference"] is None:
         return f"{counts}; {row['note']}"
-    ends = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
+    ends = "" if row["low"] is None else f" [{style.number(row['low'])}, {style.number(row['high'])}]"
     p = row["p_corrected"]
     sure = f"; p not defined ({row['note']})" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"
-    return f"{counts}; mean difference {number(row['difference'])}{ends}{sure}"
+    return f"{counts}; mean difference {style.number(row['difference'])}{ends}{sure}"
 
 
 #: The number of queries from which on close ones are drawn as one, and the cells of an axis then.
@@ -209,7 +192,7 @@ BINNED, CELLS = 2_000, 40
 SIDE = 400
 
 
-@takes(Tying, then=without_markup)
+@takes(Tying, then=style.without_markup)
 def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
     """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
 
@@ -244,8 +227,8 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     >>> chart.title.subtitle
     ['12 wins of tfidf, 28 ties, 56 losses.']
     """
-    frame, names = in_memory(per_query, measure, "scatter")
-    name = only(names)
+    frame, names = style.in_memory(per_query, measure, "scatter")
+    name = style.only(names)
     scores = scores_of(frame, name, options, what="ir.plots.scatter")
     for name_of_axis, system in (("x", x), ("y", y)):
         scores.index(system, name_of_axis)
@@ -253,31 +236,35 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
         raise OptionError(f"x and y must be two systems; got {x!r} for both.")
     pairs = ranked_pairs(scores, name, y, x, options["tolerance"] * ROUNDED)
     pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
-    counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in OUTCOMES}
+    counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in style.OUTCOMES}
     coordinates = [*pairs["x_value"], *pairs["y_value"]]
     low, high = (min(0.0, *coordinates), max(coordinates)) if coordinates else (0.0, 1.0)
     cell = (high - low) / CELLS if pairs.height >= BINNED else None
     points, together = _points(pairs, cell)
     square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
     marks = alt.Chart(points).encode(
-        x=alt.X("x_value:Q", title=f"{shortened(x)}: {with_direction(name)}", scale=square, axis=axis()),
-        y=alt.Y("y_value:Q", title=f"{shortened(y)}: {with_direction(name)}", scale=square, axis=axis()),
+        x=alt.X(
+            "x_value:Q", title=f"{style.shortened(x)}: {style.with_direction(name)}", scale=square, axis=style.axis()
+        ),
+        y=alt.Y(
+            "y_value:Q", title=f"{style.shortened(y)}: {style.with_direction(name)}", scale=square, axis=style.axis()
+        ),
         size=_size(points, binned=cell is not None),
-        color=of_outcomes(),
-        tooltip=["query_id:N", "n_queries:Q", *of_figures("x_value", "y_value")],
+        color=style.of_outcomes(),
+        tooltip=["query_id:N", "n_queries:Q", *style.of_figures("x_value", "y_value")],
     )
     if cell is None:
-        shapes = alt.Scale(domain=list(OUTCOMES), range=["triangle-up", "circle", "triangle-down"])
-        stroke = alt.Stroke("outcome:N", scale=OUTCOME_SCALE, title=None)
+        shapes = alt.Scale(domain=list(style.OUTCOMES), range=["triangle-up", "circle", "triangle-down"])
+        stroke = alt.Stroke("outcome:N", scale=style.OUTCOME_SCALE, title=None)
         marks = marks.mark_point(filled=True, fillOpacity=0.35, strokeOpacity=1, strokeWidth=1)
         marks = marks.encode(shape=alt.Shape("outcome:N", scale=shapes, title=None), stroke=stroke)
     else:
         marks = marks.mark_square()
-    marks = marks.encode(opacity=seen(of="query")).add_params(click("query", on_legend=False))
+    marks = marks.encode(opacity=style.seen(of="query")).add_params(style.click("query", on_legend=False))
     ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
-    diagonal = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
+    diagonal = alt.Chart(ends).mark_line(color=style.GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
     outcomes = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
-    title = titled(f"{name}: {y} against {x}", outcomes, together)
+    title = style.titled(f"{name}: {y} against {x}", outcomes, together)
     return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE, title=title)
 
 
@@ -302,5 +289,7 @@ def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:
     of_points = alt.Scale(type="sqrt", domain=domain, range=[40, 400])
     scale = alt.Scale(type="log", domain=domain, range=[9, (SIDE / CELLS) ** 2]) if binned else of_points
     values = list(range(1, most + 1)) if most < 5 else alt.Undefined
-    legend = alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY, format="d", tickCount=4, values=values)
+    legend = alt.Legend(
+        symbolFillColor=style.GREY, symbolStrokeColor=style.GREY, format="d", tickCount=4, values=values
+    )
     return alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend if most > 1 else None)

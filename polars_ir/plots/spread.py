@@ -13,24 +13,7 @@ from polars_ir.language.names import column_of, is_cost
 from polars_ir.language.options import takes
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.summarize import summarize
-from polars_ir.plots.style import (
-    FOREGROUND,
-    PALETTE,
-    Chart,
-    axis,
-    click,
-    drawn,
-    in_memory,
-    of_figures,
-    seen,
-    shortened,
-    side_by_side,
-    systems_of,
-    titled,
-    with_direction,
-    with_run,
-    without_markup,
-)
+from polars_ir.plots import style
 
 #: The dots of a system, and the number of queries from which on a histogram takes their place.
 DOTS, HISTOGRAM = 20, 1_000
@@ -48,8 +31,8 @@ FILLED, MEAN = 0.7, 0.12
 WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
-@takes(then=without_markup)
-def distribution(per_query: Any, measures: Measures = None) -> Chart:
+@takes(then=style.without_markup)
+def distribution(per_query: Any, measures: Measures = None) -> style.Chart:
     """The distribution of the queries' values for each system, over the mean with its interval: a panel per measure.
 
     Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
@@ -84,12 +67,12 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
     >>> chart.layer[1].data.select("run", "n_queries", pl.col("mean").round(3)).rows()
     [('bm25', 96, 0.323), ('chargrams', 96, 0.279), ('tfidf', 96, 0.264)]
     """
-    frame, names = in_memory(per_query, measures, "distribution")
+    frame, names = style.in_memory(per_query, measures, "distribution")
     query = next(column for column in frame.columns if column != "run")
     keys = [column for column in ("run", query) if column in frame.columns]
-    rows, means = with_run(frame), with_run(summarize(frame.select(*keys, *names)))
+    rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*keys, *names)))
     best_first = means.filter(measure=names[0]).sort("mean", descending=not is_cost(names[0]), nulls_last=True)
-    systems = systems_of(best_first)
+    systems = style.systems_of(best_first)
     shown = [_shown(rows, means.filter(pl.col("mean").is_not_null(), measure=name), systems, name) for name in names]
     # Dots of one size in all panels.
     sizes = [measure.size for measure in shown if measure.size is not None]
@@ -105,7 +88,7 @@ def distribution(per_query: Any, measures: Measures = None) -> Chart:
         legends["dots"] = "Each dot is a query."
     marks = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
     below = "Below: the mean and its 95% interval (Wilson's)."
-    return side_by_side(panels, titled(title, marks, below), columns=2)
+    return style.side_by_side(panels, style.titled(title, marks, below), columns=2)
 
 
 class _Shown(NamedTuple):
@@ -135,21 +118,25 @@ def _shown(rows: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure:
 def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
     """A panel of a measure: a row per system."""
     x = alt.X(
-        title=with_direction(shown.measure), scale=alt.Scale(domain=shown.ends, nice=False, padding=6), axis=axis()
+        title=style.with_direction(shown.measure),
+        scale=alt.Scale(domain=shown.ends, nice=False, padding=6),
+        axis=style.axis(),
     )
     marks = _bars(shown, x) if shown.size is None else [_dots(shown, x, size)]
     # The names stand in the middle of rows whose places are numbers.
-    names = f"{json.dumps([shortened(system) for system in systems])}[round(-datum.value - 0.5)]"
+    names = f"{json.dumps([style.shortened(system) for system in systems])}[round(-datum.value - 0.5)]"
     middles = [-place - 0.5 for place in range(len(systems))]
-    of_systems = axis(values=middles, grid=False, ticks=False, domain=False)
+    of_systems = style.axis(values=middles, grid=False, ticks=False, domain=False)
     of_systems.labelExpr = names
     scale = alt.Scale(domain=[-len(systems), 0], nice=False)
     base = alt.Chart(shown.means.with_columns(floor=pl.col("floor") - MEAN)).encode(
-        y=alt.Y("floor:Q", scale=scale, axis=of_systems, title="system"), color=alt.value(FOREGROUND), opacity=seen()
+        y=alt.Y("floor:Q", scale=scale, axis=of_systems, title="system"),
+        color=alt.value(style.FOREGROUND),
+        opacity=style.seen(),
     )
     interval = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, clip=True)
     mean = base.mark_tick(size=10, thickness=2).encode(
-        x="mean:Q", tooltip=["run:N", *of_figures("mean", "low", "high"), "n_queries:Q"]
+        x="mean:Q", tooltip=["run:N", *style.of_figures("mean", "low", "high"), "n_queries:Q"]
     )
     layers = [*marks, interval.encode(x=alt.X("low:Q"), x2="high:Q"), mean]
     return alt.LayerChart(layer=layers).properties(width=WIDTH, height=shown.row_height * len(systems))
@@ -185,11 +172,11 @@ def _dots(shown: _Shown, x: alt.X, size: float) -> alt.Chart:
     """A dot for each quantile, on those below it."""
     stacked_at = shown.ends[0] + pl.col("bin") * (shown.ends[1] - shown.ends[0]) / BINS
     height = pl.col("floor") + (pl.col("level") + 0.5) * size / shown.row_height
-    dots = drawn(shown.values.select("run", "value", stacked_at=stacked_at, height=height), "Show fewer systems.")
-    chart = alt.Chart(dots).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2).add_params(click(on_legend=False))
-    place, blue = x.field("stacked_at").type("quantitative"), alt.value(PALETTE[0])
+    dots = style.drawn(shown.values.select("run", "value", stacked_at=stacked_at, height=height), "Show fewer systems.")
+    chart = alt.Chart(dots).mark_circle(size=math.pi / 4 * (0.92 * size) ** 2).add_params(style.click(on_legend=False))
+    place, blue = x.field("stacked_at").type("quantitative"), alt.value(style.PALETTE[0])
     dotted: alt.Chart = chart.encode(
-        x=place, y="height:Q", tooltip=["run:N", *of_figures("value")], color=blue, opacity=seen()
+        x=place, y="height:Q", tooltip=["run:N", *style.of_figures("value")], color=blue, opacity=style.seen()
     )
     return dotted
 
@@ -204,14 +191,16 @@ def _bars(shown: _Shown, x: alt.X) -> list[alt.Chart]:
     shares = shares.with_columns(
         high=pl.col("low") + width, top=pl.col("floor") + FILLED * pl.col("share") / pl.col("share").max()
     )
-    tooltip = ["run:N", *of_figures("low", "high", "share"), "n_queries:Q"]
-    chart = alt.Chart(drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems."))
+    tooltip = ["run:N", *style.of_figures("low", "high", "share"), "n_queries:Q"]
+    chart = alt.Chart(style.drawn(shares.sort("run", "low").drop("bin"), "Show fewer systems."))
     place = x.field("low").type("quantitative")
-    bars = chart.mark_rect().encode(x=place, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip, opacity=seen())
+    bars = chart.mark_rect().encode(
+        x=place, x2="high:Q", y="floor:Q", y2="top:Q", tooltip=tooltip, opacity=style.seen()
+    )
     highest = shares.sort("share", descending=True, maintain_order=True).group_by("run", maintain_order=True).first()
     # The figure of a bar in the right half is at its left.
     align = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? 'right' : 'left'")
     offset = alt.ExprRef(f"datum.low > {low + width * BINS / 2} ? -3 : 12")
-    figures = alt.Chart(highest).mark_text(align=align, dx=offset, baseline="top", color=FOREGROUND)
-    figures = figures.encode(x="low:Q", y="top:Q", text=alt.Text("share:Q", format=".0%"), opacity=seen())
-    return [bars.encode(color=alt.value(PALETTE[0])).add_params(click(on_legend=False)), figures]
+    figures = alt.Chart(highest).mark_text(align=align, dx=offset, baseline="top", color=style.FOREGROUND)
+    figures = figures.encode(x="low:Q", y="top:Q", text=alt.Text("share:Q", format=".0%"), opacity=style.seen())
+    return [bars.encode(color=alt.value(style.PALETTE[0])).add_params(style.click(on_legend=False)), figures]
