@@ -1,7 +1,4 @@
-"""Means over queries with their spread and their interval, of every measure.
-
-Conventions: as in `mean`.
-"""
+"""Means over queries with their spread and their interval, of every measure."""
 
 from __future__ import annotations
 
@@ -12,38 +9,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import (
-    InputTypeError,
-    OptionError,
-)
+from polars_ir.errors import InputTypeError, OptionError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.options import takes
 from polars_ir.language.words import total
 from polars_ir.per_query.provenance import warn_of_several
+from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
-from polars_ir.per_query.shared.averages import (
-    DEGREES,
-    ERROR,
-    FEW_WEIGHTS,
-    HIGHEST,
-    LEAST_EFFECTIVE,
-    LEAST_OF_FEW,
-    LOWEST,
-    MOMENTS,
-    SHARE,
-    Averaging,
-    averaged,
-    bounded_interval_of,
-    ends,
-    interval_of,
-    mean_of,
-    moments_of,
-    n_effective_of,
-    note_of,
-    std_of,
-    with_shares_of_variance,
-)
+from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.measures import warn_of_attributes
 from polars_ir.per_query.shared.options import Summarizing, confidence_is_alpha
 
@@ -58,8 +32,8 @@ INTERVAL = {"low": pl.Float64, "high": pl.Float64, "note": pl.String}
 
 #: The note where weights are so unequal that no interval holds.
 UNEQUAL = (
-    f"weights so unequal (n_effective below {LEAST_EFFECTIVE} n_queries, or {LEAST_OF_FEW} of fewer than "
-    f"{FEW_WEIGHTS}) have no interval that holds: "
+    f"weights so unequal (n_effective below {averages.LEAST_EFFECTIVE} n_queries, or {averages.LEAST_OF_FEW} of fewer "
+    f"than {averages.FEW_WEIGHTS}) have no interval that holds: "
     "draw queries by their weight, and leave weights out"
 )
 
@@ -163,7 +137,7 @@ def summarize(
     warn_of_attributes(queries.table, queries.measures)
     if PROVENANCE in queries.table.columns:
         warn_of_several(queries.table, queries.measures)
-    queries, said = queries.of_clusters(lambda measure: mean_of(Averaging.of(measure))), queries.note()
+    queries, said = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure))), queries.note()
     rows = queries.named(summaries(queries, options), MADE)
     if said is not None:
         rows = rows.with_columns(note=pl.concat_str("note", pl.lit(said), separator="; ", ignore_nulls=True))
@@ -179,7 +153,7 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
         if interval == "auto":
             rows = [_bounded(sample, kind, options["alpha"]) for sample, kind in samples]
         else:
-            rows = [_summary(sample, kind, **interval_of(kind, z, sample.weight)) for sample, kind in samples]
+            rows = [_summary(sample, kind, **averages.interval_of(kind, z, sample.weight)) for sample, kind in samples]
     elif queries.table.eager:
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
     else:
@@ -189,7 +163,8 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
     note = pl.coalesce("note", pl.when(pl.col("low") == pl.col("high")).then(pl.lit(SAME)))
     holds = pl.col("low") < pl.col("high")
     if queries.weight is not None and queries.stratum is None:
-        least = pl.when(pl.col("n_queries") < FEW_WEIGHTS).then(LEAST_OF_FEW).otherwise(LEAST_EFFECTIVE)
+        are_few = pl.col("n_queries") < averages.FEW_WEIGHTS
+        least = pl.when(are_few).then(averages.LEAST_OF_FEW).otherwise(averages.LEAST_EFFECTIVE)
         unequal = pl.col("n_effective") < least * pl.col("n_queries")
         holds &= ~unequal
         note = pl.coalesce("note", pl.when(unequal).then(pl.lit(UNEQUAL)), note)
@@ -209,22 +184,22 @@ def _kinds(queries: Aligned) -> Iterator[tuple[Averaging, list[str]]]:
 def _summary(sample: Aligned, averaging: Averaging, **others: pl.Expr) -> pl.LazyFrame:
     """A row per slice, system and measure, with other aggregations."""
     return sample.means(
-        mean=mean_of(averaging, sample.weight),
-        std=std_of(averaging, sample.weight),
+        mean=averages.mean_of(averaging, sample.weight),
+        std=averages.std_of(averaging, sample.weight),
         **others,
-        n_queries=averaged(averaging, sample.weight).count(),
-        n_effective=n_effective_of(averaging, sample.weight),
-        note=note_of(averaging, sample.weight),
+        n_queries=averages.averaged(averaging, sample.weight).count(),
+        n_effective=averages.n_effective_of(averaging, sample.weight),
+        note=averages.note_of(averaging, sample.weight),
     )
 
 
 def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFrame:
     """The summary with Wilson's interval."""
-    moments = moments_of(averaging, sample.weight)
+    moments = averages.moments_of(averaging, sample.weight)
     if sample.stratum is not None:
-        rows = with_shares_of_variance(sample.rows, averaging, sample.weight, sample.stratum, sample.keys)
+        rows = averages.with_shares_of_variance(sample.rows, averaging, sample.weight, sample.stratum, sample.keys)
         moments[ERROR] = total(pl.col(SHARE).drop_nulls()).sqrt().fill_nan(None)
-        value = averaged(averaging, sample.weight)
+        value = averages.averaged(averaging, sample.weight)
         strata = pl.col(sample.stratum).filter(value.is_not_null()).n_unique()
         moments[DEGREES] = value.count().cast(pl.Int64) - strata.cast(pl.Int64)
         sample = replace(sample, rows=rows)
@@ -232,7 +207,7 @@ def _bounded(sample: Aligned, averaging: Averaging, alpha: float) -> pl.LazyFram
     if sample.stratum is not None:
         alone = (pl.col("n_queries") > 1) & pl.col(ERROR).is_null()
         summary = summary.with_columns(note=pl.when(alone).then(pl.lit("a stratum of one query")).otherwise("note"))
-    summary = summary.with_columns(**bounded_interval_of(averaging, alpha))
+    summary = summary.with_columns(**averages.bounded_interval_of(averaging, alpha))
     without_spread = pl.col("low").is_null() & (pl.col(LOWEST) == pl.col(HIGHEST))
     summary = summary.with_columns(note=pl.coalesce("note", pl.when(without_spread).then(pl.lit(SAME))))
     return summary.drop(MOMENTS)
@@ -243,7 +218,7 @@ def _with_interval(sample: Aligned, averaging: Averaging, options: Summarizing) 
     from polars_ir.statistics.intervals import Values, estimates
     from polars_ir.statistics.randomisation import Draws
 
-    value = averaged(averaging, sample.weight)
+    value = averages.averaged(averaging, sample.weight)
     lists = {"values": value.drop_nulls()}
     if sample.weight is not None:
         lists["weights"] = pl.when(value.is_not_null()).then(pl.col(sample.weight)).drop_nulls()
@@ -258,4 +233,4 @@ def _with_interval(sample: Aligned, averaging: Averaging, options: Summarizing) 
         found += estimates(samples, options["interval"], 1 - options["alpha"], draws)
     intervals = pl.DataFrame([(each.low, each.high, each.note) for each in found], INTERVAL, orient="row")
     rows = rows.drop(*lists).with_columns(pl.coalesce("note", intervals["note"]), intervals["low"], intervals["high"])
-    return rows.lazy().with_columns(**ends(averaging, pl.col("low"), pl.col("high")))
+    return rows.lazy().with_columns(**averages.ends(averaging, pl.col("low"), pl.col("high")))

@@ -6,9 +6,9 @@ import argparse
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import limits_of, qrels_of, run_of
 from polars_ir.cli.output import as_target
-from polars_ir.cli.parser import Command, add_limits
 from polars_ir.errors import OptionError, known_as
 from polars_ir.files import write_qrels, write_run
 from polars_ir.files.finding.copies import as_file, shown_name
@@ -31,7 +31,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     target_format = "the format to write, if the ending does not tell"
     command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=target_format)
     command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
-    add_limits(command)
+    parser.add_limits(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -59,4 +59,4 @@ def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | N
     return "_".join(tag_of(source, format=options.format, **limits_of(options)).split()) or None
 
 
-CONVERT = Command("convert", "read a run or judgments in one format and write them in another", arguments, run)
+CONVERT = parser.Command("convert", "read a run or judgments in one format and write them in another", arguments, run)

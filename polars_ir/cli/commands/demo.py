@@ -7,7 +7,7 @@ import argparse
 import polars as pl
 
 from polars_ir import datasets
-from polars_ir.cli.parser import Command, add_output, add_per_query
+from polars_ir.cli import parser
 from polars_ir.per_query import mean
 from polars_ir.runs import evaluate
 
@@ -16,8 +16,8 @@ MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_per_query(command)
-    add_output(command)
+    parser.add_per_query(command)
+    parser.add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -27,4 +27,4 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return per_query if options.per_query else mean(per_query)
 
 
-DEMO = Command("demo", "evaluate the three runs of the bundled test collection", arguments, run)
+DEMO = parser.Command("demo", "evaluate the three runs of the bundled test collection", arguments, run)

@@ -6,17 +6,8 @@ import argparse
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
-from polars_ir.cli.parser import (
-    KEY,
-    Command,
-    add_judged_runs,
-    add_limits,
-    add_measures,
-    add_options,
-    add_output,
-    add_per_query,
-)
 from polars_ir.errors import OptionError, known_as
 from polars_ir.files.finding.file import pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
@@ -30,17 +21,17 @@ TYPED = (*PARQUET.extensions, *IPC.extensions)
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_judged_runs(command)
-    add_measures(command, required=True)
-    add_per_query(command)
-    command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
+    parser.add_judged_runs(command)
+    parser.add_measures(command, required=True)
+    parser.add_per_query(command)
+    command.add_argument("--key", action="append", metavar="COLUMN", help=parser.KEY)
     by = "means per value of a column of --queries; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
     command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
     command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
-    add_options(command, Evaluating, without=["by"])
-    add_limits(command)
-    add_output(command)
+    parser.add_options(command, Evaluating, without=["by"])
+    parser.add_limits(command)
+    parser.add_output(command)
     flat = "print one JSON object of numbers, by system and measure, as trackers of experiments take it"
     command.add_argument("--json=flat", dest="render", action="store_const", const="flat", help=flat)
 
@@ -80,4 +71,4 @@ def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
     return queries_of(options, columns)
 
 
-EVALUATE = Command("evaluate", "evaluate runs against judgments", arguments, run)
+EVALUATE = parser.Command("evaluate", "evaluate runs against judgments", arguments, run)

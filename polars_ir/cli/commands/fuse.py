@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.cli.output import as_target
-from polars_ir.cli.parser import RENDERS, RUNS, Command, add_formats, add_limits, add_measures
 from polars_ir.errors import OptionError, known_as, printable
 from polars_ir.files import write_run
 from polars_ir.files.formats import WRITABLE
@@ -23,7 +23,7 @@ from polars_ir.runs.norms import BY_NAME as NORMS
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    command.add_argument("files", nargs="+", metavar="run", help=RUNS)
+    command.add_argument("files", nargs="+", metavar="run", help=parser.RUNS)
     trained = f"or one that learns from --qrels, each query by the judgments of others: {', '.join(TRAINED)}"
     methods = f"{', '.join(METHODS)}; {trained}"
     command.add_argument("--method", choices=[*METHODS, *TRAINED], metavar="METHOD", default="rrf", help=methods)
@@ -43,11 +43,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--qrels", metavar="FILE", help="judgments to tune by, or to learn from")
     command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
     command.add_argument("--seed", type=int, default=0, help="the seed of the folds (%(default)s)")
-    add_measures(command, required=False)
-    add_formats(command)
-    add_limits(command)
+    parser.add_measures(command, required=False)
+    parser.add_formats(command)
+    parser.add_limits(command)
     rendering = command.add_mutually_exclusive_group()
-    for render, meaning in RENDERS.items():
+    for render, meaning in parser.RENDERS.items():
         rendering.add_argument(
             f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
         )
@@ -108,4 +108,4 @@ def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
         write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
 
 
-FUSE = Command("fuse", "fuse runs to one, or report what tuning would gain", arguments, run)
+FUSE = parser.Command("fuse", "fuse runs to one, or report what tuning would gain", arguments, run)

@@ -6,7 +6,7 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli.parser import Command, add_output
+from polars_ir.cli import parser
 from polars_ir.errors import MeasureError
 from polars_ir.language.measure import catalog
 
@@ -14,7 +14,7 @@ from polars_ir.language.measure import catalog
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     command.add_argument("pattern", nargs="?", default="", help="only those with this in a name or the meaning")
-    add_output(command)
+    parser.add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -26,4 +26,4 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return measures.select("name", "meaning", "parameters", "function", "judgments")
 
 
-MEASURES = Command("measures", "list all measures", arguments, run)
+MEASURES = parser.Command("measures", "list all measures", arguments, run)

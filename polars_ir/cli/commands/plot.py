@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, figures_of_files, limits_of, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_runs_instead, on_disk
 from polars_ir.errors import OptionError
 from polars_ir.extras import require
 from polars_ir.files.writing.replacing import replaced
@@ -38,20 +38,20 @@ def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     charts = [*OF_FIGURES, *OF_RUNS]
     command.add_argument("chart", choices=charts, metavar="chart", help=", ".join(charts))
-    command.add_argument("files", nargs="+", metavar="file", help=FILES)
+    command.add_argument("files", nargs="+", metavar="file", help=parser.FILES)
     endings = f"the file to write ({', '.join(ENDINGS)})"
     command.add_argument("-o", dest="target", metavar="FILE", type=_picture, required=True, help=endings)
-    add_measures(command, required=False)
-    add_runs_instead(command)
+    parser.add_measures(command, required=False)
+    parser.add_runs_instead(command)
     command.add_argument("--baseline", metavar="SYSTEM", help="of forest and differences, and for cutoffs as well")
     for axis in "xy":
         command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
-    add_limits(command)
+    parser.add_limits(command)
 
 
 def _picture(name: str) -> str:
     """The name of a file that a chart can be written to."""
-    if Path(on_disk(name)).suffix not in ENDINGS:
+    if Path(parser.on_disk(name)).suffix not in ENDINGS:
         raise argparse.ArgumentTypeError(f"{name}: unknown ending; a chart can be written as {', '.join(ENDINGS)}")
     return name
 
@@ -97,4 +97,4 @@ def _of_runs(options: argparse.Namespace) -> Any:
     return plots.cutoffs(runs, qrels, measure, baseline=options.baseline)
 
 
-PLOT = Command("plot", "draw a chart", arguments, run)
+PLOT = parser.Command("plot", "draw a chart", arguments, run)

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
 from polars_ir.cli.output import say
-from polars_ir.cli.parser import Command, add_judged_runs, add_limits, add_measures, add_options, on_disk
 from polars_ir.errors import OptionError
 from polars_ir.extras import require
 from polars_ir.files.finding.copies import STDIN
@@ -34,22 +34,24 @@ READERS = {
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_judged_runs(command)
-    add_measures(command, required=False)
+    parser.add_judged_runs(command)
+    parser.add_measures(command, required=False)
     command.add_argument("--baseline", metavar="SYSTEM", help="the system that the others are compared with")
     command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents")
     command.add_argument("--queries", metavar="FILE", help="a table with the texts of queries, and columns for --by")
     command.add_argument("--by", action="append", metavar="COLUMN", help="slices by a column of --queries; repeat")
     kept = "the queries whose rankings are kept (%(default)s)"
     command.add_argument("--n-queries", type=int, default=200, metavar="N", help=kept)
-    add_options(command, Reporting)
-    add_limits(command)
+    parser.add_options(command, Reporting)
+    parser.add_limits(command)
     add_report(command)
 
 
 def add_report(command: argparse.ArgumentParser) -> None:
     """The forms of a report: a page, and a text for a comment on a change."""
-    command.add_argument("-o", dest="target", type=on_disk, metavar="FILE", help="the page to write, one file of HTML")
+    command.add_argument(
+        "-o", dest="target", type=parser.on_disk, metavar="FILE", help="the page to write, one file of HTML"
+    )
     command.add_argument("--markdown", action="store_true", help="print the report for a comment on a change")
 
 
@@ -122,4 +124,6 @@ def _without_folder(word: str, given: Mapping[str, str]) -> str:
     return word if name is None else word.removesuffix(name) + given[name]
 
 
-REPORT = Command("report", "write an experiment as a page: the answer, what to doubt, each query", arguments, run)
+REPORT = parser.Command(
+    "report", "write an experiment as a page: the answer, what to doubt, each query", arguments, run
+)

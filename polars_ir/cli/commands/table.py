@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import figures_of_files
 from polars_ir.cli.output import say
-from polars_ir.cli.parser import FILES, Command, add_limits, add_measures, add_options, add_runs_instead, on_disk
 from polars_ir.files.writing.replacing import replaced
 from polars_ir.language.options import options_of
 from polars_ir.per_query.shared.options import Marking
@@ -23,9 +23,9 @@ FORMATS = {"markdown": ".md", "latex": ".tex", "html": ".html"}
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    command.add_argument("files", nargs="+", metavar="file", help=FILES)
-    add_measures(command, required=False)
-    add_runs_instead(command)
+    command.add_argument("files", nargs="+", metavar="file", help=parser.FILES)
+    parser.add_measures(command, required=False)
+    parser.add_runs_instead(command)
     command.add_argument("--baseline", metavar="SYSTEM", help="the system that the others are compared with")
     command.add_argument("--order", metavar="MEASURE", help="sort the systems by a measure, the best first")
     command.add_argument("--show", choices=PARTS, action="append", default=[], help="figures beside each mean; repeat")
@@ -33,14 +33,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--percent", action="store_true", help="print means times 100")
     command.add_argument("--title", help="the text above the table")
     command.add_argument("--label", help="the name by which LaTeX refers to the table")
-    add_options(command, Marking)
-    add_limits(command)
+    parser.add_options(command, Marking)
+    parser.add_limits(command)
     formats = command.add_mutually_exclusive_group()
     for format, ending in FORMATS.items():
         of_file = f"print {format}, or write it to a FILE that does not end in {ending}"
         formats.add_argument(f"--{format}", dest="text", action="store_const", const=format, help=of_file)
     to_a_file = "write to a file; its ending tells the format"
-    command.add_argument("-o", dest="target", type=on_disk, metavar="FILE", help=to_a_file)
+    command.add_argument("-o", dest="target", type=parser.on_disk, metavar="FILE", help=to_a_file)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -59,4 +59,4 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     return pl.DataFrame()
 
 
-TABLE = Command("table", "print a table for a publication: LaTeX, Markdown or HTML", arguments, run)
+TABLE = parser.Command("table", "print a table for a publication: LaTeX, Markdown or HTML", arguments, run)

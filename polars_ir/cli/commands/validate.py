@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
-from polars_ir.cli.parser import KEY, Command, add_judged_runs, add_limits, add_output
 from polars_ir.errors import known_as
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import SEVERITIES, validate
@@ -16,14 +16,14 @@ from polars_ir.runs.validate import SEVERITIES, validate
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    add_judged_runs(command)
-    command.add_argument("--key", action="append", metavar="COLUMN", help=KEY)
+    parser.add_judged_runs(command)
+    command.add_argument("--key", action="append", metavar="COLUMN", help=parser.KEY)
     only = "a finding to look for, by its whole name, such as 'duplicates in the run'; repeat"
     command.add_argument("--only", action="append", metavar="FINDING", help=only)
     fail_on = "the least severe finding that makes the status 1 (%(default)s)"
     command.add_argument("--fail-on", choices=SEVERITIES, default=SEVERITIES[-1], help=fail_on)
-    add_limits(command)
-    add_output(command)
+    parser.add_limits(command)
+    parser.add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -58,4 +58,4 @@ def _findings(run: pl.DataFrame, qrels: pl.DataFrame, **options: Any) -> pl.Data
     return pl.concat(of_each)
 
 
-VALIDATE = Command("validate", "report problems of runs and their judgments", arguments, run, status)
+VALIDATE = parser.Command("validate", "report problems of runs and their judgments", arguments, run, status)
