@@ -50,9 +50,8 @@ On a cluster
     * A run with a `run` column is read twice, once to find the systems: `run.persist()` what is costly to make.
 """
 
-from polars_ir.spark.comparing import compare, gate, worst_slices
 from polars_ir.spark.evaluate import evaluate
-from polars_ir.spark.summing import mean, summarize
+from polars_ir.spark.per_query import compare, gate, mean, summarize, worst_slices
 from polars_ir.spark.validating import validate
 
 __all__ = ["compare", "evaluate", "gate", "mean", "summarize", "validate", "worst_slices"]

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir import spark as irs
-from polars_ir.spark import comparing, tables
+from polars_ir.spark import per_query, tables
 from polars_ir.spark.validating import COUNTED
 
 pytestmark = [
@@ -49,7 +49,7 @@ def assert_same(on_spark, locally: pl.LazyFrame) -> None:
 @pytest.fixture
 def plans(monkeypatch):
     """The plans of Spark whose results come to the driver."""
-    shown, in_tasks = [], comparing.in_tasks
+    shown, in_tasks = [], per_query.in_tasks
 
     def noted(rows, task, schema):
         result = in_tasks(rows, task, schema)
@@ -58,7 +58,7 @@ def plans(monkeypatch):
         shown.append(text.getvalue())
         return result
 
-    monkeypatch.setattr(comparing, "in_tasks", noted)
+    monkeypatch.setattr(per_query, "in_tasks", noted)
     return shown
 
 
