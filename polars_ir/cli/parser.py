@@ -186,12 +186,6 @@ def add_limits(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-ratio", type=float, default=MAX_RATIO, metavar="RATIO", help=ratio)
 
 
-def add_slices(command: argparse.ArgumentParser, by: str) -> None:
-    """Columns of a table of queries, to make slices of."""
-    command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    add_queries(command)
-
-
 def add_queries(command: argparse.ArgumentParser) -> None:
     """A table with what is known of queries."""
     queries = (

@@ -112,7 +112,7 @@ def give_back(result: Frame, like: object) -> Any:
         return result.lazy()
     if not isinstance(first, pl.DataFrame):
         first = first.to_native() if is_narwhals(first) else first
-        if is_lazy(first):
+        if isinstance(first, pl.LazyFrame) or is_arrow_dataset(first) or is_arrow_stream(first):
             return result.lazy()
     frame = result.collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
     is_polars = isinstance(first, pl.DataFrame)
@@ -131,11 +131,6 @@ def collected(
         if message := MESSAGE.search(str(error)):
             raise kind(message[1]) from None
         raise
-
-
-def is_lazy(value: object) -> bool:
-    """True of a table that is not in memory, so that a result of it is a plan."""
-    return isinstance(value, pl.LazyFrame) or is_arrow_dataset(value) or is_arrow_stream(value)
 
 
 def holds_systems(value: Mapping[Any, Any]) -> bool:
@@ -220,11 +215,6 @@ def is_arrow_dataset(value: object) -> bool:
 def is_arrow_stream(value: object) -> bool:
     """True of a stream of Arrow's record batches, which can be read once."""
     return _is_a(value, "pyarrow", "RecordBatchReader")
-
-
-def is_arrow(value: object) -> bool:
-    """True of a value that exports its rows as an Arrow stream."""
-    return hasattr(value, "__arrow_c_stream__")
 
 
 def is_pandas(value: object) -> bool:
@@ -398,6 +388,6 @@ KINDS = (
     Kind(lambda value: _package(value) in ELSEWHERE, _elsewhere, is_table=False),
     Kind(is_arrow_dataset, scan_arrow_dataset),
     Kind(is_arrow_stream, scan_arrow_stream),
-    Kind(is_arrow, from_arrow),
+    Kind(lambda value: hasattr(value, "__arrow_c_stream__"), from_arrow),
     Kind(lambda value: isinstance(value, Iterable), from_records, is_table=False),
 )

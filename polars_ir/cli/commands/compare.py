@@ -28,7 +28,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     parser.add_options(command, Comparing, without=["margin", "by"])
     margin = "the largest difference that counts as none, or a measure's own as NAME=MARGIN; repeat"
     command.add_argument("--margin", type=parser.number_of_measure, action="append", metavar="MARGIN", help=margin)
-    parser.add_slices(command, "a row per value of a column of --queries, or of the files, as well; repeat")
+    by = "a row per value of a column of --queries, or of the files, as well; repeat"
+    command.add_argument("--by", action="append", metavar="COLUMN", help=by)
+    parser.add_queries(command)
     parser.add_limits(command)
     parser.add_output(command)
     all_columns = f"all columns of --markdown, and not only {', '.join(SHORT)}"
