@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, Fix, InputTypeError, OptionError, nearest, quoted
+from polars_ir.errors import Code, ColumnError, DataError, Fix, InputTypeError, OptionError, nearest, option, quoted
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
@@ -85,7 +85,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     Parameters
     ----------
     new
-        What `evaluate` returned for the changed system; of one system, whatever it is called.
+        What `evaluate` returned for the changed system, whatever it is called; of several with `by="run"`.
     old
         The same for the system before the change.
     measures
@@ -181,10 +181,11 @@ def _of_one_system(
     table = per_query_table(per_query, role)
     if not table.eager and not is_plan:
         raise InputTypeError.lazy("ir.gate")
-    runs = table.select("run").unique() if "run" in table.dtypes else None
+    runs = table.select("run").unique() if "run" in table.dtypes and (is_plan or "run" not in by) else None
     if runs is not None and len(systems := systems_of(per_query, runs.collect(engine=table.engine))) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
-        raise ColumnError(says, about=role, fix=Fix("Keep one", Code.only(role, table.names["run"], systems[0])))
+        words = "Keep one" if is_plan else f"Give {option('by', 'run')} for a verdict on each, or keep one"
+        raise ColumnError(says, about=role, fix=Fix(words, Code.only(role, table.names["run"], systems[0])))
     if not table.rows and not is_plan:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)
     names = measures_of(table, measures)
@@ -360,7 +361,7 @@ def judged(
         if among_all is not None and among_all[1] < -max_drop * ROUNDED:
             verdict = "worse"
         else:
-            note = f"worse by itself, but of {n_rows} measures one is by chance"
+            note = f"worse by itself, but of {n_rows} verdicts one is by chance"
     else:
         note = _plan(n, max_drop, bounds[0], ways)
     ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])

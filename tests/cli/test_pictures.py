@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 
 import polars_ir as ir
@@ -22,6 +23,8 @@ def folder(tmp_path, monkeypatch):
         ir.write_run(run, tmp_path / f"{name}.run", tag=name)
     ir.write_qrels(QRELS, tmp_path / "qrels.txt")
     ir.evaluate(RUNS, QRELS, ["RR", "P@1"]).write_csv(tmp_path / "figures.csv")
+    nights = [ir.evaluate(RUNS, QRELS, "RR").with_columns(date=pl.lit(f"2026-11-{day}")) for day in range(18, 24)]
+    pl.concat(nights).write_csv(tmp_path / "nights.csv")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,6 +50,7 @@ CHARTS = {
     "forest": ["figures.csv", "--baseline", "first"],
     "differences": ["figures.csv", "--baseline", "first", "-m", "RR"],
     "scatter": ["figures.csv", "--x", "first", "--y", "second", "-m", "RR"],
+    "series": ["nights.csv", "--by", "date", "-m", "RR"],
     "cutoffs": ["first.run", "second.run", "--qrels", "qrels.txt"],
 }
 

@@ -160,7 +160,7 @@ def test_one_of_many_measures_is_worse_only_after_a_correction():
     found = gate(new, old, ["AP", "P@5", "P@10"], max_drop=0).row(0, named=True)
     assert found["verdict"] == "inconclusive"
     assert found["high"] < 0
-    assert found["note"] == "worse by itself, but of 3 measures one is by chance"
+    assert found["note"] == "worse by itself, but of 3 verdicts one is by chance"
 
 
 def test_looks_have_the_boundary_of_o_brien_and_fleming(systems):

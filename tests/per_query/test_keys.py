@@ -187,6 +187,18 @@ def test_a_gate_by_nights_has_a_row_for_each_as_alone():
     assert gate_text(verdict).startswith("2026-11-01 RR: inconclusive")
 
 
+def test_a_gate_by_systems_has_a_row_for_each_as_alone():
+    new, old = (PER_QUERY.filter(date=day) for day in NIGHTS[:2])
+    verdicts = ir.gate(new, old, "RR", by="run", max_drop=0.5)
+    alone = [
+        ir.gate(new.filter(run=run), old.filter(run=run), "RR", max_drop=0.5).select(pl.lit(run).alias("run"), pl.all())
+        for run in ("bm25", "chargrams", "tfidf")
+    ]
+    assert_frame_equal(verdicts, pl.concat(alone), check_exact=True)
+    with pytest.raises(ir.IRError, match=r"it has 3: .* Give by='run' for a verdict on each, or keep one: new.filter"):
+        ir.gate(new, old, "RR")
+
+
 def test_a_gate_pairs_nights_of_both_and_tells_of_others():
     new = _side("tfidf").filter(pl.col("date") != NIGHTS[0])
     with pytest.warns(ir.IRWarning, match="1 of 'date' only one of both frames has.*: 2026-11-01"):

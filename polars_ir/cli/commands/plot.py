@@ -25,6 +25,7 @@ OF_FIGURES: dict[str, Sequence[str]] = {
     "forest": ("baseline",),
     "differences": ("baseline", "measure"),
     "scatter": ("x", "y", "measure"),
+    "series": ("by",),
 }
 
 #: The charts of runs and judgments.
@@ -46,6 +47,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--baseline", metavar="SYSTEM", help="of forest and differences, and for cutoffs as well")
     for axis in "xy":
         command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
+    command.add_argument("--by", metavar="COLUMN", help="of series: the column of days or times")
     parser.add_limits(command)
 
 

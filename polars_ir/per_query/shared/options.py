@@ -295,9 +295,9 @@ class Gating(TypedDict, total=False):
         Option(
             None,
             or_none(columns("both frames")),
-            "Columns of both frames, such as 'date': a verdict for each of their values, on the pairs of it. Whatever "
-            "else tells rows of a query apart they are paired on, too, and each query counts once, as the mean of its "
-            "rows: on thirty nights it is not thirty queries.",
+            "Columns of both frames, such as 'date', or 'run': a verdict for each of their values, on the pairs of it. "
+            "Whatever else tells rows of a query apart they are paired on, too, and each query counts once, as the "
+            "mean of its rows: on thirty nights it is not thirty queries.",
         ),
     ]
     max_drop: Annotated[
