@@ -3,6 +3,7 @@
 import gc
 import random
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -42,3 +43,14 @@ def pytest_collection_finish() -> None:
     """Keep the tests out of garbage collections, of which statsmodels starts one at each correction."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def scratch_catalog() -> Iterator[None]:
+    """Take out again what a test adds to the catalogue."""
+    import polars_ir as ir
+
+    ours = set(ir.CATALOG)
+    yield
+    for name in ir.CATALOG.keys() - ours:
+        del ir.CATALOG[name]

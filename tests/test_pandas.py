@@ -21,19 +21,8 @@ def in_a_new_interpreter(program: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_pandas_frame_has_the_methods_and_gives_pandas_back():
-    found = RUN.ir.evaluate(QRELS, ["RR", "NumRet"])
-    wanted = pd.DataFrame({"query_id": ["q1", "q2"], "RR": [0.5, 1.0], "NumRet": [2, 1]})
-    pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
-
-
 def test_a_measures_method_is_the_function_on_pandas():
     pd.testing.assert_frame_equal(RUN.ir.ndcg(QRELS, k=10), ir.evaluate(RUN, QRELS, ir.ndcg(k=10)))
-
-
-def test_methods_can_be_chained_on_pandas():
-    found = RUN.ir.evaluate(QRELS, "RR").ir.mean()
-    assert found["RR"].tolist() == [0.75]
 
 
 def test_the_rows_of_a_pandas_frame_may_be_in_any_order():
@@ -52,61 +41,37 @@ def test_an_unknown_method_of_pandas_names_the_nearest():
         _ = RUN.ir.ndgc
 
 
-@pytest.mark.parametrize("imports", ["import pandas, polars_ir", "import polars_ir, pandas"])
-@pytest.mark.whole("a process a case", quick=1)
-def test_the_accessor_is_there_whichever_import_comes_first(imports):
-    assert in_a_new_interpreter(f"{imports}; print(hasattr(pandas.DataFrame, 'ir'))") == "True"
+HAS_IT = "print(hasattr(pandas.DataFrame, 'ir'))"
+AGAIN = f"import importlib; importlib.reload(polars_ir); importlib.reload(polars_ir.pandas).register(); {HAS_IT}"
+EVALUATED = "ir.evaluate({'q': ['d']}, {'q': ['d']}, 'RR')"
+LOADED = "print({'pandas', 'pyarrow', 'numpy', 'duckdb'} & sys.modules.keys())"
+
+#: Programs that import the package and perhaps pandas, and what they print.
+PROGRAMS = {
+    f"import pandas, polars_ir; {HAS_IT}": "True",
+    f"import polars_ir, pandas; {HAS_IT}": "True",
+    f"import pandas, polars_ir; {AGAIN}": "True",
+    f"import polars_ir, pandas; {AGAIN}": "True",
+    f"import sys, polars_ir; {LOADED}": "set()",
+    f"import sys, polars_ir as ir; {EVALUATED}.ir.mean(); print('pandas' in sys.modules)": "False",
+    # The import of pandas is watched no longer than needed, and fails as ever.
+    "import polars_ir, pandas, sys; print([f for f in sys.meta_path if 'ExtensionsFinder' in repr(f)])": "[]",
+    "import sys, polars_ir; sys.path.clear(); sys.path_importer_cache.clear()\ntry:\n    import pandas\n"
+    "except ModuleNotFoundError as error:\n    print(error)": "No module named 'pandas'",
+    # Whoever only asks for it before its import does not lose the accessor.
+    f"import importlib.util as u, polars_ir; u.find_spec('pandas'); u.find_spec('pandas'); import pandas; {HAS_IT}": (
+        "True"
+    ),
+    # A module of that name may have no frames.
+    "import sys, types; sys.modules['pandas'] = types.ModuleType('pandas'); import polars_ir as ir; "
+    f"print({EVALUATED}.item(0, 1))": "1.0",
+}
 
 
-@pytest.mark.parametrize("imports", ["import pandas, polars_ir", "import polars_ir, pandas"])
-@pytest.mark.whole("a process a case")
-def test_importing_the_package_again_is_silent(imports):
-    again = "import importlib; importlib.reload(polars_ir); importlib.reload(polars_ir.pandas).register()"
-    assert in_a_new_interpreter(f"{imports}; {again}; print(pandas.DataFrame({{'a': [1]}}).ir is not None)") == "True"
-
-
-def test_importing_the_package_does_not_import_pandas():
-    program = "import sys, polars_ir; print(sorted({'pandas', 'pyarrow', 'numpy', 'duckdb'} & sys.modules.keys()))"
-    assert in_a_new_interpreter(program) == "[]"
-
-
-def test_evaluating_polars_frames_does_not_import_pandas():
-    program = (
-        "import sys, polars_ir as ir; ir.evaluate({'q': ['d']}, {'q': ['d']}, 'RR').ir.mean(); "
-        "print('pandas' in sys.modules)"
-    )
-    assert in_a_new_interpreter(program) == "False"
-
-
-@pytest.mark.whole("a process")
-def test_the_import_of_pandas_is_watched_no_longer_than_needed():
-    program = "import polars_ir, pandas, sys; print([f for f in sys.meta_path if 'ExtensionsFinder' in repr(f)])"
-    assert in_a_new_interpreter(program) == "[]"
-
-
-@pytest.mark.whole("a process")
-def test_without_pandas_its_import_fails_as_ever():
-    program = (
-        "import sys, polars_ir; sys.path.clear(); sys.path_importer_cache.clear()\n"
-        "try:\n    import pandas\nexcept ModuleNotFoundError as error:\n    print(error)"
-    )
-    assert in_a_new_interpreter(program) == "No module named 'pandas'"
-
-
-@pytest.mark.whole("a process")
-def test_whoever_only_asks_for_pandas_before_its_import_does_not_lose_the_accessor():
-    asked = "importlib.util.find_spec('pandas'); " * 2
-    program = f"import importlib.util, polars_ir; {asked}import pandas; print(hasattr(pandas.DataFrame, 'ir'))"
-    assert in_a_new_interpreter(program) == "True"
-
-
-@pytest.mark.whole("a process")
-def test_a_module_of_the_name_pandas_without_frames_breaks_nothing():
-    program = (
-        "import sys, types; sys.modules['pandas'] = types.ModuleType('pandas'); import polars_ir as ir; "
-        "print(ir.evaluate({'q': ['d']}, {'q': ['d']}, 'RR').item(0, 1))"
-    )
-    assert in_a_new_interpreter(program) == "1.0"
+@pytest.mark.parametrize(("program", "printed"), PROGRAMS.items())
+@pytest.mark.whole("a process a case", quick=4)
+def test_pandas_is_imported_by_its_users_alone_and_has_the_accessor_then(program, printed):
+    assert in_a_new_interpreter(program) == printed
 
 
 TAKEN = {

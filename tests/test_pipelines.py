@@ -312,7 +312,7 @@ def test_streamlit_shows_the_means():
     from streamlit.testing.v1 import AppTest
 
     setup = "\n".join(block.code for block in pages.python(PAGE)[:1])
-    app = AppTest.from_string(f"{setup}\n{recipe_of('import streamlit')}", default_timeout=60).run()
+    app = AppTest.from_string(f"{setup}\n{recipe_of('import streamlit')}", default_timeout=900).run()
     assert not app.exception
     assert list(app.dataframe[0].value.columns) == ["date", "run", "ndcg_10"]
     app.selectbox[0].select("RR").run()

@@ -30,7 +30,7 @@ from polars_ir.cli import main as command_line
 from polars_ir.files.formats import FORMATS
 
 OLD = b"what was there"
-PATIENCE = 60  # seconds
+PATIENCE = 900  # seconds
 
 #: So many allocations in a row are never such that a writer does without what it could not keep: it has made all.
 SPARED = 1000

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from reading import Write, run_readers
-from serving import Quiet, serving
+from serving import Parts, serving
 
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_run
@@ -56,35 +54,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[str]:
     """The address of a web server that gives parts of files, as object stores do."""
 
-    class Handler(Quiet, BaseHTTPRequestHandler):
-        def do_HEAD(self) -> None:
-            self.answer(body=False)
-
-        def do_GET(self) -> None:
-            self.answer(body=True)
-
-        def answer(self, *, body: bool) -> None:
+    class Handler(Parts):
+        def answer(self) -> None:
             path = folder / self.path.partition("?")[0].removeprefix("/")
-            if not path.is_file():
+            if path.is_file():
+                self.send_content(path.read_bytes())
+            else:
                 self.send_error(404)
-                return
-            content = path.read_bytes()
-            first, last = self.part(len(content))
-            part = content[first : last + 1]
-            self.send_response(206 if "Range" in self.headers else 200)
-            self.send_header("Content-Length", str(len(part)))
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
-            self.end_headers()
-            if body:
-                self.wfile.write(part)
-
-        def part(self, size: int) -> tuple[int, int]:
-            found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", "bytes=0-"))
-            assert found
-            first, last = found.groups()
-            if first == "":
-                return max(size - int(last), 0), size - 1
-            return int(first), min(int(last or size), size - 1)
 
     with serving(Handler) as address:
         yield address

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from serving import Quiet, serving
+from serving import Parts, serving
 
 import polars_ir as ir
 from polars_ir.cli import main
@@ -33,10 +31,10 @@ URLS = [
 ]
 
 
-class Hostile(Quiet, BaseHTTPRequestHandler):
+class Hostile(Parts):
     """Answers `/to/URL` by leading there, `/endless` with lines and no length, and all else with a run."""
 
-    def do_GET(self) -> None:
+    def answer(self) -> None:
         if self.path.startswith("/to/"):
             self.send_response(302)
             self.send_header("Location", self.path.removeprefix("/to/"))
@@ -51,23 +49,6 @@ class Hostile(Quiet, BaseHTTPRequestHandler):
         with suppress(OSError):  # the reader has gone
             while endless:
                 self.wfile.write(RUN)
-
-    def send_content(self, content: bytes, *, has_length: bool = True) -> None:
-        """Send the part of a file that is asked for."""
-        found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", "bytes=0-"))
-        assert found
-        first, last = found.groups()
-        start = int(first) if first else len(content) - int(last)
-        part = content[start : int(last) + 1] if first and last else content[start:]
-        self.send_response(206)
-        if has_length:
-            self.send_header("Content-Length", str(len(part)))
-        self.send_header("Content-Range", f"bytes {start}-{start + len(part) - 1}/{len(content)}")
-        self.end_headers()
-        self.wfile.write(part)
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
 
 
 @pytest.fixture(scope="module")

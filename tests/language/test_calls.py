@@ -76,18 +76,14 @@ def test_a_fresh_process_knows_of_every_measure_what_this_one_does(kind, answers
         assert len(wanted) >= 4 + 5
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_fresh_process_bounds_a_measure_that_it_lacks(fresh):
     mine = ir.measure("Mine", source="here", monotone=True)(at_the_top)
-    try:
-        run, qrels = collection(2)
-        wanted = elsewhere.bounds_of([mine(k=3)], run, qrels)
-        assert_frame_equal(
-            fresh.submit(elsewhere.bounds_of, [mine(k=3)], run, qrels).result(), wanted, check_exact=True
-        )
-        with pytest.raises(MeasureError, match="Mine"):
-            fresh.submit(known_of, [mine(k=3)], "documents", []).result()
-    finally:
-        del ir.CATALOG["Mine"]
+    run, qrels = collection(2)
+    wanted = elsewhere.bounds_of([mine(k=3)], run, qrels)
+    assert_frame_equal(fresh.submit(elsewhere.bounds_of, [mine(k=3)], run, qrels).result(), wanted, check_exact=True)
+    with pytest.raises(MeasureError, match="Mine"):
+        fresh.submit(known_of, [mine(k=3)], "documents", []).result()
 
 
 def at_the_top(*, k: int = 1) -> pl.Expr:

@@ -113,20 +113,18 @@ def test_a_parameter_out_of_range_is_an_error(call, message):
     assert str(error.value) == message
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_measure_gives_a_standard_error_beside_its_value():
     @ir.measure("Weighted", source="a test")
     def weighted(*, k: int | None = None) -> Outputs:
         share = ir.relevant().filter(ir.top(k)).cast(pl.Float64) / pl.col("inclusion").filter(ir.top(k))
         return Outputs(share.sum(), se=share.std())
 
-    try:
-        qrels = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d3"], "relevance": 1, "inclusion": [0.5, 0.25]})
-        found = ir.evaluate({"q": ["d1", "d2", "d3"]}, qrels, ["Weighted@1,3", "RR"], bounds=True, undefined=None)
-        assert found.select("Weighted@1", "Weighted@3", "Weighted@3 se").row(0) == (2.0, 6.0, 2**0.5)
-        assert "Weighted@3 se low" not in found.columns
-        assert column_of("Weighted@3 se").spec.name == "Weighted"
-        ir.measure("Weighted", source="a test", average="geometric")(inspect.unwrap(weighted))
-        with pytest.raises(ir.IRError, match="a standard error goes with average='arithmetic'; got 'geometric'"):
-            ir.parse("Weighted@3")
-    finally:
-        del ir.CATALOG["Weighted"]
+    qrels = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d3"], "relevance": 1, "inclusion": [0.5, 0.25]})
+    found = ir.evaluate({"q": ["d1", "d2", "d3"]}, qrels, ["Weighted@1,3", "RR"], bounds=True, undefined=None)
+    assert found.select("Weighted@1", "Weighted@3", "Weighted@3 se").row(0) == (2.0, 6.0, 2**0.5)
+    assert "Weighted@3 se low" not in found.columns
+    assert column_of("Weighted@3 se").spec.name == "Weighted"
+    ir.measure("Weighted", source="a test", average="geometric")(inspect.unwrap(weighted))
+    with pytest.raises(ir.IRError, match="a standard error goes with average='arithmetic'; got 'geometric'"):
+        ir.parse("Weighted@3")

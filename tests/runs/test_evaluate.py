@@ -156,20 +156,18 @@ def test_columns_of_the_qrels_can_be_read():
     assert found.rows() == [("q1", 0.25)]
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_registered_measure_is_one_like_the_others():
     @ir.measure("LastRank", bounds=(0, float("inf")), source="a test")
     def last_rank(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         """The rank of the last relevant document."""
         return ir.rank.filter(ir.relevant(rel) & ir.top(k)).max().cast(pl.Float64)
 
-    try:
-        assert ir.evaluate(RUN, QRELS, "LastRank@2").rows() == [("q1", 2.0), ("q2", 0.0), ("q3", 0.0)]
-        assert FRAME.ir.last_rank(QRELS)["LastRank"].to_list() == [3.0, 0.0, 0.0]
-        assert "LastRank" in ir.catalog()["name"]
-        with pytest.raises(ir.IRError, match="LastRank: k must be a whole number"):
-            last_rank(k=0)
-    finally:
-        del ir.CATALOG["LastRank"]
+    assert ir.evaluate(RUN, QRELS, "LastRank@2").rows() == [("q1", 2.0), ("q2", 0.0), ("q3", 0.0)]
+    assert FRAME.ir.last_rank(QRELS)["LastRank"].to_list() == [3.0, 0.0, 0.0]
+    assert "LastRank" in ir.catalog()["name"]
+    with pytest.raises(ir.IRError, match="LastRank: k must be a whole number"):
+        last_rank(k=0)
 
 
 # Means.

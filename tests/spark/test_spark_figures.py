@@ -182,16 +182,13 @@ def test_local_qrels_can_be_empty(to_spark):
     assert comparable(found) == comparable(ir.evaluate(run.lazy(), qrels, "AP").collect())
 
 
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_measure_registered_on_the_driver_alone_is_sent(to_spark):
-    try:
+    @ir.measure("Early", bounds=(0, 10), source="an example")
+    def early(*, k: int = 3, rel: float = 1) -> pl.Expr:
+        return (ir.top(k) & ir.relevant(rel)).sum()
 
-        @ir.measure("Early", bounds=(0, 10), source="an example")
-        def early(*, k: int = 3, rel: float = 1) -> pl.Expr:
-            return (ir.top(k) & ir.relevant(rel)).sum()
-
-        assert_same(to_spark, *collection(11, queries=8), ["Early@2", "AP"], bounds=True)
-    finally:
-        ir.CATALOG.pop("Early", None)
+    assert_same(to_spark, *collection(11, queries=8), ["Early@2", "AP"], bounds=True)
 
 
 @pytest.mark.skipif(not ROBUST.exists(), reason="needs the data beside the project")

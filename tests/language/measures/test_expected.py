@@ -1,7 +1,6 @@
 """Expectations over the orders of tied documents: by hand, over all orders, over many orders, and by other tools."""
 
 import inspect
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import chain, permutations, product
@@ -86,15 +85,6 @@ def of_one_place(*, rel: float = 1) -> pl.Expr:
 def first_is_relevant(*, rel: float = 1) -> pl.Expr:
     """True if the first document is relevant."""
     return ((ir.rank == 1) & ir.relevant(rel)).sum().cast(pl.Float64)
-
-
-@pytest.fixture
-def scratch_catalog() -> Iterator[None]:
-    """Take out again what a test adds to the catalogue."""
-    ours = set(ir.CATALOG)
-    yield
-    for name in ir.CATALOG.keys() - ours:
-        del ir.CATALOG[name]
 
 
 @pytest.mark.usefixtures("scratch_catalog")
