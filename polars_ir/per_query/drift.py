@@ -20,6 +20,7 @@ from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.frames.table import NUMBER
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
+from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.aligned import CLUSTER, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import MOMENTS, Averaging, bounded_interval_of
@@ -151,6 +152,7 @@ def drift(
     """
     check_correction(options["correction"])
     queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
+    warn_of_several(queries.table, queries.measures)
     attribute, *others = queries.slices
     if others:
         raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")

@@ -13,6 +13,7 @@ from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setti
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import Table, per_query_table
+from polars_ir.language.names import canonical_name, column_of, measure_of
 from polars_ir.language.options import takes
 
 
@@ -101,15 +102,24 @@ def check_made_alike(table: Table, rows: pl.DataFrame, measures: Sequence[str]) 
         notes.append(f"evaluated by polars_ir {' and '.join(versions)}")
     if made and rows[PROVENANCE].null_count():
         notes.append("how some of the figures were made is not told")
+    if untold := _untold(made, measures):
+        notes.append(f"provenance tells of no {quoted(untold)}, as of what was renamed or is of other rows")
     return "; ".join(notes) or None
 
 
 def warn_of_several(table: Table, measures: Sequence[str]) -> None:
     """Warn of means over figures in memory that were made in several ways; other judgments are those of a later day."""
-    if not table.eager:
+    if not table.eager or PROVENANCE not in table.columns:
         return
     if differs := _options_differing(list(filter(None, map(read_made, _texts(table)))), measures):
         warn(f"has figures that were made in several ways: {differs}. Ask for a part of it.", about="per_query")
+
+
+def _untold(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> list[str]:
+    """The columns that are called like measures of the catalogue, and whose making some evaluations do not tell."""
+    told = [set(map(canonical_name, its["measures"])) for its in made]
+    named = {name: measure_of(canonical_name(name)) for name in measures if column_of(name)}
+    return [name for name, measure in named.items() if any(measure not in its for its in told)]
 
 
 def _options_differing(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> str:

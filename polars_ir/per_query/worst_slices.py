@@ -18,6 +18,7 @@ from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import telling_apart
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
+from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.aligned import Aligned, Scores, Systems, aligned, check_names, scores_of
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.groups import Group, Moments, against_rest, all_others, shrinkage, values_by
@@ -153,6 +154,7 @@ def ranked_slices(
         ]
         return _ranked(slices, queries, [], options)
     queries = aligned(per_query, measures, by=by, needs="by", what="ir.worst_slices")
+    warn_of_several(queries.table, queries.measures)
     names, keys = queries.measures, keys_among(queries)
     attributes = list(filterfalse(keys.__contains__, queries.slices))
     texts = as_texts(list(map(column_for, attributes)))

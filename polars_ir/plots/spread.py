@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
+from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import column_of, is_cost
 from polars_ir.language.options import takes
 from polars_ir.per_query.shared.measures import Measures
@@ -69,7 +70,7 @@ def distribution(per_query: Any, measures: Measures = None) -> style.Chart:
     """
     frame, names = style.in_memory(per_query, measures, "distribution")
     query = next(column for column in frame.columns if column != "run")
-    keys = [column for column in ("run", query) if column in frame.columns]
+    keys = [column for column in ("run", query, PROVENANCE) if column in frame.columns]
     rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*keys, *names)))
     best_first = means.filter(measure=names[0]).sort("mean", descending=not is_cost(names[0]), nulls_last=True)
     systems = style.systems_of(best_first)

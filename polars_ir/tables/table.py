@@ -13,12 +13,14 @@ import polars as pl
 
 from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, check_systems, nearest
 from polars_ir.extras import require
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.options import check, one_of, takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
+from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import Marking
 from polars_ir.per_query.shared.tests import TESTS
@@ -132,6 +134,7 @@ def table(
     # Systems may be numbers; printed they are texts.
     baseline = None if baseline is None else str(baseline)
     compared = _compared(rows, names, baseline, options)
+    warn_of_several(per_query_table(rows), names)
     filled = _filled(rows, names, missing)
     means = _means(rows, filled, names, order)
     form: dict[str, Any] = {"digits": places, "percent": percent}
@@ -209,7 +212,8 @@ def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
     check_values("per_query", rows, {key: table.names[key] for key in table.keys})
     check_duplicates("per_query", rows, table.keys, table.names)
     run = pl.col("run").cast(pl.String) if "run" in rows.columns else pl.lit("mean")
-    values = rows.select(run.alias("run"), "query_id", *(pl.col(name).cast(pl.Float64) for name in names))
+    made = filter(rows.columns.__contains__, (PROVENANCE, QUERY_HASH))
+    values = rows.select(run.alias("run"), "query_id", *(pl.col(name).cast(pl.Float64) for name in names), *made)
     if values.is_empty():
         raise DataError("a table needs at least one query; per_query has no row.")
     return values, names

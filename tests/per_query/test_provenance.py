@@ -87,9 +87,16 @@ def test_the_number_of_an_id_is_its_own_however_long_others_are():
 
 def test_means_of_figures_that_were_made_in_several_ways_are_warned_of():
     both = pl.concat([of("bm25"), of("tfidf", missing="skip")])
-    for mean in (ir.mean, ir.summarize):
+    thirds = pl.DataFrame({"query_id": both["query_id"].unique(), "third": pl.arange(96, eager=True) % 3})
+    for call in (
+        ir.mean,
+        ir.summarize,
+        lambda frame: ir.drift(frame, thirds, "P@5", reference=2),
+        lambda frame: ir.worst_slices(frame, thirds, "P@5"),
+        lambda frame: ir.table(frame, test=None, format="markdown"),
+    ):
         with pytest.warns(ir.IRWarning, match="made in several ways: missing is 'zero' and 'skip'"):
-            mean(both)
+            call(both)
 
 
 def test_a_plan_tells_the_same_in_whichever_way_it_runs():
@@ -137,6 +144,7 @@ def test_what_was_made_otherwise_is_not_compared(otherwise, differs):
         lambda: ir.gate(new, old, "P@5", max_drop=0.05),
         lambda: ir.compare(pl.concat([new, old]), "P@5"),
         lambda: ir.compare({"a": new, "b": old}, "P@5"),
+        lambda: ir.table(pl.concat([new, old]), ["P@5"], format="markdown"),
     ):
         with pytest.raises(ir.IRError) as raised:
             compared()
@@ -165,6 +173,9 @@ def test_another_version_and_what_is_not_told_are_noted():
     assert note == f"evaluated by polars_ir {ir.__version__} and 0.2.9"
     note = ir.gate(new, old.drop("provenance"), "P@5", max_drop=0.05)["note"].item()
     assert note == "how some of the figures were made is not told"
+    renamed = ir.evaluate(RUNS.filter(run="tfidf"), QRELS, "P@10", provenance=True).rename({"P@10": "P@5"})
+    note = ir.gate(new, renamed, "P@5", max_drop=0.05)["note"].item()
+    assert note == "provenance tells of no 'P@5', as of what was renamed or is of other rows"
     own = [frame.with_columns(provenance=pl.lit("crawl")) for frame in (new, old)]
     assert ir.gate(*own, "P@5", max_drop=0.05)["note"].item() is None
 
