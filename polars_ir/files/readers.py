@@ -45,9 +45,10 @@ _DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qre
 _VALUE = 8
 
 
-def _held(role: Role) -> str:
-    """The formats of a role, each with what it holds."""
-    return "; ".join(f'`"{name}"` ({BY_NAME[name].holds[role]})' for name in READABLE[role])
+def _format(role: Role, by_default: str) -> Option:
+    """The option of the format: each of a role with what it holds, and what it is by default."""
+    held = "; ".join(f'`"{name}"` ({BY_NAME[name].holds[role]})' for name in READABLE[role])
+    return Option(None, or_none(one_of(*READABLE[role])), f"{held}. By default {by_default}")
 
 
 class ReadingRun(TypedDict, total=False):
@@ -55,12 +56,11 @@ class ReadingRun(TypedDict, total=False):
 
     format: Annotated[
         FormatName | None,
-        Option(
-            None,
-            or_none(one_of(*READABLE["run"])),
-            f"{_held('run')}. By default the extension tells (`.gz` and `.zst` may follow it). If it does not, the "
-            "first line does; a `.tsv` is a table if that names a query and a document column, and else TREC. MS "
-            "MARCO's format is never detected: give it.",
+        _format(
+            "run",
+            "the extension tells (`.gz` and `.zst` may follow it). If it does not, the first line does; a `.tsv` is a "
+            "table if that names a query and a document column, and else TREC. MS MARCO's format is never detected: "
+            "give it.",
         ),
     ]
     remote: Remote
@@ -72,11 +72,9 @@ class ReadingQrels(TypedDict, total=False):
 
     format: Annotated[
         FormatName | None,
-        Option(
-            None,
-            or_none(one_of(*READABLE["qrels"])),
-            f"{_held('qrels')}. By default the extension or the first line tells, as for `read_run`, and a table with "
-            "BEIR's header is BEIR's.",
+        _format(
+            "qrels",
+            "the extension or the first line tells, as for `read_run`, and a table with BEIR's header is BEIR's.",
         ),
     ]
     remote: Remote

@@ -344,14 +344,11 @@ def _scan(batches: Any, schema: pl.Schema) -> pl.LazyFrame:
 def _plain(value: Any) -> Any:
     """The frame with what Arrow can hold as its own: sparse columns as dense ones, and UUIDs as their text."""
     sparse = {name: value[name].sparse.to_dense() for name in value.columns if hasattr(value[name].dtype, "fill_value")}
-    ids = [name for name in value.columns if value[name].dtype == object and _begins_with_uuid(value[name])]
+    objects = {name: value[name] for name in value.columns if value[name].dtype == object}
+    first = {name: next((each for each in column if each is not None), None) for name, column in objects.items()}
+    ids = [name for name in objects if isinstance(first[name], UUID)]
     texts = {name: value[name].map(str, na_action="ignore") for name in ids}
     return value.assign(**sparse, **texts) if sparse or texts else value
-
-
-def _begins_with_uuid(values: Any) -> bool:
-    """True if the first value that is not missing is a UUID, which Arrow writes as bytes."""
-    return isinstance(next((value for value in values if value is not None), None), UUID)
 
 
 def _column_of_pandas(table: str, name: str, values: Any) -> pl.Series:

@@ -113,16 +113,17 @@ def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Options) -> 
             }
             if d.n:
                 row |= {"mean": d.first, "baseline_mean": d.second, "difference": d.mean}
-            notes = [*_undefined(d, measure, run, baseline), *filter(None, [sums.note])]
+            notes = _undefined(sums, d, measure, pair)
             if d.n > 1 and d.largest:
                 notes.append(NO_RANKS)
             yield with_test(row, outcome, ends, options, (d.largest > 0, lambda: f": {NO_RANGE}"), notes)
 
 
-def _undefined(d: Differences, measure: str, run: str, baseline: str) -> list[str]:
-    """The notes on queries that two systems answered, and only one of them has a value for."""
-    lacking = (d.lacking_first, d.lacking_second)
-    return notes_of_lacking(measure, (run, baseline), lacking, (d.undefined_first, d.undefined_second), d.both)
+def _undefined(sums: Sums, d: Differences, measure: str, pair: tuple[int, int]) -> list[str]:
+    """The notes on a pair: on queries that both answered, and only one has a value for, and that on all."""
+    lacking, alone = (d.lacking_first, d.lacking_second), (d.undefined_first, d.undefined_second)
+    notes = notes_of_lacking(measure, [sums.systems[system] for system in pair], lacking, alone, d.both)
+    return notes if sums.note is None else [*notes, sums.note]
 
 
 def tails_of(d: Differences, width: float, what: str, instead: str) -> tuple[Tail, Tail] | tuple[()]:
@@ -273,13 +274,13 @@ def spreads(
     sums = sums.of_pairs(Layout(sums.systems, names, tuple(pairs), (missing,) * len(names), none), tails=False)
     check_common(sums, 2, "ir.power needs two queries or more that both systems of a pair answered.")
     for measure, of_pairs in sums.parts[0][1].values.items():
-        for (run, against), d in zip(pairs, of_pairs, strict=True):
-            names_of = {"run": sums.systems[run], "baseline": sums.systems[against], "measure": measure}
+        for pair, d in zip(pairs, of_pairs, strict=True):
+            run, against = (sums.systems[system] for system in pair)
+            names_of = {"run": run, "baseline": against, "measure": measure}
             spread = {
                 "std": d.std if d.n > 1 else None,
                 "std_planned": d.std * widened(d.n) if d.n > 1 else None,
                 "n_missing": d.n_missing,
                 "n_pairs": d.n,
             }
-            notes = [*_undefined(d, measure, names_of["run"], names_of["baseline"]), *filter(None, [sums.note])]
-            yield {**names_of, **spread}, None, notes
+            yield {**names_of, **spread}, None, _undefined(sums, d, measure, pair)

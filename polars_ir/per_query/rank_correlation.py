@@ -24,10 +24,7 @@ from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import MISSING, confidence_is_alpha
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from polars_ir.statistics.randomisation import Floats
 
 #: The columns of the result.
 SCHEMA = {

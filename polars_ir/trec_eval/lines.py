@@ -42,14 +42,12 @@ class Format(NamedTuple):
             return [_line(figure.printed, topic, f"'{value or ''}'") for topic, value in pairs]
         name = f"Z{figure.printed:<22}" if self.zscores else figure.printed
         may_be_whole = figure.measure in COUNTS and not self.zscores
-        return [
-            value if value is None else _line(name, topic, self._text(value, may_be_whole=may_be_whole))
-            for topic, value in pairs
-        ]
 
-    def _text(self, value: float, *, may_be_whole: bool) -> str:
-        # The mean over several judges of a count may be a fraction.
-        return str(int(value)) if may_be_whole and value == int(value) else _number(value, self.digits)
+        def text(value: float) -> str:
+            # The mean over several judges of a count may be a fraction.
+            return str(int(value)) if may_be_whole and value == int(value) else _number(value, self.digits)
+
+        return [value if value is None else _line(name, topic, text(value)) for topic, value in pairs]
 
 
 def read_fields(path: File, names: Sequence[str]) -> pl.DataFrame:

@@ -8,31 +8,24 @@ from typing import Literal
 import polars as pl
 
 from polars_ir.files.finding.file import File, is_remote
-from polars_ir.files.formats.record import Format, Typed, Writer
+from polars_ir.files.formats.record import Format, Role, Typed, Writer
 from polars_ir.files.writing.checks import AS_IT_IS
 
 
-def _scan(files: list[File], scan: Literal["scan_parquet", "scan_ipc"]) -> pl.LazyFrame:
+def _scan(files: list[File], scan: str) -> pl.LazyFrame:
     """The files as one table."""
     # With globbing on, Polars would take a file named `x[1].parquet` for a pattern. Remote patterns are its to follow.
     table: pl.LazyFrame = getattr(pl, scan)(files, glob=any(map(is_remote, files)))
     return table
 
 
-PARQUET = Format(
-    "parquet",
-    {"run": "a table", "qrels": "a table"},
-    Typed(partial(_scan, scan="scan_parquet")),
-    Writer(AS_IT_IS, pl.LazyFrame.sink_parquet, table=True),
-    extensions=(".parquet", ".pq", ".parq"),
-    signature=b"PAR1\x15",
-)
+def _format(name: Literal["parquet", "ipc"], extensions: tuple[str, ...], signature: bytes) -> Format:
+    """The format of a name of Polars."""
+    holds: dict[Role, str] = {"run": "a table", "qrels": "a table"}
+    writer = Writer(AS_IT_IS, getattr(pl.LazyFrame, f"sink_{name}"), table=True)
+    reader = Typed(partial(_scan, scan=f"scan_{name}"))
+    return Format(name, holds, reader, writer, extensions=extensions, signature=signature)
 
-IPC = Format(
-    "ipc",
-    {"run": "a table", "qrels": "a table"},
-    Typed(partial(_scan, scan="scan_ipc")),
-    Writer(AS_IT_IS, pl.LazyFrame.sink_ipc, table=True),
-    extensions=(".arrow", ".ipc", ".feather"),
-    signature=b"ARROW1\0\0",
-)
+
+PARQUET = _format("parquet", (".parquet", ".pq", ".parq"), b"PAR1\x15")
+IPC = _format("ipc", (".arrow", ".ipc", ".feather"), b"ARROW1\0\0")
