@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from scipy import special, stats
 
 from polars_ir.errors import Code, DataError, Fix, InputTypeError, option
 from polars_ir.frames.table import Table
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.compare import Options, agree, equivalence, with_test
 from polars_ir.per_query.gate import Ways, judged, one_sided
-from polars_ir.per_query.shared.aligned import notes_of_lacking, pairs_of
+from polars_ir.per_query.shared.aligned import Aligned, notes_of_lacking, pairs_of
 from polars_ir.per_query.shared.measures import Measures, Range, check_range, range_of
 from polars_ir.per_query.shared.options import ROUNDED, Comparing, Gating
 from polars_ir.per_query.shared.sums import Differences, Layout, Source, Sums, sums_of
-
-if TYPE_CHECKING:
-    from polars_ir.per_query.shared.aligned import Aligned
-    from polars_ir.statistics.bounds import Tail
-    from polars_ir.statistics.intervals import Ends
-    from polars_ir.statistics.significance import Outcome
+from polars_ir.statistics.bounds import LEAST_BELOW, NO_RANGE, Tail
+from polars_ir.statistics.intervals import Ends
+from polars_ir.statistics.planning import gate_queries_by_t, widened
+from polars_ir.statistics.randomisation import ROUNDING
+from polars_ir.statistics.significance import Outcome, cohen_d_interval
 
 #: The tests and the intervals that moments make.
 TESTS, INTERVALS = ("t", "auto"), (None, "t", "normal", "auto")
@@ -88,8 +89,6 @@ def check_common(sums: Sums, least: int, says: str) -> None:
 
 def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Options) -> Iterator[dict[str, Any]]:
     """A row for each measure and pair of systems, as `compare.compared` makes them of values."""
-    from polars_ir.statistics.bounds import NO_RANGE
-
     for measure, of_pairs in sums.values.items():
         width = getattr(range_of(measure), "width", math.inf)
         for pair, d in zip(pairs, of_pairs, strict=True):
@@ -128,8 +127,6 @@ def _undefined(sums: Sums, d: Differences, measure: str, pair: tuple[int, int]) 
 
 def tails_of(d: Differences, width: float, what: str, instead: str) -> tuple[Tail, Tail] | tuple[()]:
     """Both tails, where bounds by Student's t hold; none where the range of the measure is not known either."""
-    from polars_ir.statistics.bounds import LEAST_BELOW
-
     if d.tails is not None and min(tail.below for tail in d.tails) >= LEAST_BELOW:
         return d.tails
     if d.n < 2 or not math.isfinite(width):
@@ -140,10 +137,6 @@ def tails_of(d: Differences, width: float, what: str, instead: str) -> tuple[Tai
 
 def _tested(d: Differences, options: Options, width: float) -> Outcome:
     """Student's t, or the smaller p of both bounds."""
-    from scipy import special
-
-    from polars_ir.statistics.significance import Outcome
-
     t = d.mean / d.std * math.sqrt(d.n) if d.n > 1 and d.std else None
     if options.test.name == "t":
         return Outcome() if t is None else Outcome(t, 2 * float(special.stdtr(d.n - 1, -abs(t))))
@@ -153,10 +146,6 @@ def _tested(d: Differences, options: Options, width: float) -> Outcome:
 
 def _interval(d: Differences, options: Options, alpha: float, width: float) -> Ends | None:
     """The interval of the mean difference."""
-    from scipy import stats
-
-    from polars_ir.statistics.randomisation import ROUNDING
-
     if d.n < 2:
         return None
     if options.interval == "auto":
@@ -176,10 +165,6 @@ def _interval(d: Differences, options: Options, alpha: float, width: float) -> E
 
 def _effect(d: Differences, confidence: float) -> dict[str, float | None]:
     """Cohen's d with its interval."""
-    import numpy as np
-
-    from polars_ir.statistics.significance import cohen_d_interval
-
     if d.n < 2 or not d.std:
         return {"cohen_d": None}
     effect = d.mean / d.std
@@ -233,8 +218,6 @@ def _verdict(
     d: Differences, name: str, its: Range, drop: float, options: Gating, n_rows: int, note: str | None, *, zero: bool
 ) -> dict[str, Any]:
     """The row of a measure."""
-    from polars_ir.statistics.bounds import NO_RANGE
-    from polars_ir.statistics.planning import gate_queries_by_t
 
     def bounds(alpha: float) -> Ends | None:
         tails = tails_of(d, its.width, f"ir.gate of {name!r}", "more queries")
@@ -263,8 +246,6 @@ def spreads(
     per_query: Any, baseline: str | None, measures: Any, missing: str, cluster: Any
 ) -> Iterator[tuple[dict[str, Any], None, list[str]]]:
     """For each measure and pair of a plan their names and spreads, and notes, as in `power`; it has no differences."""
-    from polars_ir.statistics.planning import widened
-
     if cluster is not None:
         raise needs_values("ir.power with cluster", "the means of clusters, by a group_by of them, as queries")
     sums = sums_of(per_query, measures, what="ir.power")

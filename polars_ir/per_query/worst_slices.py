@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -25,11 +25,9 @@ from polars_ir.per_query.shared.groups import Group, Moments, against_rest, all_
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing, compares_means
-from polars_ir.per_query.shared.slice_sums import as_texts
+from polars_ir.per_query.shared.slice_sums import as_texts, slice_moments
+from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import check_correction, tested
-
-if TYPE_CHECKING:
-    from polars_ir.per_query.shared.sums import Source
 
 #: The note where `shrunk_difference` is null beside a difference.
 UNSHRUNK = "slices of one query each do not show how much of a difference is chance"
@@ -144,8 +142,6 @@ def ranked_slices(
     """The result of `worst_slices`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame) and baseline is None:
-        from polars_ir.per_query.shared.slice_sums import slice_moments
-
         queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
         slices = [
             {"run": system, "baseline": None, "measure": measure, "scores": None, **each}
