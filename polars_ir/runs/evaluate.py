@@ -110,8 +110,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     measured = resolve(measures)
     run = to_polars("run", run, column="score") if qrels is None else run
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
-    expected = (each.call is not None and spec_of(each.call).expected is not None for each in measured)
-    if qrels is None and ties == "doc_id" and all(expected):
+    if qrels is None and ties == "doc_id" and all(each.call and spec_of(each.call).expected for each in measured):
         # Documents without ids have no order: all orders, where every measure has a mean over them.
         ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
     if judges is not None and judged_only:

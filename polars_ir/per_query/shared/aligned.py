@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, repeat
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -381,7 +381,9 @@ class Scores:
 
     def index(self, system: object, option: str = "baseline") -> int:
         """The column of a system; an error that names the nearest ones where there is none of that name."""
-        return place_of(system, self.systems, option)
+        if str(system) not in self.systems:
+            raise OptionError.not_a_system(option, str(system), self.systems)
+        return self.systems.index(str(system))
 
     def examples(self, systems: Iterable[int]) -> str:
         """Some queries that each of these systems answered, for a message."""
@@ -408,6 +410,8 @@ class Scores:
             return self.left_out(measure)
         answered = self.answered[:, pair].all(axis=1)
         lacking = np.isnan(self.values[measure][:, pair])[answered]
+        if not lacking.any():
+            return [] if self.note is None else [self.note]
         of_one = (lacking & ~lacking[:, ::-1]).sum(axis=0).tolist()
         systems = [self.systems[system] for system in pair]
         notes = notes_of_lacking(measure, systems, lacking.sum(axis=0).tolist(), of_one, len(lacking))
@@ -428,19 +432,14 @@ class Scores:
         )
 
 
-def place_of(system: object, systems: Sequence[str], option: str = "baseline") -> int:
-    """The place of a system; an error that names the nearest ones where there is none of that name."""
-    if str(system) not in systems:
-        raise OptionError.not_a_system(option, str(system), systems)
-    return systems.index(str(system))
-
-
 def pairs_of(systems: Sequence[str], baseline: object) -> list[tuple[int, int]]:
     """The places of (system, baseline) to compare: every other one with the baseline, or each with each."""
     if baseline is None:
         return [(system, against) for against, system in combinations(range(len(systems)), 2)]
-    against = place_of(baseline, systems)
-    return [(system, against) for system in range(len(systems)) if system != against]
+    if str(baseline) not in systems:
+        raise OptionError.not_a_system("baseline", str(baseline), systems)
+    against = systems.index(str(baseline))
+    return list(zip([*range(against), *range(against + 1, len(systems))], repeat(against)))
 
 
 def notes_of_lacking(
