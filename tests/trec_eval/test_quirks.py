@@ -24,11 +24,16 @@ def run_of(*documents):
 
 
 TIED = "q1 Q0 d3 1 1 t\nq1 Q0 d1 1 1 t\nq1 Q0 d4 1 1 t\n"
-PREFERENCES = ["-R", "qrels_prefs"]
+PREFERENCES, RNONREL = ["-R", "qrels_prefs"], ["-m", "prefs_avgjg_Rnonrel"]
 
 QUIRKS = {
     "pairs not relevant": (
-        (ONE_GROUP, run_of("d3", "d1", "d4", "d2"), [*PREFERENCES, "-m", "prefs_avgjg_Rnonrel"]),
+        (ONE_GROUP, run_of("d3", "d1", "d4", "d2"), [*PREFERENCES, *RNONREL]),
+        ["0.2000"],
+        ["0.2500"],
+    ),
+    "pairs of a judge of one named group": (
+        (ONE_GROUP.replace(" a ", " a 0 "), run_of("d3", "d1", "d4", "d2"), ["-R", "prefs", *RNONREL]),
         ["0.2000"],
         ["0.2500"],
     ),
@@ -38,7 +43,7 @@ QUIRKS = {
         ["0.0000"],
     ),
     "a judge of nothing": (
-        (OF_NOTHING, run_of("d1", "d3", "d4"), [*PREFERENCES, "-m", "prefs_avgjg_Rnonrel"]),
+        (OF_NOTHING, run_of("d1", "d3", "d4"), [*PREFERENCES, *RNONREL]),
         ["0.0000"],
         ["0.5000"],
     ),
