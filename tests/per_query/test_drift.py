@@ -149,13 +149,6 @@ def test_each_system_has_a_course_of_its_own():
     assert found.filter(run="b").drop("run").equals(drift(LOG, "day", every="1w", correction=None))
 
 
-@pytest.mark.whole("half a second")
-def test_the_order_of_rows_means_nothing():
-    both = pl.concat([LOG.with_columns(run=pl.lit("b")), LOG.with_columns(pl.col("RR") / 2, run=pl.lit("a"))])
-    shuffled = both.sample(fraction=1, shuffle=True, seed=0)
-    assert drift(shuffled, "day", every="1w").equals(drift(both, "day", every="1w"))
-
-
 def test_systems_of_a_dict_keep_its_order():
     found = drift({"b": LOG, "a": LOG}, "day", every="1w")
     assert found["run"].unique(maintain_order=True).to_list() == ["b", "a"]

@@ -151,11 +151,6 @@ def test_a_weight_beyond_all_numbers_is_told():
         risk(BOTH, "old", alpha=1e308)
 
 
-def test_the_order_of_rows_changes_nothing(per_query):
-    order = pl.col("run").rank("dense"), pl.col("RR"), pl.col("query_id")
-    assert risk(per_query.sort(order), "bm25").equals(risk(per_query, "bm25"))
-
-
 def test_georisk_by_hand():
     a = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.5]})
     b = pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.9, 0.1]})
