@@ -11,6 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import check, one_of, takes
 from polars_ir.per_query.provenance import warn_of_several
@@ -82,7 +83,8 @@ def mean(
     check("average", average, one_of("macro", "micro"))
     queries = aligned(per_query, by=by, weights=weights)
     warn_of_attributes(queries.table, queries.measures)
-    warn_of_several(queries.table, queries.measures)
+    if PROVENANCE in queries.table.columns:
+        warn_of_several(queries.table, queries.measures)
     weight_of = dict.fromkeys(queries.measures, queries.weight)
     if average == "micro":
         counts = denominators(queries.measures, queries.table.columns)

@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_ir.errors import InputTypeError, OptionError
 from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.options import takes
 from polars_ir.language.words import total
 from polars_ir.per_query.provenance import warn_of_several
@@ -134,7 +135,8 @@ def summarize(
         raise OptionError(f"strata go with interval='auto'; got {options['interval']!r}. Leave one of them out.")
     queries = aligned(per_query, by=by, weights=weights, cluster=cluster, strata=strata)
     warn_of_attributes(queries.table, queries.measures)
-    warn_of_several(queries.table, queries.measures)
+    if PROVENANCE in queries.table.columns:
+        warn_of_several(queries.table, queries.measures)
     queries, said = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure))), queries.note()
     rows = queries.named(summaries(queries, options), MADE)
     if said is not None:
