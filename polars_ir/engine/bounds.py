@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.language.measure import Call, of_part
+from polars_ir.language.measure import CATALOG, Call, of_part
 from polars_ir.language.names import measure_of
+from polars_ir.language.words import Ties
 
 
 class Judging(NamedTuple):
@@ -25,12 +26,18 @@ class Judging(NamedTuple):
     def applied(self, relation: pl.LazyFrame, keys: list[str], by: Sequence[str]) -> pl.LazyFrame:
         """The judged relation with unjudged documents, had they been judged so; judgments are apart `by` some keys."""
         grade, rank = pl.col("relevance"), pl.col("rank")
-        # A row without a document says that the query was judged, and nothing found.
-        unjudged = grade.is_null() & pl.col("doc_id").is_not_null()
+        # A row without a rank says that the query was judged, and nothing found.
+        unjudged = grade.is_null() & rank.is_not_null()
         relevant = rank >= self.first if self.last is None else rank.is_between(self.first, self.last)
         return relation.with_columns(
             relevance=pl.when(~unjudged).then(grade).when(relevant).then(self._grade(by)).otherwise(0)
         ).with_columns(ideal_rank=grade.rank("ordinal", descending=True).over(keys))
+
+    def within(self, deepest: int) -> Judging:
+        """The same judging of rankings that are no deeper, in the form that a judging of all or of none has."""
+        if self.first > deepest:
+            return NONE_RELEVANT
+        return self._replace(last=None) if self.last is not None and self.last >= deepest else self
 
     def _grade(self, by: Sequence[str]) -> pl.Expr:
         """The grade of a document judged relevant."""
@@ -45,15 +52,22 @@ class Judging(NamedTuple):
 NONE_RELEVANT = Judging(1, 0)
 
 
-def judgings(call: Call | None) -> list[Judging]:
+def judgings(call: Call | None, ties: Ties = "doc_id") -> list[Judging]:
     """The judgings of the unjudged documents that tell how low and how high a measure can be.
 
     One that only ever rises with the grades is lowest where none is relevant, and highest where all are. For others,
     the same judgment can do the opposite on the two sides of the cutoff.
     """
     arguments: Mapping[str, Any] = call.arguments if call else {}
-    k = None if call and call.monotone and _rise(arguments.get("gains")) else arguments.get("k")
-    ranks = [(1, None), *([] if k is None else [(1, k), (k + 1, None)])]
+    rises, k = _rise(arguments.get("gains")), arguments.get("k")
+    if k is None or (call and call.monotone and rises):
+        ranks = [(1, None)]
+    else:
+        # Where documents beyond the cutoff can only lower the value, and tied ones do not move up to it, those above
+        # it alone make the value as high as all do.
+        spec = CATALOG.get(call.measure) if call and ties in ("doc_id", "input") else None
+        of_all = [] if rises and spec and spec.falls_beyond else [(1, None)]
+        ranks = [*of_all, (1, k), (k + 1, None)]
     return [NONE_RELEVANT, *(Judging(first, last, least_relevant(call), _highest(arguments)) for first, last in ranks)]
 
 
@@ -77,7 +91,7 @@ def _highest(arguments: Mapping[str, Any]) -> float | None:
 
 
 def with_bounds(result: pl.LazyFrame, values: list[pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
-    """The result with the lowest and the highest value of measures under several judgings, and of their own.
+    """The result with the lowest and the highest value of measures under several judgings, and of their own, by `keys`.
 
     A measure that tells judged documents from unjudged ones can be outside of what judging these leads to.
     """

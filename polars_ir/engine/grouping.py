@@ -20,30 +20,37 @@ from polars_ir.language.words import average
 
 
 def grouped_with_bounds(
-    result: pl.LazyFrame,
     relation: pl.LazyFrame,
     pair: Pair,
     measures: Sequence[Measured],
     needs: Needs,
     undefined: float | None,
+    marks: Mapping[str, pl.Expr],
 ) -> pl.LazyFrame:
-    """The result with the lowest and highest values of the measures, each under the judgings it calls for."""
+    """As `grouped`, with the lowest and highest values of the measures, each under the judgings it calls for."""
     judged: dict[Judging, list[Measured]] = {}
+    keys, values = ranking_keys(relation, pair), []
+    in_memory = RANKING in keys
+    deepest = relation.select(pl.col("rank").max()).collect().item() if in_memory else None
     for measure in measures:
-        for judging in judgings(measure.call):
+        ranges = (judging.within(deepest) if deepest else judging for judging in judgings(measure.call, needs.ties))
+        for judging in dict.fromkeys(ranges):
             # Where no unjudged document is relevant, these have the values that they have.
             if not (judging == NONE_RELEVANT and undefined == 0 and reads_only_relevant(measure)):
                 judged.setdefault(judging, []).append(measure)
-    keys, values = ranking_keys(relation, pair), []
+    # To join by a number is cheaper than by ids, but the rankings of several judges become one.
+    ids = [RANKING] if in_memory and not pair.splits else pair.run.keys
+    ranked = reordered(relation, pair.keys, needs.ties)
+    result = grouped(ranked, pair, measures, undefined, marks, ids=[*ids, *pair.run.keys])
     by = pair.qrels.by if pair.qrels else pair.run.by
     for judging, of_judging in judged.items():
         frame = reordered(judging.applied(relation, keys, by), pair.keys, needs.ties)
         frame = needs.with_derived(frame, "grades", keys=keys)
-        if relevant_only := RANKING in keys and all(map(reads_only_relevant, of_judging)):
+        if relevant_only := in_memory and all(map(reads_only_relevant, of_judging)):
             frame = _relevant(frame, pair)
         # Where nothing is relevant under one judging, something is under another.
-        values.append(grouped(frame, pair, of_judging, 0.0, relevant_only=relevant_only))
-    return with_bounds(result, values, pair.run.keys)
+        values.append(grouped(frame, pair, of_judging, 0.0, relevant_only=relevant_only, ids=ids))
+    return with_bounds(result, values, ids).drop(RANKING, strict=False)
 
 
 def grouped(
@@ -54,17 +61,20 @@ def grouped(
     marks: Mapping[str, pl.Expr] | None = None,
     *,
     relevant_only: bool = False,
+    ids: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """A row per system and query, with the measures and, as marks, whether something is true of any of its rows.
 
-    With `relevant_only` the relation holds no more than measures that read only relevant documents need.
+    With `relevant_only` the relation holds no more than measures that read only relevant documents need. `ids` are the
+    columns that name a row; without them, those of system and query.
     """
+    ids = list(dict.fromkeys(ids or pair.run.keys))
     expressions = {measure.name: measure.expression for measure in measures}
     others = [mark.any().alias(name) for name, mark in (marks or {}).items()]
     keys = ranking_keys(relation, pair)
     if RANKING in keys:
         # A number is cheaper to group by than ids, which are the same in all rows of a ranking.
-        others.append(pl.col(pair.run.keys).first())
+        others.append(pl.col([key for key in ids if key != RANKING]).first())
     if (
         RANKING in keys
         and pair.rows >= tuning.TUNING.apart
@@ -79,7 +89,7 @@ def grouped(
         result = relation.group_by(keys).agg(*others, *expressions.values())
     if not all(map(_makes_numbers, measures)):
         _check_types(result, relation, expressions, averaged=bool(pair.splits))
-    result = result.select(*dict.fromkeys([*pair.run.keys, *pair.keys]), *expressions, *(marks or ()))
+    result = result.select(*dict.fromkeys([*ids, *pair.splits]), *expressions, *(marks or ()))
     if undefined is not None:
         result = result.with_columns((cs.by_name(*expressions) & cs.float()).fill_null(undefined))
     if not pair.splits:

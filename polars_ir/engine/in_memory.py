@@ -297,7 +297,7 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
     for table, numbers in ((judgments.rows, judgment), (lines, line)):
         for name in needs.read_of(table.columns):
             relation[name] = table[name][numbers]
-    if needs.unjudged or pooled is not None:
+    if "doc_id" in relation and (needs.unjudged or pooled is not None):
         relation["doc_id"] = relation["doc_id"].zip_with(judgment.is_not_null(), run.rows["doc_id"][kept][line])
     if "n_retrieved" in needs.columns:
         relation["n_retrieved"] = run.counts(ranking)

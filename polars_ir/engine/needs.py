@@ -22,10 +22,10 @@ from polars_ir.language.words import Ties
 RELATION = ("run", "query_id", "doc_id", "relevance", *MADE)
 
 #: The columns that are read whatever the measures are.
-ALWAYS = frozenset({"run", "query_id", "doc_id", "relevance", "rank"})
+ALWAYS = frozenset({"run", "query_id", "relevance", "rank"})
 
 #: Those by which the documents of a tie are put in another order.
-OF_TIES = ("n_higher", "n_tied")
+OF_TIES = ("doc_id", "n_higher", "n_tied")
 
 
 class Derived(NamedTuple):

@@ -193,6 +193,7 @@ class Spec:
     options: Mapping[str, Option]
     at: str
     monotone: bool
+    falls_beyond: bool
     reads_nonrelevant: bool
     average: Average
     out_of: OutOf | None
@@ -281,6 +282,7 @@ def measure(
     parameters: Mapping[str, Option] | None = None,
     at: str = "k",
     monotone: bool = False,
+    falls_beyond: bool = False,
     reads_nonrelevant: bool = True,
     average: Average = "arithmetic",
     out_of: OutOf | None = None,
@@ -310,6 +312,9 @@ def measure(
     monotone
         True where the value can not fall (or, for a cost, rise) as the grade of a document rises: then `bounds` of
         `evaluate` are exact.
+    falls_beyond
+        True where the value can not rise as the grade of a document beyond the cutoff does, which adds to what there is
+        to find only: then `bounds` leave out the judging that makes all documents relevant.
     reads_nonrelevant
         True where a document judged not relevant, with a grade of 0 or less, counts otherwise than an unjudged one.
         Where no measure of a call reads them, the judgments of such documents are left out, which is faster.
@@ -399,6 +404,7 @@ def measure(
             options={n: known[n]._replace(default=default) for n, default in defaults.items() if n in known},
             at=at,
             monotone=monotone,
+            falls_beyond=falls_beyond,
             reads_nonrelevant=reads_nonrelevant,
             average=average,
             out_of=out_of,

@@ -145,9 +145,10 @@ def _planned(
     ranked = reordered(relation, pair.keys, needs.ties) if by_grade else relation
     marks: dict[str, Any] = marks_of(pair, needs) if pair.qrels else {}
     undefined = options["undefined"]
-    result = grouped(ranked, pair, measured, undefined, marks, relevant_only=needs.relevant_only)
     if options["bounds"]:
-        result = grouped_with_bounds(result, relation, pair, measured, needs, undefined)
+        result = grouped_with_bounds(relation, pair, measured, needs, undefined, marks)
+    else:
+        result = grouped(ranked, pair, measured, undefined, marks, relevant_only=needs.relevant_only)
     answered = options["missing"] == "skip"
     if answered or (pair.qrels and pair.qrels.by):
         result = of_systems(result, pair, answered=answered)

@@ -1,5 +1,6 @@
 """`bounds=True`: what the unjudged documents hide, against every judging there could be."""
 
+from dataclasses import replace
 from itertools import product
 from math import log2
 
@@ -12,6 +13,7 @@ from suite import examples
 from tuned import tune
 
 import polars_ir as ir
+from polars_ir.engine.bounds import Judging
 
 #: Measures that are not monotone, and yet have exact bounds: shares of the relevant documents at a cutoff.
 SHARES = ["R@2", "R_cap@2", "F@2", "R", "F"]
@@ -110,6 +112,29 @@ def test_a_higher_grade_never_lowers_a_monotone_measure(run_and_qrels):
     for name in names(measures):
         change = (after[name] - before[name]) * (-1 if name.partition("(")[0].partition("@")[0] in cost else 1)
         assert change.min() >= -1e-12, name
+
+
+@pytest.mark.whole("many cases")
+@examples(60)
+@given(collections())
+def test_a_higher_grade_beyond_the_cutoff_never_raises_a_measure_that_falls_beyond(run_and_qrels):
+    run, qrels = run_and_qrels
+    falling = [spec.function(k=2) for spec in ir.CATALOG.values() if spec.falls_beyond]
+    assert {"nDCG@2", "AP@2", *SHARES[:3]} <= set(names(falling))
+    ranks = {(q, d): rank for q, d, rank in ir.judge(run, qrels).select("query_id", "doc_id", "rank").rows()}
+    beyond = {
+        (query, document): {**judged, document: grade + 1}
+        for query, judged in qrels.items()
+        for document, grade in judged.items()
+        if (ranks[query, document] or 3) > 2
+    }
+    runs = run_frame({f"{query} {document}": run.get(query, {}) for query, document in beyond})
+    before, after = (
+        ir.evaluate(runs, qrels_frame({f"{q} {d}": of(q, d) for q, d in beyond}), falling).sort("query_id")
+        for of in (lambda query, _: qrels[query], lambda query, document: beyond[query, document])
+    )
+    for name in names(falling):
+        assert not (after[name] > before[name]).filter(before[name] > 0).any(), name
 
 
 RUN, QRELS = {"q": list("abcdef")}, {"q": {"b": 1, "e": 0, "x": 1}}
@@ -212,6 +237,19 @@ def test_where_a_higher_grade_has_a_lower_gain_the_documents_beside_the_cutoff_a
         value, low, high = bounds(ir.dcg(k=2, gains=gains), run, judged, ties="best")
         assert (value, low) == (1.0, pytest.approx(everything))
         assert high == pytest.approx(above)
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "best", "worst"])
+def test_judgings_that_change_nothing_are_left_out(ties, monkeypatch):
+    run, qrels = collection(6)
+    measures = ["nDCG@3", "R@3", "R@100", "AP@3", "P@50"]
+    tune(monkeypatch, small=0)
+    found = [ir.evaluate(run, qrels, measures, bounds=True, ties=ties)]
+    monkeypatch.setattr(Judging, "within", lambda judging, _: judging)
+    for spec in filter(lambda spec: spec.falls_beyond, ir.CATALOG.values()):
+        monkeypatch.setitem(ir.CATALOG, spec.name, replace(spec, falls_beyond=False))
+    found.append(ir.evaluate(run, qrels, measures, bounds=True, ties=ties))
+    assert_frame_equal(*found, check_exact=True)
 
 
 @pytest.mark.parametrize("undefined", [0.0, None])

@@ -86,6 +86,7 @@ def average_precision_of_hits(k: int, rel: float) -> pl.Expr:
 @measure(
     "AP",
     source=f"{TREC_EVAL} (m_map.c, m_map_cut.c)",
+    falls_beyond=True,
     reads_nonrelevant=False,
     also={
         "trec_eval": "map map_cut map_avgjg",

@@ -151,6 +151,7 @@ def ideal_dcg(
 @measure(
     "nDCG",
     source=f"{JARVELIN}; trec_eval 10 (m_ndcg.c, m_ndcg_cut.c)",
+    falls_beyond=True,
     reads_nonrelevant=False,
     also={
         "trec_eval": "ndcg ndcg_cut ndcg_p(discount='jarvelin')",
@@ -204,6 +205,7 @@ def ndcg(
 @measure(
     "Q",
     source="Sakai 2006, https://doi.org/10.1145/1148170.1148261",
+    falls_beyond=True,
     reads_nonrelevant=False,
     parameters={"beta": Option(1, not_negative(HIGHEST), "The weight of gains against counts; 0 gives AP.")},
     gain=graded_gain,

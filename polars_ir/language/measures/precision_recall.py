@@ -85,6 +85,7 @@ def precision(*, k: int | None = None, rel: float = 1, denominator: str = "k") -
 @measure(
     "R",
     source=f"{TREC_EVAL} (m_recall.c)",
+    falls_beyond=True,
     reads_nonrelevant=False,
     also={
         "trec_eval": "recall",
@@ -124,6 +125,7 @@ def capped(n_hits: pl.Expr, k: int | None, rel: float) -> pl.Expr:
 @measure(
     "R_cap",
     source=f"{TREC_EVAL} (m_relative_P.c); Thakur et al. 2021 (BEIR), https://arxiv.org/abs/2104.08663",
+    falls_beyond=True,
     reads_nonrelevant=False,
     also={
         "trec_eval": "relative_P set_relative_P",
@@ -156,6 +158,7 @@ def recall_capped(*, k: int | None = None, rel: float = 1) -> pl.Expr:
 @measure(
     "F",
     source="van Rijsbergen 1979, Information Retrieval, https://www.dcs.gla.ac.uk/Keith/Chapter.7/Ch.7.html",
+    falls_beyond=True,
     reads_nonrelevant=False,
     also={"ranx": "f1", "RecTools": "F1Beta"},
     out_of=lambda k, rel, beta: beta**2 * relevant_documents(rel) + places(k),
