@@ -6,6 +6,7 @@ Conventions: tied with the first are the systems whose difference from it is not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,15 @@ TEST = "paired t-test, Holm's correction for {family}, level 0.05"
 #: The most systems that a sentence names.
 NAMED = 5
 
+#: Characters that hide or reorder others, or end a line.
+HIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+
 Rows = Mapping[str, Sequence[Any]]
+
+
+def plain(text: object) -> str:
+    """A text on one line, in which every character is seen and stands where it is."""
+    return HIDDEN.sub(" ", str(text)).strip()
 
 
 def rows_of(columns: Rows | None, **values: Any) -> Iterator[dict[str, Any]]:
@@ -62,7 +71,7 @@ def _figure(value: float | None, places: int, sign: str) -> str:
 
 
 def answer(
-    tested: Mapping[str, Any], measure: str, baseline: str | None, name: Callable[[str], str] = str
+    tested: Mapping[str, Any], measure: str, baseline: str | None, name: Callable[[str], str] = plain
 ) -> list[str]:
     """The sentences by a measure, in which `name` writes the names of systems."""
     ranking = list(rows_of(tested["ranks"], measure=measure))
@@ -85,7 +94,7 @@ def answer(
     return sentences
 
 
-def verdict(rows: Rows | None, name: Callable[[str], str] = str) -> str | None:
+def verdict(rows: Rows | None, name: Callable[[str], str] = plain) -> str | None:
     """The sentence on a change, by the rows of `gate`; None where there are none."""
     if rows is None:
         return None

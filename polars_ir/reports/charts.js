@@ -1,7 +1,10 @@
 // The charts: differences query by query, the measure at several cutoffs, how its values are spread, and slices. They are
 // drawn from the figures of the page, in its own colours. The pair that is chosen is told apart by dashes and names, too.
 
-const HEIGHT = 260, MARGIN = { top: 14, right: 120, bottom: 40, left: 52 };
+const HEIGHT = 260, MARGIN = { top: 26, right: 12, bottom: 40, left: 52 };
+
+/** The room that names have at the ends of lines. */
+const NAMES = 120;
 
 /** An element of SVG. */
 function svg(tag, attributes = {}, ...children) {
@@ -49,38 +52,41 @@ function axes({ left, right, bottom, top, x, y }, { xTicks, yTicks, xTitle, yTit
     ]),
     xTicks.map(([tick, label]) => svg("text", { class: "tick", x: x(tick), y: bottom + 18, "text-anchor": "middle" }, label)),
     svg("text", { class: "tick", x: (left + right) / 2, y: bottom + 35, "text-anchor": "middle" }, xTitle),
-    svg("text", { class: "tick", x: left, y: top - 4 }, yTitle),
+    svg("text", { class: "tick", x: left, y: top - 12 }, yTitle),
   ];
 }
 
-/** A figure: what it shows, a word on it, and the chart. */
-function chart(id, title, note, draw) {
+/** The pair, by its colours and dashes. */
+const legend = (pair) => h("p", { class: "legend" }, pair.map((system, n) => h("span", { class: n ? "compared" : "chosen" }, isolated(labels[system], { title: systems[system] }))));
+
+/** A figure: what it shows, a word on it, a legend, and the chart. */
+function chart(id, title, note, draw, ...below) {
   const place = document.getElementById(id);
   const drawn = () => {
     const { width, height = HEIGHT, marks } = draw(place);
     return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": [title, note].flat().map((part) => part.textContent ?? part).join(". ") }, marks);
   };
-  place.replaceChildren(h("figcaption", {}, h("h3", {}, title), h("p", { class: "note" }, note)), drawn());
+  place.replaceChildren(h("figcaption", {}, h("h3", {}, title), h("p", { class: "note" }, note), ...below), drawn());
 }
 
 /** How a system is drawn: the chosen one, the one it is compared with, or one of the others. */
 const kindOf = (system) => (system === state.a ? "line chosen" : system === state.b ? "line compared" : "line");
 
-/** Lines with a name at their ends, those of the pair last, above the others. A click chooses a system. */
-function lines({ right, top, bottom }, drawn) {
+/** Lines, those of the pair last, above the others. A click chooses a system. */
+function lines(drawn) {
   const above = [...drawn].sort((one, other) => kindOf(one.system).length - kindOf(other.system).length);
-  const named = above.filter(({ system }) => kindOf(system) !== "line" || drawn.length <= MOST_COLUMNS).sort((one, other) => one.end - other.end);
+  return above.map(({ system, path }) => svg("g", { class: "system", onclick: () => choose("a", system) }, svg("title", {}, systems[system]), svg("path", { class: "touch", d: path }), svg("path", { class: kindOf(system), d: path })));
+}
+
+/** The names of lines at their ends: those of the pair, and of others where there are few. */
+function namesOf({ right, top, bottom }, drawn) {
+  const named = drawn.filter(({ system }) => kindOf(system) !== "line" || drawn.length <= MOST_COLUMNS).sort((one, other) => one.end - other.end);
   const places = named.map(({ end }) => end);
   // One name below the other, and all of them beside the chart.
   for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + 15);
   for (let i = places.length - 1; i >= 0; i--) places[i] = Math.min(places[i], i === places.length - 1 ? bottom : places[i + 1] - 15);
-  return [
-    above.map(({ system, path }) => svg("g", { class: "system", onclick: () => choose("a", system) }, svg("title", {}, systems[system]), svg("path", { class: "touch", d: path }), svg("path", { class: kindOf(system), d: path }))),
-    named.map(({ system }, i) => svg("text", { class: `${kindOf(system)} name`, x: right + 8, y: Math.max(top, places[i]), dy: ".32em", onclick: () => choose("a", system) }, shortened(systems[system]))),
-  ];
+  return named.map(({ system }, i) => svg("text", { class: `${kindOf(system)} name`, x: right + 8, y: Math.max(top, places[i]), dy: ".32em", onclick: () => choose("a", system) }, labels[system]));
 }
-
-const shortened = (name) => ([...name].length > 15 ? `${[...name].slice(0, 7).join("")}\u2026${[...name].slice(-7).join("")}` : name);
 
 /** The differences of the pair, the largest first: a bar per query, which opens it. */
 function showDifferences() {
@@ -89,9 +95,8 @@ function showDifferences() {
   const title = ["Differences by ", measureName(), ", ", isolated(systems[a]), " less ", isolated(systems[b])];
   const note = `A bar per query, the largest difference first. ${rows.filter((row) => row.difference === 0).length} of ${counted(rows.length, "query", "queries")} do not differ. A click opens a query.`;
   chart("differences", title, note, (place) => {
-    const margin = { ...MARGIN, right: 12 };
     const [low, high] = ends(rows.map((row) => row.difference));
-    const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: [low, high], margin }), zero = made.y(0).toFixed(1);
+    const made = plane(place, { x: [0, Math.max(rows.length, 1)], y: [low, high] }), zero = made.y(0).toFixed(1);
     // Bars of less than half a dot can not be told apart: of such some are drawn, as wide as those between.
     const step = Math.max(1, Math.floor(rows.length / (2 * (made.right - made.left)))), wide = step > 1 ? step : 0.9;
     const bar = (row, i) => `M${made.x(i).toFixed(2)},${zero}V${made.y(row.difference).toFixed(1)}H${made.x(i + wide).toFixed(2)}V${zero}Z`;
@@ -114,13 +119,13 @@ function showCutoffs() {
   const { cutoffs } = content;
   const rows = rowsOf(cutoffs.rows), ks = [...new Set(rows.map((row) => row.k))];
   chart("cutoffs", `${cutoffs.measure} by its cutoff k`, "Means over the queries. A click on a line chooses its system.", (place) => {
-    const made = plane(place, { x: [Math.log(ks[0]), Math.log(ks.at(-1))], y: ends(rows.map((row) => row.mean)) });
     const [low, high] = ends(rows.map((row) => row.mean));
+    const made = plane(place, { x: [Math.log(ks[0]), Math.log(ks.at(-1))], y: [low, high], margin: { ...MARGIN, right: NAMES } });
     const drawn = systems.map((name, system) => {
       const points = rows.filter((row) => row.run === name && isNumber(row.mean)).map((row) => [made.x(Math.log(row.k)), made.y(row.mean)]);
       return { system, end: points.at(-1)?.[1] ?? made.bottom, path: pathOf(points) };
     });
-    return { width: made.width, marks: [axes(made, { xTicks: ks.map((k) => [Math.log(k), String(k)]), yTicks: ticks(low, high), xTitle: "k", yTitle: cutoffs.measure }), lines(made, drawn)] };
+    return { width: made.width, marks: [axes(made, { xTicks: ks.map((k) => [Math.log(k), String(k)]), yTicks: ticks(low, high), xTitle: "k", yTitle: cutoffs.measure }), lines(drawn), namesOf(made, drawn)] };
   });
 }
 
@@ -140,11 +145,11 @@ function showSpread() {
     const drawn = values.map((of, system) => {
       const step = Math.max(1, (of.length - 1) / POINTS);
       const points = Array.from({ length: Math.min(of.length, POINTS + 1) }, (_, i) => Math.min(of.length - 1, Math.round(i * step)));
-      return { system, end: made.y(of.at(-1) ?? 0), path: pathOf(points.map((i) => [made.x(i + 1), made.y(of[i])])) };
+      return { system, path: pathOf(points.map((i) => [made.x(i + 1), made.y(of[i])])) };
     });
     const xTicks = [...new Set([1, ...ticks(1, n).filter((tick) => tick > 0)])].map((tick) => [tick, tick.toLocaleString("en")]);
-    return { width: made.width, marks: [axes(made, { xTicks, yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName() }), lines(made, drawn)] };
-  });
+    return { width: made.width, marks: [axes(made, { xTicks, yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName() }), lines(drawn)] };
+  }, legend(pairOf()));
 }
 
 /** The most slices that are drawn, and the height of one. */
@@ -162,13 +167,13 @@ function showSlicesOf({ attribute, reference, means }, i) {
   chart(`slices-${i}`, ["By ", isolated(attribute)], note, (place) => {
     const drawn = rows.filter((row) => largest.has(row.value));
     const [low, high] = ends(drawn.flatMap((row) => (pair.includes(row.run) ? [row.mean, row.low, row.high] : row.mean)));
-    const margin = { ...MARGIN, top: 26, right: 16, left: Math.min(150, Math.max(112, place.clientWidth / 4)) };
+    const margin = { ...MARGIN, top: 8, left: Math.min(150, Math.max(112, place.clientWidth / 4)) };
     const made = plane(place, { x: [low, high], y: [slices.length, 0], margin, height: margin.top + slices.length * SLICE + margin.bottom });
     const xTicks = ticks(low, high), places = placesOf(xTicks);
     const interval = (run, slice, y, kind) => {
       const row = of.get(run).get(slice);
       if (!isNumber(row?.mean)) return null;
-      const title = svg("title", {}, `${run}: ${number(row.mean)} (${range(row.low, row.high, 4)})`);
+      const title = svg("title", {}, `${run}: ${number(row.mean)} (${ranges([row])(row)})`);
       const across = isNumber(row.low) ? svg("path", { class: `line ${kind}`, d: `M${made.x(row.low).toFixed(1)},${y}H${made.x(row.high).toFixed(1)}` }) : null;
       return svg("g", {}, title, across, kind === "chosen" ? svg("circle", { class: "point chosen", cx: made.x(row.mean), cy: y, r: 4.5 }) : svg("rect", { class: "point compared", x: made.x(row.mean) - 4, y: y - 4, width: 8, height: 8 }));
     };
@@ -186,13 +191,12 @@ function showSlicesOf({ attribute, reference, means }, i) {
         others.map((run) => point(run, slice, y)),
         pair.map((run, n) => interval(run, slice, y + (pair.length > 1 ? 6 * (2 * n - 1) : 0), n ? "compared" : "chosen")));
     });
-    const names = pair.map((run, n) => svg("tspan", { class: n ? "compared" : "chosen", dx: n ? 16 : 0 }, `${n ? "\u25a1" : "\u25cf"} ${shortened(run)}`));
     return { ...made, marks: [
       xTicks.map((tick) => [svg("line", { class: tick === 0 ? "zero" : "grid", x1: made.x(tick), x2: made.x(tick), y1: made.top, y2: made.bottom }), svg("text", { class: "tick", x: made.x(tick), y: made.bottom + 18, "text-anchor": "middle" }, number(tick, places))]),
       svg("text", { class: "tick", x: (made.left + made.right) / 2, y: made.bottom + 35, "text-anchor": "middle" }, measureName()),
-      svg("text", { x: made.left, y: made.top - 10 }, names), slicesDrawn,
+      slicesDrawn,
     ] };
-  });
+  }, legend(pair.map((run) => systems.indexOf(run))));
 }
 
 function showCharts() {

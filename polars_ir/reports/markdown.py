@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
-from polars_ir.reports.answer import against, answer, figures, rows_of, verdict
+from polars_ir.reports.answer import against, answer, figures, plain, rows_of, verdict
 
 if TYPE_CHECKING:
     from polars_ir.reports.report import Report
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 #: The systems, slices, queries and files that are listed, and the characters of a name or a text.
 SYSTEMS, SLICES, QUERIES, FILES, CHARACTERS = 30, 5, 5, 10, 80
 
-#: Characters that mean something to Markdown or HTML, or that call somebody; and those that hide or reorder others.
+#: Characters that mean something to Markdown or HTML, or that call somebody.
 ACTIVE = re.compile(r"[^a-zA-Z0-9\s,;%]")
-HIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
 
 #: The p below which no more is told, and the level of the tests.
 SMALL_P, LEVEL = 0.0001, 0.05
@@ -50,7 +49,7 @@ def escaped(text: object) -> str:
     >>> escaped("<b>|@me")
     '<code>&#60;b&#62;&#124;&#64;me</code>'
     """
-    line = HIDDEN.sub(" ", str(text)).strip()
+    line = plain(text)
     if len(line) > CHARACTERS:
         # Names of one series often end differently.
         line = f"{line[: CHARACTERS // 2]}\N{HORIZONTAL ELLIPSIS}{line[-CHARACTERS // 2 + 1 :]}"

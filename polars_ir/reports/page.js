@@ -5,10 +5,10 @@ const MOST_COLUMNS = 5;
 
 const state = {
   measure: 0, a: 0, b: 1, filter: "all", search: "", slice: [], page: 0, row: 0, query: null,
-  sort: { systems: null, queries: { key: "difference", falls: true } },
+  sort: { systems: null, queries: null },
 };
 
-let content, systems, figures, kept;
+let content, systems, labels, figures, kept;
 
 /** The bytes of a script element: base64 of what was deflated. */
 async function inflated(id) {
@@ -99,28 +99,33 @@ function systemRows() {
 function systemColumns() {
   const rows = systemRows(), cost = content.measures[state.measure].cost;
   const places = decimals(rows.map((row) => row.summary.mean));
-  const apart = decimals(rows.map((row) => row.compared.difference));
+  const apart = decimals(rows.map((row) => row.compared.difference)), ofP = decimalsOfP(rows.map((row) => row.compared));
+  const interval = ranges(rows.map((row) => row.summary)), ofDifference = ranges(rows.map((row) => row.compared), true);
   const direction = (row) => ((row.compared.difference > 0) !== cost ? "better" : "worse");
   const tone = (row) => (row.compared.significant ? `figure strong ${direction(row)}` : "figure");
   const columns = [
     { key: "run", label: "System", value: (row) => row.run, cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", "aria-pressed": String(row.system === state.a), onclick: () => choose("a", row.system) }, isolated(row.run)), row.run === content.baseline ? " (baseline)" : null) },
+  ];
+  if (content.ranks) columns.push(
     { key: "rank", label: "Rank", figure: true, value: (row) => row.rank.rank, cell: (row) => figure(row.rank.rank, row.rank.rank == null ? "\u2013" : String(row.rank.rank)) },
     { key: "ranks", label: "Rank range", figure: true, value: (row) => row.rank.best_rank, cell: (row) => h("td", { class: "figure range" }, row.rank.best_rank == null ? "\u2013" : row.rank.best_rank === row.rank.worst_rank ? String(row.rank.best_rank) : `${row.rank.best_rank} to ${row.rank.worst_rank}`) },
+  );
+  columns.push(
     { key: "mean", label: isolated(measureName()), figure: true, falls: !cost, value: (row) => row.summary.mean, cell: (row) => figure(row.summary.mean, number(row.summary.mean, places), { class: "figure strong" }) },
-    { key: "interval", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.summary.low, row.summary.high, 4)) },
-  ];
-  if (systems.length > 1 && content.pairs) columns.push(
+    { key: "interval", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, interval(row.summary)) },
+  );
+  if (content.pairs) columns.push(
     { key: "difference", label: ["Difference from ", isolated(reference())], figure: true, falls: !cost, value: (row) => row.compared.difference, cell: (row) => figure(row.compared.difference, number(row.compared.difference, apart, true), { class: tone(row) }) },
-    { key: "low", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.compared.low, row.compared.high, 4, true)) },
-    { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared) },
-    { key: "wins", label: "better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, row.compared.wins == null ? "\u2013" : `${row.compared.wins} / ${row.compared.ties} / ${row.compared.losses}`) },
+    { key: "low", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, ofDifference(row.compared)) },
+    { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared, ofP) },
+    { key: "wins", label: "Better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, row.compared.wins == null ? "\u2013" : ["wins", "ties", "losses"].map((outcome) => row.compared[outcome].toLocaleString("en")).join(" / ")) },
   );
   content.measures.forEach(({ name, cost }, m) => {
     if (m === state.measure) return;
     const places = decimals(rows.map((row) => row.means[name]));
     columns.push({ key: `mean of ${name}`, label: isolated(name), figure: true, falls: !cost, value: (row) => row.means[name], cell: (row) => figure(row.means[name], number(row.means[name], places)) });
   });
-  if (content.counts.length) columns.push({ key: "unanswered", label: "Unanswered", figure: true, falls: true, value: (row) => row.unanswered, cell: (row) => h("td", { class: "figure" }, String(row.unanswered)) });
+  if (rows.some((row) => row.unanswered)) columns.push({ key: "unanswered", label: "Unanswered", figure: true, falls: true, value: (row) => row.unanswered, cell: (row) => figure(row.unanswered, row.unanswered.toLocaleString("en")) });
   return columns;
 }
 
@@ -129,13 +134,13 @@ function showSystems() {
   const ranked = new Map((content.ranks ?? []).filter((row) => row.measure === measureName()).map((row, i) => [row.run, i]));
   const rows = sortedBy(systemRows(), (row) => ranked.get(row.run) ?? row.system, false);
   const columns = systemColumns();
-  const row = ({ system }) => ({ class: system === state.a ? "chosen" : null });
+  const row = ({ system }) => ({ class: systems.length > 1 && system === state.a ? "chosen" : null });
   fill("systems-table", wide("The table of systems", table(columns, inOrder(rows, columns, state.sort.systems), { sort: state.sort.systems, onsort, row })));
   const family = content.baseline == null ? "all pairs" : "the comparisons with the baseline";
   const notes = [];
   if (content.pairs) notes.push(`p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.`);
-  if (content.left_out.length) notes.push(` ${counted(content.left_out.length + systems.length, "system")} were evaluated; the ${systems.length} best by ${content.measures[0].name} are shown and compared${content.baseline == null ? "" : ", the baseline among them"}. Left out: ${content.left_out.join(", ")}.`);
   fill("systems-note", notes);
+  fill("systems-left-out", content.left_out.length ? h("details", {}, h("summary", {}, `${counted(content.left_out.length, "system")} left out`), h("p", { class: "note" }, content.left_out.map((name, i) => [i ? ", " : "", isolated(name)]))) : null);
 }
 
 /** Choose a system of the pair, which the other one then is not. */
@@ -150,33 +155,34 @@ function showAnswer() {
   const { verdict, verdicts, answers } = content;
   fill("sentences", verdict ? h("p", { class: "strong" }, verdict) : null, answers[state.measure].map((sentence) => h("p", {}, sentence)));
   if (!verdicts) return;
-  const rows = rowsOf(verdicts), signed = (end) => (row) => figure(row[end], number(row[end], 4, true));
+  const rows = rowsOf(verdicts), bounds = ranges(rows, true), places = decimals(rows.map((row) => row.difference));
   const columns = [
     { label: "Measure", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.measure)) },
     { label: "Verdict", cell: (row) => h("td", { class: row.passed ? "strong" : "strong worse" }, row.verdict) },
-    { label: "Difference", figure: true, cell: signed("difference") },
-    { label: "Bounds", figure: true, cell: (row) => h("td", { class: "figure range" }, range(row.low, row.high, 4, true)) },
+    { label: "Difference", figure: true, cell: (row) => figure(row.difference, number(row.difference, places, true)) },
+    { label: "Bounds", figure: true, cell: (row) => h("td", { class: "figure range" }, bounds(row)) },
     { label: "May drop", figure: true, cell: (row) => figure(row.max_drop, number(row.max_drop)) },
     { label: "Queries", figure: true, cell: (row) => figure(row.n_queries, row.n_queries.toLocaleString("en")) },
-    { label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") },
   ];
+  if (rows.some((row) => row.note)) columns.push({ label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") });
   fill("verdicts", wide("The verdicts", table(columns, rows, {})));
 }
 
 function showDoubts() {
   const { findings, bounds, checked } = content.doubts;
-  const items = findings.map(({ finding, meaning, systems: found }) => {
+  const items = findings.map(({ finding, severity, meaning, systems: found }) => {
     const many = found.length === systems.length && systems.length > 1 ? "all systems" : found.length > 3 ? counted(found.length, "system") : null;
     const names = many ?? found.map(({ run }, i) => [i ? ", " : "", isolated(run)]);
+    // What ties move is a mean, and no share.
+    const moved = /moved by/.test(finding), said = moved ? (share) => number(share) : percent;
     const columns = [
       { label: "System", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.run)) },
       { label: "Count", figure: true, cell: (row) => figure(row.count, row.count.toLocaleString("en")) },
-      { label: "Share", figure: true, cell: (row) => figure(row.share, number(row.share)) },
+      { label: "Share", figure: true, cell: (row) => figure(row.share, said(row.share)) },
       { label: "For example", cell: (row) => h("td", { class: "text" }, row.examples.map((example, i) => [i ? ", " : "", isolated(example)])) },
     ];
     const most = Math.max(...found.map((row) => row.share ?? 0));
-    const share = `${found.length > 1 ? "up to " : ""}${number(most)} of all`;
-    return h("details", {}, h("summary", {}, h("span", { class: "strong" }, finding), ": ", names, /moved by/.test(finding) ? `, by ${number(most)}` : `, ${share}`),
+    return h("details", {}, h("summary", {}, severity === "warning" ? h("span", { class: "strong worse" }, "Warning: ") : null, h("span", { class: "strong" }, finding), ": ", names, `, ${moved ? "by " : ""}${found.length > 1 ? "up to " : ""}${said(most)}`),
       h("p", { class: "note" }, `${meaning[0].toUpperCase()}${meaning.slice(1)}.`), wide(`Systems: ${finding}`, table(columns, found, {})));
   });
   if (bounds?.run?.length) {
@@ -192,39 +198,44 @@ function showDoubts() {
   fill("findings", items.length ? items : h("p", {}, nothing));
 }
 
-/** The chosen system and the one that slices compare it with; one where there is no other. */
+/** The pair that slices show: the chosen one if it has the system with which slices are compared, else the first with it. */
 function pairInSlices(reference) {
-  if (systems.length < 2) return systems;
-  return [systems[state.a] === reference ? systems[state.b] : systems[state.a], reference];
+  const pair = pairOf().map((system) => systems[system]);
+  return pair.length < 2 || pair.includes(reference) ? pair : [pair[0], reference];
 }
 
 function showSlices() {
   document.getElementById("slices").hidden = !content.slices.length;
   fill("slices-tables", content.slices.map(({ attribute, reference, means, compared, worst }, i) => {
     const of = (columns) => rowsOf(columns).filter((row) => row.measure === measureName());
-    const [system] = pairInSlices(reference);
-    const differences = new Map(of(compared).filter((row) => row.run === system).map((row) => [row.value, row]));
-    const lost = new Map(of(worst).filter((row) => row.run === system || row.run == null).map((row) => [row.value, row]));
-    const mean = (run) => new Map(of(means).filter((row) => row.run === run).map((row) => [row.value, row]));
-    const ours = mean(system), theirs = mean(reference), rows = [...(ours.size ? ours : mean(systems[0])).keys()].map((slice) => ({ slice }));
-    const places = decimals([...ours.values(), ...theirs.values()].map((row) => row.mean));
+    const [system, other] = pairInSlices(reference), sign = system === reference ? -1 : 1;
+    // Of the reference against itself there are no slices: they are those of the other.
+    const told = system === reference && content.baseline != null ? other : system;
+    const bySlice = (rows) => new Map(rows.map((row) => [row.value, row]));
+    const differences = bySlice(of(compared).filter((row) => row.run === (sign < 0 ? other : system)));
+    const lost = bySlice(of(worst).filter((row) => row.run === told || row.run == null));
+    const [ours, theirs] = [system, other].map((run) => bySlice(of(means).filter((row) => row.run === run)));
+    const rows = [...(ours.size ? ours : bySlice(of(means))).keys()].map((slice) => ({ slice }));
+    const column = (found, key) => [...found.values()].map((row) => row[key]);
+    const places = decimals([...column(ours, "mean"), ...column(theirs, "mean")]), apart = decimals(column(differences, "difference")), against = decimals(column(lost, "difference"));
     const cell = (found, key, text) => (row) => figure(found.get(row.slice)?.[key], text(found.get(row.slice)?.[key]));
-    const p = (found) => (row) => pCell(found.get(row.slice));
+    const p = (found) => { const ofP = decimalsOfP([...found.values()]); return (row) => pCell(found.get(row.slice), ofP); };
+    const turned = (row) => { const found = differences.get(row.slice)?.difference; return figure(found, number(isNumber(found) ? sign * found : found, apart, true)); };
     const columns = [
       { label: isolated(attribute), cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => chooseSlice(attribute, row.slice) }, isolated(row.slice ?? "\u2013"))) },
       { label: "Queries", figure: true, cell: cell(ours, "n_queries", (n) => (n == null ? "\u2013" : n.toLocaleString("en"))) },
       { label: isolated(system), figure: true, cell: cell(ours, "mean", (mean) => number(mean, places)) },
     ];
     if (differences.size) columns.push(
-      { label: isolated(reference), figure: true, cell: cell(theirs, "mean", (mean) => number(mean, places)) },
-      { label: "Difference", figure: true, cell: cell(differences, "difference", (figure) => number(figure, 4, true)) },
+      { label: isolated(other), figure: true, cell: cell(theirs, "mean", (mean) => number(mean, places)) },
+      { label: "Difference", figure: true, cell: turned },
       { label: "p, corrected", figure: true, cell: p(differences) });
     if (lost.size) columns.push(
-      { label: content.baseline == null ? "Against the other queries" : "Its difference against the other queries", figure: true, cell: cell(lost, "difference", (figure) => number(figure, 4, true)) },
+      { label: content.baseline == null ? [isolated(told), " against the other queries"] : "Difference against the other queries", figure: true, cell: cell(lost, "difference", (figure) => number(figure, against, true)) },
       { label: "p, corrected", figure: true, cell: p(lost) });
     const row = ({ slice }) => ({ class: state.slice[0] === attribute && state.slice[1] === slice ? "chosen" : null });
     return [h("figure", { id: `slices-${i}` }), wide(`Slices by ${attribute}`, table(columns, rows, { row }))];
-  }), h("p", { class: "note" }, "A click on a slice shows its queries. p is corrected for all slices of a column, and for all systems."));
+  }), h("p", { class: "note" }, "A click on a slice shows its queries. Against the other queries is what is found in a slice less what is found in all others. p is corrected for all slices of a column, and for all systems."));
 }
 
 /** The slices, of which another is chosen. */
@@ -248,8 +259,8 @@ function showPair() {
   const row = comparison(systems[state.a], systems[state.b]);
   const names = [isolated(systems[state.a]), " against ", isolated(systems[state.b]), ` by ${measureName()}: `];
   if (!row) return fill("pair", names, "not compared.");
-  const p = row.p_corrected == null ? row.note ?? "not tested" : `p ${pText(row.p_corrected).replace(/^(?=\.)/, "= ")} corrected, ${row.significant ? "beyond chance" : "not beyond chance"}`;
-  fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${range(row.low, row.high, 4, true)}; ${p}); better in ${row.wins}, equal in ${row.ties}, worse in ${row.losses} of ${counted(row.n_queries, "query", "queries")}.`);
+  const p = row.p_corrected == null ? row.note ?? "not tested" : `p ${pText(row.p_corrected, decimalsOfP([row])).replace(/^(?=\.)/, "= ")} corrected, ${row.significant ? "beyond chance" : "not beyond chance"}`;
+  fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${ranges([row], true)(row)}; ${p}); better in ${row.wins.toLocaleString("en")}, equal in ${row.ties.toLocaleString("en")}, worse in ${row.losses.toLocaleString("en")} of ${counted(row.n_queries, "query", "queries")}.`);
 }
 
 function showMade() {
@@ -318,13 +329,15 @@ async function start() {
   content = JSON.parse(new TextDecoder().decode(await inflated("content")));
   figures = new Float64Array(await inflated("figures"));
   systems = content.systems;
+  labels = toldApart(systems);
   for (const part of ["summary", "ranks", "pairs", "against"]) content[part] &&= rowsOf(content[part]);
   kept = keptRankings();
-  if (content.baseline != null && systems.length > 1) {
-    state.b = systems.indexOf(content.baseline);
-    state.a = state.b === 0 ? 1 : 0;
-  }
-  if (systems.length < 2) { state.b = null; state.sort.queries = { key: "system 0", falls: false }; }
+  [state.a, state.b = null] = content.pair;
+  // What a change loses comes first.
+  state.sort.queries = systems.length < 2 ? { key: "system 0", falls: false } : { key: "difference", falls: !content.verdicts };
+  const title = content.verdicts ? "Report of a change" : "Report of an experiment";
+  document.querySelector("h1").textContent = title;
+  document.title = `${title}: ${systems.slice(0, MOST_COLUMNS).join(", ")}`;
   fill("subject", `${counted(systems.length + content.left_out.length, "system")}, ${counted(content.queries.ids.length, "query", "queries")}, ${content.measures.map(({ name }) => name).join(", ")}`);
   prepareControls();
   showDoubts();

@@ -72,15 +72,15 @@ function foundRows() {
 function queryColumns(shown) {
   const [a, b] = pairOf();
   const columns = [{ key: "id", label: "Query", value: (row) => row.id, cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.id)) }];
-  if (content.queries.texts) columns.push({ key: "text", label: "Text", value: (row) => row.text, cell: (row) => h("td", { class: "text", dir: "auto" }, row.text ?? "") });
+  if (content.queries.texts) columns.push({ key: "text", label: "Text", value: (row) => row.text, cell: (row) => h("td", { class: "text", dir: "auto" }, h("div", {}, row.text ?? "")) });
   for (const [name, values] of Object.entries(content.queries.attributes)) {
     columns.push({ key: `by ${name}`, label: isolated(name), value: (row) => values[row.query], cell: (row) => h("td", {}, isolated(values[row.query] ?? "\u2013")) });
   }
   const order = systems.length > MOST_COLUMNS ? pairOf() : [...pairOf(), ...systems.keys()].filter((s, i, all) => all.indexOf(s) === i);
-  const places = decimals(shown.flatMap((row) => order.map((system) => value(state.measure, system, row.query))), leastOf(state.measure), 6);
+  const places = decimals(shown.flatMap((row) => order.map((system) => value(state.measure, system, row.query))), leastOf(state.measure));
   for (const system of order) {
     columns.push({
-      key: `system ${system}`, label: isolated(systems[system], { class: "heading" }), figure: true, falls: true, value: (row) => value(state.measure, system, row.query),
+      key: `system ${system}`, label: isolated(labels[system], { title: systems[system] }), figure: true, falls: true, value: (row) => value(state.measure, system, row.query),
       cell: (row) => figure(value(state.measure, system, row.query), number(value(state.measure, system, row.query), places)),
     });
     if (system === b) columns.push({
@@ -88,7 +88,7 @@ function queryColumns(shown) {
       cell: (row) => figure(row.difference, number(row.difference, places, true), { class: `figure ${row.gain > 0 ? "better" : row.gain < 0 ? "worse" : ""}` }),
     });
   }
-  columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range remark" }, row.remarks.map(({ text, system }, i) => [i ? "; " : "", b == null ? text : [text, " of ", isolated(systems[system])]])) });
+  if (queryRows().some((row) => row.remarks.length)) columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range remark" }, row.remarks.map(({ text, system }) => h("div", {}, text, b == null ? null : [" of ", isolated(labels[system], { title: systems[system] })]))) });
   return columns;
 }
 
@@ -192,7 +192,7 @@ function rankingsOf(query) {
   const documents = kept.get(query);
   if (!documents) {
     const why = content.rankings
-      ? `Rankings are kept for ${counted(content.rankings.queries.length, "query", "queries")}, and not for this one; n_queries sets their number.`
+      ? `Rankings are kept for ${counted(content.rankings.queries.length, "query", "queries")}, and not for this one: \u201cwith rankings\u201d shows them, n_queries sets their number.`
       : "This report has figures, and no rankings.";
     return h("p", { class: "note" }, why);
   }

@@ -26,11 +26,11 @@ function rowsOf(columns) {
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** As many decimals as tell all different values apart: `least` or more, `most` at the most. */
-function decimals(values, least = 4, most = 17) {
-  const different = [...new Set(values.filter(isNumber))];
+/** As many decimals as tell different values apart, and at least so many; what floats alone tell apart is not different. */
+function decimals(values, least = 4) {
+  const different = [...new Set(values.filter(isNumber).map((value) => Number(value.toPrecision(13))))];
   let places = least;
-  while (places < most && new Set(different.map((value) => value.toFixed(places))).size < different.length) places++;
+  while (places < 13 && new Set(different.map((value) => value.toFixed(places))).size < different.length) places++;
   return places;
 }
 
@@ -44,8 +44,36 @@ function number(value, places = 4, signed = false) {
 
 const counted = (n, noun, several = noun + "s") => `${n.toLocaleString("en")} ${n === 1 ? noun : several}`;
 
+/** A share in percent. */
+const percent = (share) => (!isNumber(share) ? "\u2013" : share > 0 && share < 0.001 ? "<\u20090.1\u2009%" : `${(100 * share).toFixed(1)}\u2009%`);
+
+/** The p below which no more is told, and the level of the tests, to which none is rounded. */
+const SMALL_P = 0.0001, LEVEL = 0.05;
+
+/** The decimals of p that stand together. */
+const decimalsOfP = (rows) => decimals([...rows.map((row) => row?.p_corrected).filter((p) => p >= SMALL_P), LEVEL]);
+
 /** A p as papers print it; the cell has it in full. */
-const pText = (p) => (!isNumber(p) ? "\u2013" : p < 0.0001 ? "<\u2009.0001" : p.toFixed(4).replace(/^0/, ""));
+const pText = (p, places) => (!isNumber(p) ? "\u2013" : p < SMALL_P ? "<\u2009.0001" : p.toFixed(places).replace(/^0/, ""));
+
+/** The longest names that stand in charts and in headings. */
+const NAME = 16;
+
+/** A name without its middle, where it is long. */
+function shortened(name) {
+  const letters = [...name];
+  return letters.length <= NAME ? name : `${letters.slice(0, 7).join("")}\u2026${letters.slice(-8).join("")}`;
+}
+
+/** Names, shortened; of those that begin and end alike, with what tells them apart. */
+function toldApart(names) {
+  const short = names.map(shortened);
+  return names.map((name, i) => {
+    const alike = names.filter((_, j) => j !== i && short[j] === short[i]);
+    const begins = Math.max(4, ...alike.map((other) => [...name].findIndex((_, n) => name[n] !== other[n])));
+    return alike.length ? `\u2026${[...name].slice(begins - 4, begins + NAME - 5).join("")}` : short[i];
+  });
+}
 
 /** A cell of a figure, which has it in full. */
 function figure(value, text, attributes = {}) {
@@ -54,10 +82,13 @@ function figure(value, text, attributes = {}) {
 }
 
 /** A cell of a corrected p, with a star where it is beyond chance, and the room of one elsewhere. */
-const pCell = (row) => figure(row?.p_corrected, [pText(row?.p_corrected), h("span", { class: "star" }, row?.significant ? "*" : "")]);
+const pCell = (row, places) => figure(row?.p_corrected, [pText(row?.p_corrected, places), h("span", { class: "star" }, row?.significant ? "*" : "")]);
 
-const range = (low, high, places, signed) =>
-  isNumber(low) ? `${number(low, places, signed)} to ${number(high, places, signed)}` : "\u2013";
+/** Intervals of rows that stand together, as texts. */
+function ranges(rows, signed) {
+  const places = decimals(rows.flatMap((row) => [row?.low, row?.high]));
+  return (row) => (isNumber(row?.low) ? `${number(row.low, places, signed)} to ${number(row.high, places, signed)}` : "\u2013");
+}
 
 /**
  * A table of rows in their order, which its headings change. A column has a `label`, a `cell` and, if rows can be sorted

@@ -130,7 +130,7 @@ def test_a_system_that_is_chosen_is_chosen_everywhere(opened, report):
     assert page.locator("#system").input_value() == "2"
     assert page.locator("#differences h3").inner_text() == "Differences by nDCG@10, tfidf less chargrams"
     assert page.locator("#queries-table thead th").nth(3).inner_text().startswith("tfidf")
-    page.locator("#spread text.name", has_text="bm25").click()
+    page.locator("#cutoffs text.name", has_text="bm25").click()
     assert page.locator("#pair").inner_text().startswith("bm25 against chargrams by nDCG@10: +0.0440")
     page.locator("#differences .touched").click(position={"x": 2, "y": 50})
     assert page.locator("#query-heading").inner_text() == column(page, 1)[0]
@@ -184,6 +184,29 @@ def test_rankings_stand_side_by_side(opened, report):
     first = page.locator(".sides li").first
     assert first.get_attribute("class") == "relevant"
     assert "grade 3, relevant, contributes 0.6577, at 1 in chargrams" in first.inner_text()
+
+
+def test_the_first_rows_open_with_rankings(opened, report):
+    page = opened(report)
+    for heading, falls in (("Difference", "descending"), ("Difference", "ascending")):
+        if falls == "ascending":
+            page.locator("#queries-table thead button", has_text=heading).click()
+        assert page.locator("#queries-table th[aria-sort]").get_attribute("aria-sort") == falls
+        page.locator("#queries-table tbody tr").first.click()
+        assert page.locator("dialog .sides").count() == 1
+        page.keyboard.press("Escape")
+
+
+def test_long_names_that_begin_and_end_alike_are_told_apart(opened):
+    names = [f"experiments/2026-11-24/cross-encoder-over-bm25-k{k}-top-1000.run.gz" for k in (10, 60)]
+    runs = PYDOCS.runs.filter(pl.col("run") != "tfidf").with_columns(
+        pl.col("run").replace(["bm25", "chargrams"], names)
+    )
+    page = opened(ir.report(runs, PYDOCS.qrels, ["RR"]))
+    shown = page.locator("#spread .legend bdi").all_inner_texts()
+    assert shown == ["\u202625-k10-top-1000", "\u202625-k60-top-1000"]
+    assert page.locator("#systems-table tbody th").all_inner_texts() == names
+    assert page.locator("#spread .legend bdi").first.get_attribute("title") == names[0]
 
 
 def test_hostile_texts_change_nothing(opened):

@@ -12,9 +12,9 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.reports.answer import answer
+from polars_ir.reports.answer import HIDDEN, answer, figures
 from polars_ir.reports.page import page
-from polars_ir.reports.report import Report
+from polars_ir.reports.report import Report, report_of_change
 
 PYDOCS = ir.datasets.load("pydocs")
 MEASURES = ["nDCG@10", "RR"]
@@ -75,7 +75,8 @@ def test_the_first_measure_is_drawn_at_its_cutoffs():
     wanted = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, ["nDCG@3", "nDCG@100"]).ir.mean()
     for k in (3, 100):
         assert drawn.filter(k=k).select("run", "mean").sort("run").rows() == wanted.select("run", f"nDCG@{k}").rows()
-    assert ir.report(*small(), ["AP"]).content["cutoffs"]["measure"] == "AP"
+    of_five = ir.report(*small(), ["AP"]).content["cutoffs"]
+    assert (of_five["measure"], sorted(set(of_five["rows"]["k"]))) == ("AP", [1, 3])  # rankings end at 5
     assert ir.report(*small(), ["bpref"]).content["cutoffs"] is None
 
 
@@ -95,6 +96,27 @@ def test_rankings_of_the_page_are_those_of_explain():
         .sort(wanted.columns[:3])
         .equals(wanted.sort(wanted.columns[:3]))
     )
+
+
+@pytest.mark.parametrize("baseline", [None, "bm25"])
+def test_rankings_are_kept_of_the_queries_in_which_the_pair_differs_most(baseline):
+    content = ir.report(PYDOCS.runs, PYDOCS.qrels, MEASURES, baseline=baseline, n_queries=20).content
+    pair = [content["systems"][place] for place in content["pair"]]
+    assert pair == (["bm25", "chargrams"] if baseline is None else ["chargrams", "bm25"])
+    per_query = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, MEASURES[:1])
+    ours, theirs = (per_query.filter(run=system).sort("query_id") for system in pair)
+    apart = ours.select("query_id", difference=pl.col("nDCG@10") - theirs["nDCG@10"]).sort("difference", "query_id")
+    assert {*apart["query_id"].head(4), *apart["query_id"].tail(4)} <= set(content["rankings"]["queries"])
+
+
+def test_figures_that_differ_are_not_rounded_to_equal():
+    assert figures([0.45721, 0.45719, None]) == ["0.45721", "0.45719", "\N{EN DASH}"]
+    assert figures([0.1 + 0.2, 0.3, 1 / 3]) == ["0.3000", "0.3000", "0.3333"]
+    assert figures([0.00001, -0.25], signed=True) == ["+1.0e\N{MINUS SIGN}05", "\N{MINUS SIGN}0.2500"]
+    new, old = (pl.DataFrame({"query_id": ["q", "r"], "AP": [value, 0.2]}) for value in (0.45719, 0.45722))
+    texts = {"documents": None, "queries": None}
+    comment = report_of_change(new, old, None, ir.gate(new, old, ["AP"]), texts).markdown()
+    assert "| <code>q</code> | 0.45719 | 0.45722 | \N{MINUS SIGN}3.0e\N{MINUS SIGN}05 |" in comment
 
 
 def test_the_answer_is_that_of_ranks_and_compare():
@@ -208,6 +230,8 @@ def test_hostile_texts_are_texts():
     report = hostile_report()
     assert "alert" not in page(report)
     assert set(report.content["systems"]) == set(HOSTILE[:3])
+    hidden = ir.report(*small(4, ("a\u202eb\u2069", "c\0\x1b[1m")), ["RR"]).content["answers"][0]
+    assert not any(HIDDEN.search(sentence.replace(" ", "")) for sentence in hidden)
     comment = report.markdown()
     assert not re.search(r"[\0\x1b\u202a-\u202e\u2066-\u2069]", comment)
     outside = re.sub(r"</?(?:code|details|summary)>", "", comment)
