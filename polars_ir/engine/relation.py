@@ -96,7 +96,11 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     keys = [RANKING] if run.eager else run.keys
-    relation = _placed(rows, run.keys, by_id=by_id) if run.eager else _planned(rows, run.keys, by_id=by_id)
+    if run.eager:
+        relation = _placed(rows, run.keys, by_id=by_id)
+    else:
+        tie = text("doc_id") if by_id else pl.col(POSITION)
+        relation = rows.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys))
     relation = relation.with_columns(n_retrieved=pl.len().over(keys))
     if needs.judged_only:
         relation, keys = _with_judgments(relation, left_out, run.keys), run.keys
@@ -137,12 +141,6 @@ def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[s
     """The relation with the judged documents that condensed lists leave out, as documents that were not retrieved."""
     together = pl.concat([relation.drop(RANKING, strict=False), left_out], how="diagonal")
     return together.with_columns(n_retrieved=pl.col("n_retrieved").max().over(keys).fill_null(0))
-
-
-def _planned(plan: pl.LazyFrame, keys: list[str], *, by_id: bool) -> pl.LazyFrame:
-    """The rows of a plan with their places."""
-    tie = text("doc_id") if by_id else pl.col(POSITION)
-    return plan.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys))
 
 
 def _plan(pair: Pair, needs: Needs, judgments: Judgments | None) -> Plan:

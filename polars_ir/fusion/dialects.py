@@ -7,7 +7,7 @@ does not read them, so that giving them is an error.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import polars as pl
 
@@ -43,16 +43,13 @@ class Dialect(NamedTuple):
     by_rank_column: bool = False
 
 
-def _from_zero(k: float = 60) -> Method:
-    return Method("rrf", weight / (check("k", k, positive()) + (rank - 1)), by_row=True, falling=True)
+def _rrf(numerator: pl.Expr | float, place: pl.Expr, **kind: Any) -> Callable[..., Method]:
+    """A method of terms `numerator / (k + place)`."""
 
+    def method(k: float = 60) -> Method:
+        return Method("rrf", numerator / (check("k", k, positive()) + place), **kind)
 
-def _from_zero_unweighted(k: float = 60) -> Method:
-    return Method("rrf", 1 / (check("k", k, positive()) + (rank - 1)))
-
-
-def _unweighted(k: float = 60) -> Method:
-    return Method("rrf", 1 / (check("k", k, positive()) + rank))
+    return method
 
 
 def _stretched(k: float = 2) -> Method:
@@ -65,11 +62,6 @@ def _stretched(k: float = 2) -> Method:
 def _at_most_one(k: float = 60) -> Method:
     scaled = combined * one_of_all_weights * (k + 1)
     return Method("rrf", weight / (check("k", k, positive()) + rank), final=scaled, by_row=True)
-
-
-def _of_rank_column(k: float = 60) -> Method:
-    # Its run's score is the rank column, with a minus since the first is the best.
-    return Method("rrf", 1 / (check("k", k, positive()) - score))
 
 
 def _qdrant_dbsf() -> Method:
@@ -103,6 +95,11 @@ def _none_if_constant() -> Norm:
     return Norm("sum", pl.when(score.max() > score.min()).then(shares().value).otherwise(0.0))
 
 
+_FROM_ZERO = _rrf(weight, rank - 1, by_row=True, falling=True)
+
+#: The score of its run is the rank column, with a minus since the first is the best.
+_OF_RANK_COLUMN = _rrf(1, -score)
+
 _MIN_MAX, _DBSF = "(s - min) / (max - min)", "(s - mean + 3 std) / (6 std)"
 
 #: The differences from `METHODS` and `NORMS`, product by product.
@@ -116,19 +113,19 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("opensearch", "mean", "sum of w s / sum of w, absent 0", method=mean),
     Dialect("opensearch", "geometric", "exp(sum of w ln s / sum of w), absent skipped", method=geometric_mean),
     Dialect("opensearch", "harmonic", "sum of w / sum of (w / s), absent skipped", method=harmonic_mean),
-    Dialect("weaviate", "rrf", "w / (60 + i), i from 0", method=_from_zero),
+    Dialect("weaviate", "rrf", "w / (60 + i), i from 0", method=_FROM_ZERO),
     Dialect("weaviate", "min-max", f"{_MIN_MAX}; constant scores 1", norm=min_max()),
-    Dialect("llamaindex", "rrf", "1 / (60 + i), i from 0; no weights", method=_from_zero_unweighted),
+    Dialect("llamaindex", "rrf", "1 / (60 + i), i from 0; no weights", method=_rrf(1, rank - 1)),
     Dialect("llamaindex", "min-max", f"{_MIN_MAX}; constant scores 1 if above 0, else 0", norm=_one_if_positive()),
     Dialect("llamaindex", "dbsf", f"sum of w {_DBSF}, std of the population", method=_llamaindex_dbsf),
-    Dialect("chroma", "rrf", "w / (60 + i), i from 0 (its own scores have a minus)", method=_from_zero),
+    Dialect("chroma", "rrf", "w / (60 + i), i from 0 (its own scores have a minus)", method=_FROM_ZERO),
     Dialect("qdrant", "rrf", "1 / ((i + 1) / w + k - 1), i from 0, k = 2", method=_stretched),
     Dialect("qdrant", "dbsf", f"sum of {_DBSF}, std of the sample; constant scores 0.5", method=_qdrant_dbsf),
     Dialect("qdrant", "min-max", f"{_MIN_MAX}; constant scores 0.5, one alone stays", norm=_one_alone_stays()),
     Dialect("haystack", "rrf", "61 sum of (w / sum of w) / (61 + i), i from 0", method=_at_most_one),
     Dialect("haystack", "dbsf", f"max of {_DBSF}, std of the population; constant 0 to 3.3", method=_haystack_dbsf),
-    Dialect("pyserini", "rrf", "1 / (60 + the rank column); no weights", method=_of_rank_column, by_rank_column=True),
-    Dialect("ranx", "rrf", "1 / (60 + rank); no weights", method=_unweighted),
+    Dialect("pyserini", "rrf", "1 / (60 + the rank column); no weights", method=_OF_RANK_COLUMN, by_rank_column=True),
+    Dialect("ranx", "rrf", "1 / (60 + rank); no weights", method=_rrf(1, rank)),
     Dialect("ranx", "min-max", f"{_MIN_MAX}; constant scores 0", norm=min_max(constant=0.0)),
     Dialect("ranx", "sum", "(s - min) / sum of (s - min); constant scores 0", norm=_none_if_constant()),
 )

@@ -386,18 +386,15 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
         # One call of `_`, and nothing else: `_(k=1)(k=2)` is a call too.
         bare = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
         keywords = call.keywords if isinstance(call, ast.Call) and bare else []
-        values = {keyword.arg: _value(keyword.value) for keyword in keywords if keyword.arg}
+        # A literal each, or a column by its bare name.
+        nodes = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
+        values = {n: pl.col(v.id) if isinstance(v, ast.Name) else ast.literal_eval(v) for n, v in nodes.items()}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise problem from None
     # Nothing but `name=value` may have been left out on the way.
     if not values or len(values) != len(keywords):
         raise problem
     return values
-
-
-def _value(node: ast.expr) -> object:
-    """A literal, or a column by its bare name."""
-    return pl.col(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 def _after_the_sign(spec: Spec, text: str) -> object:

@@ -114,7 +114,10 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[pl.Expr], 
             judged_only=judged_only,
             judges="judge" if options.format == "qrels_jg" and not of_each_judge else None,
         )
-    return _over_judges(per_query) if of_each_judge else per_query
+    if of_each_judge:
+        topic = pl.col("query_id").str.split(" ").list.first()
+        per_query = per_query.group_by(topic, maintain_order=True).mean().sort("query_id")
+    return per_query
 
 
 def _judged(qrels: pl.DataFrame) -> pl.DataFrame:
@@ -130,12 +133,6 @@ def _by_judge(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.
     topic = pl.concat_str("query_id", "judge", separator=" ").alias("query_id")
     judges = qrels.select("query_id", "judge").unique()
     return run.join(judges, on="query_id").with_columns(topic), qrels.select(topic, "doc_id", "relevance")
-
-
-def _over_judges(per_query: pl.DataFrame) -> pl.DataFrame:
-    """The means over the judges of each topic."""
-    topic = pl.col("query_id").str.split(" ").list.first()
-    return per_query.group_by(topic, maintain_order=True).mean().sort("query_id")
 
 
 def _lacking(run: pl.DataFrame, qrels: pl.DataFrame) -> str | None:
