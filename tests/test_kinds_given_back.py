@@ -158,12 +158,19 @@ def test_the_typed_spelling_does_what_the_namespace_does():
 #: The calls of functions of figures, and of those with options.
 TOLD = CALLS | {"table": (PER_QUERY, lambda frame: frame.table(format="markdown"))}
 
-#: Faults that no frame of figures may have, and the words of their errors.
-FAULTS = {
-    "a value that is no number": (lambda f: f.with_columns(RR=math.nan), "rows whose 'RR' is NaN or infinite"),
-    "a row twice": (lambda f: pl.concat([f, f.head(1)]), "2 rows that repeat the ids of another"),
-    "a null for a query": (lambda f: f.with_columns(query_id=f["query_id"].shift()), "1 row whose 'query_id' is null"),
-    "a null for a system": (lambda f: f.with_columns(run=f["run"].shift()), "1 row whose 'run' is null"),
+#: Faults of rows, and the words of their errors, in memory and of a plan.
+OF_ROWS = {
+    "a value that is no number": (
+        lambda f: f.with_columns(RR=math.nan),
+        "rows (whose 'RR'|with a measure that) is NaN",
+    ),
+    "a row twice": (lambda f: pl.concat([f, f.head(1)]), "rows that repeat the ids of another"),
+    "a null for a query": (lambda f: f.with_columns(query_id=f["query_id"].shift()), "rows? whose 'query_id' is null"),
+    "a null for a system": (lambda f: f.with_columns(run=f["run"].shift()), "rows? whose 'run' is null"),
+}
+
+#: Faults of frames of figures, which a plan can not have or tells of in other words.
+OF_FRAMES = {
     "no query": (lambda f: f.drop("query_id"), "has no 'query_id' column"),
     "texts": (lambda f: f.cast(pl.String), "has no measure, which is a numeric or Boolean column"),
     "a path": (lambda _: "a.parquet", "must be a table; got the path 'a.parquet'"),
@@ -171,20 +178,49 @@ FAULTS = {
     "one system": (lambda f: f.filter(run=f["run"][0]), "needs several systems; per_query has only 'bm25'"),
 }
 
-#: Functions that need rows, and several systems; `long` and `update` read keys only.
+#: Faults of runs.
+BAD_RUN = "row whose '(score|doc_id)' is null|ids or scores that are null"
+OF_RUNS = {
+    "a null for a score": (lambda f: f.with_columns(score=f["score"].shift()), BAD_RUN),
+    "NaN": (
+        lambda f: f.with_columns(score=pl.when(pl.int_range(pl.len()) > 0).then("score").otherwise(math.nan)),
+        BAD_RUN,
+    ),
+    "a null for a document": (lambda f: f.with_columns(doc_id=f["doc_id"].shift()), BAD_RUN),
+    "a document twice": (lambda f: pl.concat([f, f.head(1)]), "2 rows that repeat the ids of another"),
+    "no document": (lambda f: f.drop("doc_id"), "has no 'doc_id' column"),
+    "no score": (lambda f: f.drop("score"), "run has no 'score' column"),
+    "texts for scores": (lambda f: f.cast({"score": pl.String}), "column 'score' must be numbers; it is String"),
+}
+
+#: Functions of figures that need several systems, or rows; `long` and `update` read keys only.
 OF_SYSTEMS = {"compare", "discriminative_power", "geo_risk", "level", "power", "rank_correlation", "ranks", "risk"}
-OF_ROWS = OF_SYSTEMS | {"drift", "gate", "table", "worst_slices"}
+WITH_ROWS = OF_SYSTEMS | {"drift", "gate", "table", "worst_slices"}
+OF_FIGURES = TOLD.keys() & {*namespace.OF_PER_QUERY, "table"} - {"long", "update"}
+
+#: Functions of runs, all of which but `validate` and `coverage`, which count them, refuse wrong rows.
+WITH_RUNS = {name for name, (frame, _) in CALLS.items() if "score" in frame.columns} - {"interleaving", "top"}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_figures_is_told_by_every_function(fault):
-    change, says = FAULTS[fault]
-    names = {"no row": OF_ROWS, "one system": OF_SYSTEMS}.get(fault, namespace.OF_PER_QUERY.keys() & TOLD.keys())
-    for name in names - {"long", "update"}:
+#: Those that plans do not have: most verbs of a LazyFrame do not look for documents that stand there twice.
+IN_MEMORY = {*OF_FRAMES, "a document twice"}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("fault", [*OF_ROWS, *OF_FRAMES, *OF_RUNS])
+def test_a_fault_is_told_by_every_function(fault, lazy):
+    change, says = (OF_ROWS | OF_FRAMES | OF_RUNS)[fault]
+    names = {"no row": WITH_ROWS, "one system": OF_SYSTEMS}.get(fault, WITH_RUNS if fault in OF_RUNS else OF_FIGURES)
+    if says in (BAD_RUN, OF_RUNS["a document twice"][1]):
+        names = names - {"validate", "coverage", *(["deduplicate"] if says != BAD_RUN else [])}
+    for name in sorted(names):
         frame, call = TOLD[name]
-        if fault != "a null for a system" or "run" in frame.columns:
-            with pytest.raises(ir.IRError, match=says):
-                call(ir.of(change(frame)))
+        is_eager = fault in IN_MEMORY or name == "table" or given_back(name) == "Eager"
+        if (lazy and is_eager) or (fault == "a null for a system" and "run" not in frame.columns):
+            continue
+        wrong = change(frame).lazy() if lazy else change(frame)
+        with pytest.raises((ir.IRError, pl.exceptions.InvalidOperationError), match=says):
+            pl.collect_all([found.lazy() for found in frames_of(call(ir.of(wrong)))])
 
 
 def options(name: str) -> dict:

@@ -518,12 +518,6 @@ def test_what_can_not_be_fused_is_an_error(call, message):
     assert message in str(error.value)
 
 
-def test_a_lazy_null_is_an_error_when_it_is_collected():
-    lazy = _frame().with_columns(score=pl.when(pl.col("doc_id") != "d1").then("score")).lazy()
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="scores that are null"):
-        ir.fuse(lazy).collect()
-
-
 @pytest.mark.parametrize(("method", "norm"), [("sum", "min-max"), ("sum", "z"), ("sum", None)])
 def test_infinite_scores_make_no_nan(method, norm):
     """Their ranks are fused; what is computed of them is an error where it is no number."""

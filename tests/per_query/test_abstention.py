@@ -220,25 +220,6 @@ def test_a_plan_over_bad_confidences_fails_and_says_why(sure, engine):
         plan.select("confidence").collect(engine=engine)
 
 
-@pytest.mark.parametrize(
-    ("run", "words"),
-    [
-        (pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "rank": [1]}), ["ranks", "score"]),
-        (
-            pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [None]}, schema_overrides={"score": float}),
-            ["null"],
-        ),
-        (pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["d", "d"], "score": [1, 2]}), ["repeat"]),
-        (pl.DataFrame({"query_id": ["q"], "score": [1]}), ["doc_id"]),
-    ],
-)
-def test_a_run_that_can_not_be_evaluated_has_no_confidence(run, words):
-    with pytest.raises(ir.IRError) as error:
-        ir.confidence(run)
-    for word in words:
-        assert word in str(error.value)
-
-
 @pytest.mark.parametrize("column", ["max", "std", "diff1"])
 def test_a_plan_over_a_score_that_is_no_number_fails(column):
     run = pl.LazyFrame({"query_id": ["q", "q"], "doc_id": ["d", "e"], "score": [1.0, float("nan")]})

@@ -99,13 +99,6 @@ def test_what_can_not_be_ranked_is_an_error_that_says_so(make, frame, words):
         assert word in str(error.value)
 
 
-@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-@pytest.mark.parametrize("wrong", [pl.concat([PER_QUERY, PER_QUERY]), PER_QUERY.with_columns(RR=float("inf"))])
-def test_a_plan_over_wrong_rows_fails_and_says_why(engine, wrong):
-    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"repeat the ids of another|NaN or infinite"):
-        hardest(wrong.lazy(), "RR").collect(engine=engine)
-
-
 @pytest.mark.parametrize("measures", ["Hole@5", ["RR", "Hole@5"]])
 def test_a_cost_does_not_tell_what_is_unanswered(measures):
     with pytest.raises(ir.IRError, match="lower is better for 'Hole@5'"):

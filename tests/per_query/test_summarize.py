@@ -214,14 +214,6 @@ def test_a_value_that_is_no_number_is_an_error(function, wrong):
         function(PER_QUERY.with_columns(RR=pl.Series([wrong, 0.5, 0.5, 0.5])))
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf])
-@pytest.mark.parametrize("function", [ir.mean, ir.summarize])
-def test_a_plan_with_a_value_that_is_no_number_fails(function, wrong):
-    plan = function(PER_QUERY.with_columns(RR=pl.Series([wrong, 0.5, 0.5, 0.5])).lazy())
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="with a measure that is NaN or infinite"):
-        plan.collect()
-
-
 # Intervals.
 
 

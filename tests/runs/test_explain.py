@@ -266,16 +266,6 @@ def test_a_measure_that_can_not_be_explained_is_an_error(measure, options, messa
     assert message in str(error.value)
 
 
-def test_rows_that_can_not_be_evaluated_are_shown():
-    run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [1.0, 2.0]})
-    with pytest.raises(ir.IRError, match="repeat the ids of another"):
-        explain(run, QRELS, "RR", query_id="q")
-    with pytest.raises(ir.IRError, match="repeat the ids of another"):
-        explain(run.lazy(), QRELS, "RR", query_id="q")
-    with pytest.raises(ir.IRError, match="run has no 'query_id' column"):
-        explain(run.drop("query_id"), QRELS, "RR", query_id="q")
-
-
 @pytest.mark.skipif(not ROBUST03.exists(), reason="the real data are not here")
 @pytest.mark.parametrize("measure", ["nDCG", "AP", "RR", "P@10", "RBP"])
 @pytest.mark.whole("a third of a second a case", quick=2)

@@ -165,13 +165,6 @@ def test_systems_in_a_column_and_every_kind_of_frame():
     assert pandas["doc_id"].tolist() == ["d3", "d2"]
 
 
-def test_rows_that_can_not_be_evaluated_are_shown_of_lazy_runs_too():
-    run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, None]})
-    for given in (run, run.lazy(), {"a": run.lazy(), "b": run.lazy()}):
-        with pytest.raises(ir.IRError, match="run has 1 row whose 'score' is null or NaN"):
-            judge_next(given, QRELS, "RR")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
