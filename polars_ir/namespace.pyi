@@ -971,6 +971,7 @@ class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one c
         self,
         measures: Measures | None = None,
         *,
+        by: str | Sequence[str] | None = None,
         baseline: str | None = None,
         order: str | pl.Expr | None = None,
         show: str | Iterable[str] = ...,

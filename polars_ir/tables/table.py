@@ -5,22 +5,32 @@ Conventions: the content of a table is one frame of cells (`cells`), which `type
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Unpack, get_args
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DataError, InputTypeError, OptionError, check_systems, nearest
+from polars_ir.errors import (
+    ColumnError,
+    DataError,
+    InputTypeError,
+    OptionError,
+    check_systems,
+    nearest,
+    option,
+    quoted,
+)
 from polars_ir.extras import require
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import is_cost, is_one
-from polars_ir.language.options import check, one_of, takes
+from polars_ir.language.options import check, columns, each_once, one_of, or_none, takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.provenance import warn_of_several
+from polars_ir.per_query.shared.keys import null_rule
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import Marking
 from polars_ir.per_query.shared.tests import TESTS
@@ -47,6 +57,7 @@ def table(
     per_query: Any,
     measures: Measures = None,
     *,
+    by: str | Sequence[str] | None = None,
     baseline: str | None = None,
     order: str | pl.Expr | None = None,
     show: str | Iterable[str] = (),
@@ -72,10 +83,14 @@ def table(
         The result of `evaluate`, or a dict of such frames by system. A single system has no marks.
     measures
         The measures to show, in this order; by default all.
+    by
+        Columns of per_query that tell rows of a query apart, such as 'date' or 'collection': the measures of each of
+        their values are columns, and compared, by themselves; p is corrected for all of them.
     baseline
         The system that the others are compared with; by default each is compared with each.
     order
-        The measure that sorts the systems, the best first; by default they stay as they come.
+        The measure that sorts the systems, the best first, by its mean over the values of `by`; by default they stay as
+        they come.
     show
         The figures beside each mean: `"interval"`, its interval of confidence 1 - alpha, as `summarize` has it;
         `"difference"` to the baseline, with the interval of `compare`; `"p"`, corrected, `<.001` being the lowest.
@@ -130,18 +145,26 @@ def table(
     parts = parts_of(show)
     check_parts(parts, baseline, test)
     _check_label(label, title)
-    rows, names = _rows(per_query, measures)
+    keys = each_once(check("by", by, or_none(columns("per_query"))))
+    rows, names = _rows(per_query, measures, keys)
     # Systems may be numbers; printed they are texts.
     baseline = None if baseline is None else str(baseline)
-    compared = _compared(rows, names, baseline, options)
+    compared = _compared(rows, names, baseline, options, keys)
     warn_of_several(per_query_table(rows), names)
-    filled = _filled(rows, names, missing)
-    means = _means(rows, filled, names, order)
+    sections = _sections(rows, keys)
+    filled = [_filled(section, names, missing) for section in sections.values()]
+    systems = _systems(rows, filled, names, order)
     form: dict[str, Any] = {"digits": places, "percent": percent}
-    cells = cells_of(means, compared, baseline=baseline, **form)
-    cells = _with_parts(cells, parts, filled, compared, alpha=alpha, **form)
+    of_sections, of_queries = [], {}
+    for (value, section), values in zip(sections.items(), filled, strict=True):
+        its = compared if compared is None else compared.filter(**dict(zip(keys, value, strict=True)))
+        means = systems.join(mean(values), on="run", how="left", maintain_order="left")
+        cells = cells_of(means, its, baseline=baseline, **form)
+        of_sections.append(_with_parts(cells, parts, values, its, alpha=alpha, **form))
+        of_queries[value] = [*note_on_queries(section, names, missing=missing, tested=its is not None)]
     corner = "(%)" if percent and in_percent(names) else ""
-    notes = [*note_on_best(cells), *note_on_queries(rows, names, missing=missing, tested=compared is not None)]
+    notes = [*note_on_best(pl.concat(of_sections)), *_of_each(of_queries)]
+    cells = pl.concat(map(_headed, sections, of_sections))
     if {"interval", "difference"} & set(parts):
         notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
@@ -154,6 +177,31 @@ def table(
 
     shown = great_table(cells, title, " ".join(notes), corner)
     return shown.as_raw_html() if format == "html" else shown
+
+
+def _sections(rows: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """The rows of each value of some keys, in its order; all rows without keys."""
+    if not keys:
+        return {(): rows}
+    return rows.sort(keys, maintain_order=True).partition_by(keys, as_dict=True, maintain_order=True, include_key=False)
+
+
+def _headed(value: Sequence[Any], cells: pl.DataFrame) -> pl.DataFrame:
+    """The cells, whose columns are called for a value of keys, too."""
+    if not value:
+        return cells
+    before = f"{', '.join(map(str, value))} "
+    return cells.with_columns(
+        pl.concat_str(pl.lit(before), pl.col(name)).alias(name) for name in ("measure", "heading")
+    )
+
+
+def _of_each(notes: Mapping[tuple[Any, ...], Sequence[str]]) -> Sequence[str]:
+    """The notes on several sections, once where all have the same."""
+    first, *others = notes.values()
+    if all(each == first for each in others):
+        return first
+    return [f"{', '.join(map(str, value))}: {' '.join(each)}" for value, each in notes.items() if each]
 
 
 def _with_parts(
@@ -178,7 +226,9 @@ def _with_parts(
     return pl.concat(columns)
 
 
-def _compared(rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, options: Any) -> pl.DataFrame | None:
+def _compared(
+    rows: pl.DataFrame, measures: Sequence[str], baseline: str | None, options: Any, keys: Sequence[str]
+) -> pl.DataFrame | None:
     """The systems compared; None for a single one, or without a test."""
     is_alone = rows["run"].n_unique() == 1
     if is_alone and baseline is not None:
@@ -187,7 +237,8 @@ def _compared(rows: pl.DataFrame, measures: Sequence[str], baseline: str | None,
         return None
     require("stats", "ir.table with a test")
     interval = TESTS[options["test"]].interval_of_mean
-    comparison: pl.DataFrame = compare(rows, measures, baseline=baseline, interval=interval, **options)
+    by = list(keys) or None
+    comparison: pl.DataFrame = compare(rows, measures, baseline=baseline, by=by, interval=interval, **options)
     return comparison
 
 
@@ -202,17 +253,22 @@ def _places(digits: object, percent: object) -> int:
     return digits
 
 
-def _rows(per_query: Any, measures: Any) -> tuple[pl.DataFrame, list[str]]:
-    """`run`, `query_id` and the measures as numbers, and the names of the measures; one system may be nameless."""
+def _rows(per_query: Any, measures: Any, keys: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """`run`, `query_id`, keys and the measures as numbers, and these measures' names; one system may be nameless."""
     table = per_query_table(per_query)
-    names = measures_of(table, measures)
+    for key in keys:
+        if key not in table.columns or key in table.keys:
+            others = [name for name in table.columns if name not in table.keys]
+            says = f"names {key!r}; beside its queries and systems per_query has {quoted(others)}."
+            raise ColumnError(says, about=option("by"), near=nearest(key, others))
+    names = measures_of(table, measures, without=keys)
     if not table.eager:
         raise InputTypeError.lazy("ir.table")
-    rows = table.all_columns().collect()
+    rows = table.checked(*(null_rule(table, key) for key in keys)).collect()
     check_values("per_query", rows, {key: table.names[key] for key in table.keys})
-    check_duplicates("per_query", rows, table.keys, table.names)
+    check_duplicates("per_query", rows, [*keys, *table.keys], table.names)
     run = pl.col("run").cast(pl.String) if "run" in rows.columns else pl.lit("mean")
-    made = filter(rows.columns.__contains__, (PROVENANCE, QUERY_HASH))
+    made = [*keys, *filter(rows.columns.__contains__, (PROVENANCE, QUERY_HASH))]
     values = rows.select(run.alias("run"), "query_id", *(pl.col(name).cast(pl.Float64) for name in names), *made)
     if values.is_empty():
         raise DataError("a table needs at least one query; per_query has no row.")
@@ -244,14 +300,15 @@ def _filled(rows: pl.DataFrame, names: Sequence[str], missing: str) -> pl.DataFr
     return filled.select("run", "query_id", *(pl.when(zero).then(0.0).otherwise(pl.col(n)).alias(n) for n in names))
 
 
-def _means(rows: pl.DataFrame, filled: pl.DataFrame, names: Sequence[str], order: Any) -> pl.DataFrame:
-    """A row per system, in the order of the table, and a column per measure."""
+def _systems(rows: pl.DataFrame, sections: Sequence[pl.DataFrame], names: Sequence[str], order: Any) -> pl.DataFrame:
+    """The systems in the order of the table, which is that of their mean over sections."""
     systems = rows.select(pl.col("run").unique(maintain_order=True))
-    means = systems.join(mean(filled), on="run", how="left", maintain_order="left")
     if order is None:
-        return means
+        return systems
     by = _measure_to_sort_by(rows, order, names)
-    return means.sort(by, descending=not is_cost(by), nulls_last=True, maintain_order=True)
+    means = pl.concat(mean(section).select("run", by) for section in sections)
+    means = systems.join(means.group_by("run").agg(pl.col(by).mean()), on="run", how="left", maintain_order="left")
+    return means.sort(by, descending=not is_cost(by), nulls_last=True, maintain_order=True).select("run")
 
 
 def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) -> str:

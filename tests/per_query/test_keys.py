@@ -113,7 +113,6 @@ def _chart(name, *arguments):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda rows: ir.table(rows, format="markdown", test=None),
         _chart("heatmap"),
         *(
             pytest.param(call, marks=pytest.mark.whole("calls without by"))
@@ -137,6 +136,30 @@ def test_a_call_without_by_is_refused_with_the_line_that_keeps_one(call):
     of_pandas = re.escape("per_query[lambda rows: rows['date'] == rows['date'].max()]")
     with pytest.raises(ir.IRError, match=of_pandas):
         call(PER_QUERY.to_pandas())
+
+
+def test_a_table_of_nights_has_the_columns_of_each():
+    columns = []
+    for night in NIGHTS[:2]:
+        text = ir.table(PER_QUERY.filter(date=night).drop("date"), test=None, order="RR", format="markdown")
+        cells = [line.strip("| ").split("|") for line in text.splitlines() if line.startswith("|")]
+        columns.append([[cell.strip() for cell in row] for row in cells])
+    both = ir.table(PER_QUERY.filter(pl.col("date") <= NIGHTS[1]), by="date", test=None, order="RR", format="markdown")
+    found = [[cell.strip() for cell in line.strip("| ").split("|")] for line in both.splitlines() if line[:1] == "|"]
+    assert found[0][-4:] == [f"{night} {name}" for night in NIGHTS[:2] for name in ("nDCG@10", "RR")]
+    assert found[2:] == [[*first, *second[1:]] for first, second in zip(columns[0][2:], columns[1][2:], strict=True)]
+    assert both.count("96 queries") == 1
+
+
+def test_a_table_of_nights_marks_what_compare_finds():
+    two = PER_QUERY.filter(pl.col("date") <= NIGHTS[1])
+    compared = two.ir.compare(["RR"], by="date", baseline="bm25")
+    text = ir.table(two, ["RR"], by="date", baseline="bm25", show="p", format="markdown")
+    for p in compared["p_corrected"]:
+        assert ("<.001" if p < 0.001 else f"{p:.3f}"[1:]) in text
+    assert text.count("</sup> ") == compared["significant"].sum() > 0
+    with pytest.raises(ir.IRError, match=r"by names 'dates'.* Did you mean 'date'"):
+        ir.table(two, by="dates", format="markdown")
 
 
 SLICED = PER_QUERY.join(PYDOCS.queries.select("query_id", "category"), on="query_id")

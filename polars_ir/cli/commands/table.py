@@ -27,6 +27,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     parser.add_measures(command, required=False)
     parser.add_runs_instead(command)
     command.add_argument("--baseline", metavar="SYSTEM", help="the system that the others are compared with")
+    command.add_argument("--by", action="append", metavar="COLUMN", help="the column of days or collections; repeat")
     command.add_argument("--order", metavar="MEASURE", help="sort the systems by a measure, the best first")
     command.add_argument("--show", choices=PARTS, action="append", default=[], help="figures beside each mean; repeat")
     command.add_argument("--digits", type=int, metavar="N", help="decimal places (4, or 2 in percent)")
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     per_query = figures_of_files(options)
     of_ending = {ending: format for format, ending in FORMATS.items()}
     format: Any = options.text or of_ending.get(Path(options.target or "").suffix, "markdown")
-    names = ("baseline", "order", "show", "digits", "percent", "title", "label", *options_of(Marking))
+    names = ("baseline", "order", "show", "digits", "percent", "title", "label", "by", *options_of(Marking))
     how: Any = {name: getattr(options, name) for name in names}
     text = table(per_query, options.measure, format=format, **how)
     if options.target is None:
