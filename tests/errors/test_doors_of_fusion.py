@@ -123,6 +123,34 @@ FUSIONS = {
     "a cost for one run": Wrong(lambda t: contributed(t, cost={"a": 1})),
 }
 
+#: Words of the messages in Python.
+SAYS = {
+    "one run of a dict": "fuse needs several runs; got 1: 'a'",
+    "one run": "fuse needs several runs",
+    "no query in common": "no query in common",
+    "too few weights": "must be as many as runs; got 1 for the 2 runs",
+    "a weight below 0": "must be numbers of 0 or more; got -1 for",
+    "no weight above 0": "must not all be 0",
+    "no method": "Did you mean 'rrf'",
+    "no dialect": "dialect must be one of",
+    "no method of a dialect": "is known for",
+    "k of another method": "is the constant of method='rrf'",
+    "weights that are ignored": "are ignored by the method 'rrf'",
+    "a weight of no run": "weights names 'bm25', which is not one of the systems",
+    "a method that learns": "'posfuse' learns from judged queries",
+    "runs that were not learnt": "trained for the runs 'a', 'b', and not for 'c'",
+    "an option of another learner": "segments.* is not for 'posfuse', which takes none",
+    "ends that fall": "must be ranks that rise",
+    "a run without a judged query": "'b' answers no judged query; its queries are 'q1', 'x', those of the qrels 'q2'",
+    "tuning of what has no weights": "has no weights to choose",
+    "tuning of what learns": r"no weights to choose.*fuse_out_of_fold\(runs, qrels, 'posfuse'\)",
+    "an unknown grid": "it can have 'weights', 'k', 'norm'",
+    "more folds than queries": "must be no more than the 2",
+    "a cost for one run": "must be a dict with a number for each",
+    "distances": r"run 'b' has distances in 'distance'.*lower_is_better=\['b'\]",
+    "scores that rise": "scores that rise with the rank",
+}
+
 LIBRARIES = {"polars": pl.DataFrame, "lazy": pl.LazyFrame, "pandas": pd.DataFrame}
 
 #: The imports of a user, and the tables of `TABLES`.
@@ -150,7 +178,7 @@ PASSED = [(name, library) for name in FUSIONS for library in LIBRARIES if librar
 @pytest.mark.whole("one wording through many doors", quick=30)
 def test_a_fusion_says_what_is_wrong_in_the_words_of_the_door(name, library):
     call, tables, _, _ = FUSIONS[name]
-    with pytest.raises(ir.IRError) as error:
+    with pytest.raises(ir.IRError, match=SAYS.get(name, "")) as error:
         call(of_library(tables, library))
     check_said(error.value, library)
 

@@ -99,27 +99,6 @@ def test_an_odd_line_at_the_end_of_a_large_file_is_seen_by_both_ways(tmp_path: P
         assert_frame_equal(read, scanned, check_exact=True)
 
 
-PLANS: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
-    "count": lambda run: run.select(pl.len()),
-    "other column": lambda run: run.select("doc_id"),
-    "filter": lambda run: run.filter(pl.col("query_id") == "q1"),
-    "unique": lambda run: run.select(pl.col("query_id").unique()),
-    "group": lambda run: run.group_by("query_id").len(),
-    "join": lambda run: run.join(pl.LazyFrame({"query_id": ["q1"]}), on="query_id", how="semi"),
-    "tail": lambda run: run.tail(1),
-    "overwritten": lambda run: run.with_columns(score=pl.lit(1.0)).select(pl.col("score").sum()),
-}
-
-
-@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-@pytest.mark.parametrize("plan", PLANS)
-def test_no_plan_leaves_out_a_late_wrong_line_unseen(tmp_path: Path, plan: str, engine: str) -> None:
-    path = tmp_path / "a.run"
-    path.write_text(LINE * 5000 + "q2 Q0 d 1 x t\n" + LINE * 5000)
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="line 5001"):
-        PLANS[plan](scan_run(path)).collect(engine=engine)  # type: ignore[call-overload]
-
-
 @pytest.mark.parametrize(
     ("content", "height"),
     [
