@@ -20,7 +20,7 @@ from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.frames.table import NUMBER
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
-from polars_ir.per_query.provenance import warn_of_several
+from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
 from polars_ir.per_query.shared.aligned import CLUSTER, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import MOMENTS, Averaging, bounded_interval_of
@@ -163,6 +163,8 @@ def drift(
     queries = replace(queries, rows=in_order)
     # Where queries come again, their own values of before are what to compare with.
     paired = QUERY in queries.table.columns
+    if paired:
+        warn_of_other_judgments(queries.table, QUERY)
     said = PAIRED if paired else queries.note()
     if paired and cluster is None:
         queries = replace(queries, rows=in_order.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)

@@ -115,6 +115,18 @@ def warn_of_several(table: Table, measures: Sequence[str]) -> None:
         warn(f"has figures that were made in several ways: {differs}. Ask for a part of it.", about="per_query")
 
 
+def warn_of_other_judgments(table: Table, query: str) -> None:
+    """Warn of queries, in a column, that were judged otherwise in one row than in another."""
+    if QUERY_HASH not in table.columns:
+        return
+    # Of a run that holds its grades the hash is one of both.
+    judged = judged_of(pl.col(QUERY_HASH).filter(pl.col(QUERY_HASH).str.contains("-", literal=True)))
+    of_queries = table.select(query, QUERY_HASH).group_by(query).agg(judged.n_unique())
+    if several := of_queries.filter(pl.col(QUERY_HASH) > 1).collect().height:
+        says = f"has {several} queries that were judged otherwise at one time than at another, which figures show, too."
+        warn(says, about="per_query", fix=Fix("Evaluate all by the same judgments", Code("ir.update")))
+
+
 def _untold(made: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> list[str]:
     """The columns that are called like measures of the catalogue, and whose making some evaluations do not tell."""
     told = [set(map(canonical_name, its["measures"])) for its in made]

@@ -284,6 +284,18 @@ def test_drift_pairs_the_queries_of_nights():
     assert last["statistic"] == pytest.approx(t if of_nights > of_queries.pvalue else of_queries.statistic)
 
 
+def test_drift_tells_of_queries_that_were_judged_otherwise():
+    fewer = PYDOCS.qrels.filter((pl.col("query_id") != "q01") | (pl.col("relevance") > 0))
+    assert fewer.height < PYDOCS.qrels.height
+    nights = [
+        ir.evaluate(RUNS.filter(date=night), qrels, "RR", by="date", provenance=True)
+        for night, qrels in zip(NIGHTS, [PYDOCS.qrels] * 3 + [fewer], strict=True)
+    ]
+    with pytest.warns(ir.IRWarning, match="has 1 queries that were judged otherwise at one time than at another"):
+        pl.concat(nights).ir.drift("date", "RR", reference=2)
+    pl.concat(nights[:3]).ir.drift("date", "RR", reference=2)
+
+
 def test_drift_of_few_nights_is_the_paired_t_of_the_queries():
     rows = _nights(3, 0.01)
     course = rows.ir.drift("night", reference=2)
