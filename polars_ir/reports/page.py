@@ -2,6 +2,10 @@
 
 Conventions: data are deflated and in base64, and enter the page as texts, so that no character of an id or a document
 is markup. What may run is named by its hash in the page's Content-Security-Policy, which forbids all else.
+
+Charts are SVG that the page's script draws. Vega by its interpreter drew the same in three times the CPU time (0.75 s
+against 0.27 s with 20 systems and 10,000 queries), which kept the page from answering for 0.8 s and more; its bundle is
+0.9 MB, where the page is 0.07 MB beside its data, and it sets styles that the policy forbids.
 """
 
 from __future__ import annotations

@@ -354,8 +354,12 @@ def test_the_shell_writes_the_page_and_prints_the_answer(tmp_path, capsys, monke
     capsys.readouterr()
     assert main(["report", *files, "-m", "RR", "--markdown"]) == 0
     assert capsys.readouterr().out.startswith("**<code>a</code> is first by RR")
-    assert main(["report", *files]) == 2
-    assert "give one or both" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.chdir(tmp_path)
+        target.unlink()
+        assert main(["report", *files]) == 0
+    assert capsys.readouterr().out.endswith("\nThe page is report.html.\n")
+    assert json.loads(read(target.read_text(), "content"))["measures"][0]["name"] == "nDCG@10"
 
 
 def test_the_gate_writes_a_change_as_a_page(tmp_path, capsys):

@@ -23,6 +23,9 @@ from polars_ir.frames.roles import find
 from polars_ir.language.options import options_of
 from polars_ir.reports.report import Report, Reporting, report
 
+#: The page that is written where no other is named.
+PAGE = "report.html"
+
 #: The calls that read the tables of texts, by the ending of their files; ids stay as they are written.
 READERS = {
     ".parquet": "pl.read_parquet({})",
@@ -50,7 +53,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def add_report(command: argparse.ArgumentParser) -> None:
     """The forms of a report: a page, and a text for a comment on a change."""
     command.add_argument(
-        "-o", dest="target", type=parser.on_disk, metavar="FILE", help="the page to write, one file of HTML"
+        "-o",
+        dest="target",
+        type=parser.on_disk,
+        metavar="FILE",
+        help=f"the page to write, one file of HTML ({PAGE}; none beside --markdown)",
     )
     command.add_argument("--markdown", action="store_true", help="print the report for a comment on a change")
 
@@ -58,8 +65,7 @@ def add_report(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Nothing to show: the report is written."""
     require("stats", "polars-ir report")
-    if options.target is None and not options.markdown:
-        raise OptionError("report writes a page, -o FILE, or prints a comment, --markdown; give one or both.")
+    target = options.target or (None if options.markdown else PAGE)
     if options.by and not options.queries:
         raise OptionError("--by names columns of a table of queries, --queries FILE; give both.")
     limits = limits_of(options)
@@ -72,14 +78,14 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
     runs, qrels = alike(runs, qrels)
     made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
-    told(made, options, [options.qrels, *options.runs, options.queries, options.documents], options.target)
+    told(made, options, [options.qrels, *options.runs, options.queries, options.documents], target)
     made.content["made"]["python"] = "\n".join(_python(made, options, runs))
-    if options.target is not None:
-        made.write(options.target)
+    if target is not None:
+        made.write(target)
     if options.markdown:
         say(made.markdown(), end="")
     else:
-        say("\n".join(made.content["answers"][0]))
+        say("\n".join([*made.content["answers"][0], f"The page is {target}."]))
     return pl.DataFrame()
 
 
