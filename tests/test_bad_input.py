@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from messages import message_of
 from tuned import tune
 
 import polars_ir as ir
@@ -29,13 +30,6 @@ NAN = float("nan")
 def evaluating(run: object = RUN, qrels: object = QRELS, measures: object = "RR", **options: object) -> Callable:
     """A call of `evaluate`, to be made later."""
     return lambda: ir.evaluate(run, qrels, measures, **options)
-
-
-def message_of(call: Callable) -> str:
-    """The message of the error that a call raises."""
-    with pytest.raises(ir.IRError) as error:
-        call()
-    return str(error.value)
 
 
 def with_rows(sentence: str, *cells: str) -> str:

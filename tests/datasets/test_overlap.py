@@ -2,8 +2,8 @@
 
 import polars as pl
 import pytest
+from messages import message_of
 
-import polars_ir as ir
 from polars_ir.datasets.overlap import normalised, overlap
 
 TRAIN = {"t1": "How do I sort a list?", "t2": "Merge two dicts", "t3": "Read a file"}
@@ -139,7 +139,5 @@ TEXTS = pl.DataFrame({"text": ["a"]})
     ],
 )
 def test_what_can_not_be_compared_is_an_error_that_says_so(train, test, words):
-    with pytest.raises(ir.IRError) as error:
-        overlap(train, test)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: overlap(train, test))
+    assert [word for word in words if word not in message] == []

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from messages import message_of
 
 import polars_ir as ir
 
@@ -25,12 +26,6 @@ def rows(found: object) -> list[tuple]:
     if isinstance(found, pd.DataFrame):
         return list(found.itertuples(index=False, name=None))
     return found.lazy().collect().rows()
-
-
-def message_of(call: object) -> str:
-    with pytest.raises(ir.IRError) as error:
-        call()
-    return str(error.value)
 
 
 # pandas.

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import message_of
 
 import polars_ir as ir
 
@@ -204,10 +205,8 @@ SURE = GOOD.select("query_id", "c")
     ],
 )
 def test_what_can_not_be_is_an_error_that_says_so(per_query, confidence, words):
-    with pytest.raises(ir.IRError) as error:
-        ir.abstention(per_query, confidence)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: ir.abstention(per_query, confidence))
+    assert [word for word in words if word not in message] == []
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import polars.selectors as cs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import message_of
 from polars.testing import assert_frame_equal
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -415,10 +416,8 @@ GOOD = frame(a=[0.1, 0.2, 0.3], b=[0.3, 0.1, 0.5])
     ],
 )
 def test_options_that_can_not_be_are_errors_that_say_so(options, words):
-    with pytest.raises(ir.IRError) as error:
-        compare(GOOD, **options)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: compare(GOOD, **options))
+    assert [word for word in words if word not in message] == []
 
 
 @pytest.mark.parametrize(
@@ -431,10 +430,8 @@ def test_options_that_can_not_be_are_errors_that_say_so(options, words):
     ],
 )
 def test_frames_that_can_not_be_compared_are_errors_that_say_so(per_query, words):
-    with pytest.raises(ir.IRError) as error:
-        compare(per_query)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: compare(per_query))
+    assert [word for word in words if word not in message] == []
 
 
 def test_simultaneous_intervals_are_those_of_bonferroni(pydocs):

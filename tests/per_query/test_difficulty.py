@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from messages import message_of
 
 import polars_ir as ir
 from polars_ir.per_query.difficulty import hardest, unanswered
@@ -93,10 +94,8 @@ def test_n_must_be_a_number_of_queries(n):
     ],
 )
 def test_what_can_not_be_ranked_is_an_error_that_says_so(make, frame, words):
-    with pytest.raises(ir.IRError) as error:
-        make(frame)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: make(frame))
+    assert [word for word in words if word not in message] == []
 
 
 @pytest.mark.parametrize("measures", ["Hole@5", ["RR", "Hole@5"]])

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import message_of
 
-import polars_ir as ir
 from polars_ir.per_query.rank_correlation import rank_correlation
 
 np = pytest.importorskip("numpy")
@@ -258,10 +258,8 @@ FRAME = per_query(AP=[0.1, 0.2], RR=[0.0, 0.3])
     ],
 )
 def test_what_can_not_be_compared_is_an_error_that_says_so(arguments, options, words):
-    with pytest.raises(ir.IRError) as error:
-        rank_correlation(*arguments, **options)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: rank_correlation(*arguments, **options))
+    assert [word for word in words if word not in message] == []
 
 
 def test_the_interval_of_pearson_is_that_of_scipy():

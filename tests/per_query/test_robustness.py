@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from messages import message_of
 
 import polars_ir as ir
 
@@ -110,10 +111,8 @@ BY = PER_QUERY.select("query_id", "base")
     ],
 )
 def test_what_can_not_be_is_an_error_that_says_so(by, words):
-    with pytest.raises(ir.IRError) as error:
-        ir.robustness(PER_QUERY, by)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: ir.robustness(PER_QUERY, by))
+    assert [word for word in words if word not in message] == []
 
 
 def test_without_a_measure_there_is_nothing_to_compare():

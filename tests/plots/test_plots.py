@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from messages import message_of
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
@@ -684,10 +685,8 @@ def test_methods_are_the_functions_with_the_frame(per_query):
     ],
 )
 def test_what_can_not_be_drawn_is_an_error_that_says_so(per_query, draw, words):
-    with pytest.raises(ir.IRError) as error:
-        draw(per_query)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: draw(per_query))
+    assert [word for word in words if word not in message] == []
 
 
 def test_a_series_of_too_many_stretches_says_what_to_do():

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from messages import message_of
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
@@ -109,10 +110,8 @@ def test_slices_are_those_of_a_plan(to_spark):
     ],
 )
 def test_what_sums_do_not_tell_is_an_error(to_spark, call, words):
-    with pytest.raises(ir.IRError) as error:
-        call(to_spark(SYSTEMS))
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: call(to_spark(SYSTEMS)))
+    assert [word for word in words if word not in message] == []
 
 
 def test_a_value_that_is_no_number_fails_the_job(to_spark):

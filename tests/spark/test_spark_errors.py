@@ -9,6 +9,7 @@ from functools import partial
 
 import polars as pl
 import pytest
+from messages import message_of
 from on_spark import REMOTE
 
 import polars_ir as ir
@@ -109,9 +110,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
 )
 def test_what_a_schema_tells_fails_before_any_job(to_spark, jobs, changed, measures, options, message):
     run, qrels = to_spark(changed), to_spark(QRELS)
-    with pytest.raises(ir.IRError) as caught:
-        irs.evaluate(run, qrels, measures, **options)
-    assert str(caught.value).startswith(message)
+    assert message_of(lambda: irs.evaluate(run, qrels, measures, **options)).startswith(message)
     assert jobs() == set()
 
 
@@ -227,9 +226,7 @@ def test_a_stream_has_no_last_row(session, tmp_path):
     labelled = RUN.with_columns(rel=1)
     folder = in_parts(tmp_path / "run", labelled[2:])
     stream = session.readStream.schema("qid string, docno string, score double, rel int").parquet(folder)
-    with pytest.raises(ir.IRError) as caught:
-        irs.evaluate(stream, None, "AP")
-    assert str(caught.value) == (
+    assert message_of(lambda: irs.evaluate(stream, None, "AP")) == (
         "run is a stream, and a query can be evaluated when all of its rows are there. Read it as a table, or evaluate "
         "batches that hold whole queries: writeStream.foreachBatch(...)."
     )
@@ -251,9 +248,7 @@ def test_columns_that_spark_does_not_tell_apart_are_an_error(to_spark):
 
 def test_a_column_that_can_not_be_sent_is_named(session, to_spark):
     odd = session.sql("select 'q' as qid, 'd' as docno, 1 as score, interval 1 year as age")
-    with pytest.raises(ir.IRError) as caught:
-        irs.evaluate(odd, to_spark(QRELS), "AP")
-    assert str(caught.value) == (
+    assert message_of(lambda: irs.evaluate(odd, to_spark(QRELS), "AP")) == (
         "run column 'age' is of a type that Spark does not send to Python: interval year. Drop it: run.drop('age')."
     )
 
@@ -275,9 +270,7 @@ def test_scores_and_grades_alone_have_no_order_on_spark(to_spark):
 def test_a_python_function_is_not_sent_unless_it_can_be(to_spark, monkeypatch):
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     mine = ir.rank.map_elements(lambda place: place**0.5 + hash(place), return_dtype=pl.Float64).sum().alias("mine")
-    with pytest.raises(ir.IRError) as caught:
-        irs.evaluate(to_spark(RUN), to_spark(QRELS), mine)
-    assert str(caught.value) == (
+    assert message_of(lambda: irs.evaluate(to_spark(RUN), to_spark(QRELS), mine)) == (
         "measure 'mine' holds a Python function, which can not be sent to executors; write it in Polars expressions."
     )
 
@@ -295,9 +288,7 @@ def test_judgments_too_large_to_broadcast_are_an_error_that_says_what_to_choose(
 
 @pytest.mark.parametrize(("package", "here"), [("polars", pl.__version__), ("polars_ir", ir.__version__)])
 def test_executors_with_another_version_are_told_apart(package, here):
-    with pytest.raises(ir.IRError) as caught:
-        next(tasks.on_executor(dict, None, {package: "0.0.1"}, []))
-    assert str(caught.value) == (
+    assert message_of(lambda: next(tasks.on_executor(dict, None, {package: "0.0.1"}, []))) == (
         f"executors need the {package} of the driver; this one has {here}, the driver 0.0.1. Install "
         f"{package}==0.0.1 on the executors."
     )
@@ -323,9 +314,7 @@ def test_executors_without_the_package_are_told_what_to_send(to_spark, monkeypat
 
 def test_slices_and_weights_are_columns_on_spark(to_spark):
     per_query = to_spark(ir.evaluate(RUN, QRELS, "AP"))
-    with pytest.raises(ir.IRError) as caught:
-        irs.mean(per_query, weights=pl.DataFrame({"qid": ["q1"], "asked": [2]}))
-    assert str(caught.value) == (
+    assert message_of(lambda: irs.mean(per_query, weights=pl.DataFrame({"qid": ["q1"], "asked": [2]}))) == (
         "weights must name columns of per_query here; got DataFrame. Join it first: per_query.join(weights, 'qid')."
     )
 
@@ -346,9 +335,7 @@ def test_polars_has_as_many_threads_as_a_task_has_cores(to_spark):
 
 def test_a_local_run_is_told_where_to_go():
     pytest.importorskip("pyspark", exc_type=ImportError)
-    with pytest.raises(ir.IRError) as caught:
-        irs.evaluate(RUN, QRELS, "AP")
-    assert str(caught.value) == (
+    assert message_of(lambda: irs.evaluate(RUN, QRELS, "AP")) == (
         "run must be a Spark frame; got DataFrame. For a table in memory there is polars_ir.evaluate. Or make it a "
         "Spark frame: session.createDataFrame(run)."
     )

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import polars as pl
 import pytest
+from messages import message_of
 from typeset import columns_of, grid_of
 
 import polars_ir as ir
@@ -553,7 +554,5 @@ BOTH = per_query(low=LOW, high=HIGH)
     ],
 )
 def test_what_can_not_be_is_an_error_that_says_so(given, options, words):
-    with pytest.raises(ir.IRError) as error:
-        table(given, **options)
-    for word in words:
-        assert word in str(error.value)
+    message = message_of(lambda: table(given, **options))
+    assert [word for word in words if word not in message] == []

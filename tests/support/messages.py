@@ -1,0 +1,14 @@
+"""Messages of errors."""
+
+from collections.abc import Callable
+
+import pytest
+
+from polars_ir.errors import IRError
+
+
+def message_of(call: Callable[[], object]) -> str:
+    """The message of the error that a call raises."""
+    with pytest.raises(IRError) as error:
+        call()
+    return str(error.value)
