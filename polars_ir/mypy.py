@@ -30,7 +30,7 @@ class FramesWithIR(Plugin):
         return _with_attribute if fullname in FRAMES else None
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        """The hook that tells the type of the attribute."""
+        """The hook that knows the type of the attribute."""
         frame, _, attribute = fullname.rpartition(".")
         if attribute != "ir" or frame not in FRAMES:
             return None

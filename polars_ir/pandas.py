@@ -2,7 +2,7 @@
 
 pandas is never imported for those who do not use it. Where it is imported later than this package, the accessor is
 registered while pandas imports its own module of accessors, `pandas.api.extensions`: the one module whose loader is
-wrapped, once. Nothing else tells of an import, and a pandas frame meets none of our functions before `.ir`.
+wrapped, once. There is no other notice of an import, and a pandas frame meets none of our functions before `.ir`.
 """
 
 from __future__ import annotations

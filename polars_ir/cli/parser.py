@@ -60,7 +60,7 @@ PROGRAM = Door("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
 
 class Command(NamedTuple):
-    """A command of the shell: `run` gives the frame to show, and `status` the exit status that tells what was found."""
+    """A command of the shell: `run` makes the frame to show, and `status` the exit status."""
 
     name: str
     help: str
@@ -70,7 +70,7 @@ class Command(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that tells what is wrong in a line, instead of after a screen of options."""
+    """A parser whose errors are one line, without a screen of options before it."""
 
     def error(self, message: str) -> NoReturn:
         """Raise an `OptionError`."""

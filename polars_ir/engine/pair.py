@@ -123,7 +123,7 @@ def is_searched(run: Table) -> bool:
 
 
 def with_twice(run: Table) -> pl.LazyFrame:
-    """A row whose `TWICE` is true where a run gives a document of a query twice, as far as a sample of its ids tells.
+    """A row whose `TWICE` is true where a sample of a run's ids has a document of a query twice.
 
     Of a plan, whose rows nobody has counted, as many as are searched of a run in memory are searched, too.
     """

@@ -177,7 +177,7 @@ def write_table(frame: pl.DataFrame, path: File) -> None:
 def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterator[tuple[str, File, Table]]:
     """Every system with its file and its rows, for a path that holds `{run}`.
 
-    A `DataError` for one whose name would be that of a file in another folder, before the first is given.
+    A `DataError` for one whose name would be that of a file in another folder, before the first is yielded.
     """
     text = os.fspath(path)
     if "run" not in table.dtypes:

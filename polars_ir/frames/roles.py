@@ -48,7 +48,7 @@ PROVENANCE, QUERY_HASH = "provenance", "query_hash"
 #: The roles that make rankings of their own.
 SPLITTING = tuple(role.name for role in ROLES.values() if role.splits)
 
-#: Names of what tells rankings apart; dates do under any name.
+#: Names of columns that distinguish rankings; dates do so under any name.
 PARTS = {"date", "day", "ds", "month", "night", "time", "timestamp", "week", "year"}
 PARTS |= {"batch", "collection", "corpus", "dataset", "index", "job", "partition", "snapshot", "split"}
 PARTS |= {"tenant", "version"}

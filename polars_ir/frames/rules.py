@@ -160,7 +160,7 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
 
 
 def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise: str, given: Sequence[str]) -> Fix:
-    """The advice for rows of one id that some columns tell apart: to name them, beside those that were given."""
+    """The advice for rows of one id that some columns tell apart: to name them, beside those that the call names."""
     listed, key = ", ".join(map(repr, apart)), apart[0] if len(apart) == 1 and not given else [*given, *apart]
     tell = "tells" if len(apart) == 1 else "tell"
     # Of whatever type they are, one of the values is the last.
@@ -239,8 +239,8 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
         return Fix(f"{keep} the highest grade of each document", code)
     # Keys of other verbs than `evaluate` have no name, and are unknown to `deduplicate`.
     by = [role for role in names if role not in ROLES]
-    told = f", {option('by', by[0] if len(by) == 1 else by)}" if by else ""
-    code = code if set(keys) - set(names.values()) else Code(f"ir.deduplicate(run{told})")
+    keyed = f", {option('by', by[0] if len(by) == 1 else by)}" if by else ""
+    code = code if set(keys) - set(names.values()) else Code(f"ir.deduplicate(run{keyed})")
     words = "Keep the best score of each document, which is MaxP where rows are passages"
     return Fix(words, code, without_code=words)
 

@@ -97,7 +97,7 @@ def _by_rank(run: Any) -> Any:
 
 def _check_common(table: Table) -> None:
     """Raise an error for runs in memory no two of which answer the same query."""
-    # The first row of each piece of a list tells, and takes no hash of the others.
+    # The first row of each piece of a list is enough, and the others need no hash.
     starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in ("run", "query_id"))
     lists = table.select("run", "query_id").filter(starts).unique().collect()
     if not lists["query_id"].is_duplicated().any():

@@ -9,7 +9,7 @@ MULTIPLES = "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0"
 RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
 
 #: Every measure of trec_eval, in the order it prints them, with what follows its name: nothing; a number each for
-#: several figures; or None for one text, which only stands in the name if it was given.
+#: several figures; or None for one text, which only stands in the name if the call has it.
 TREC_EVAL: dict[str, str | None] = {
     **dict.fromkeys(["runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"], ""),
     **dict.fromkeys(["Rprec", "bpref", "recip_rank"], ""),
@@ -78,7 +78,7 @@ SETS: Mapping[str, tuple[str, ...]] = {
     "MTEB": _with_cutoffs(["nDCG", "AP", "R", "P", "RR"], "1,3,5,10,20,100,1000"),
 }
 
-#: The measures of a name that trec_eval computes at several cutoffs where none is given.
+#: The measures of a name that trec_eval computes at several cutoffs where the name has none.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     name: _of_trec_eval([name]) for name, numbers in TREC_EVAL.items() if "," in (numbers or "")
 }

@@ -66,8 +66,8 @@ def read(text: str, catalog: tuple[Measure, ...]) -> tuple[Spec, dict[str, objec
         if all(value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
             cutoff = {} if at is None else {spec.at: _number(at)}
             values = ((*by_name[name], value) for name, value in given)
-            given_values = {name: words[value] if value in words else _number(value) for name, words, value in values}
-            return spec, {**cutoff, **given_values}
+            arguments = {name: words[value] if value in words else _number(value) for name, words, value in values}
+            return spec, {**cutoff, **arguments}
     return None
 
 

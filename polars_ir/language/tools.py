@@ -25,7 +25,7 @@ class Meaning(NamedTuple):
     """The meaning of a name: a measure with its parameters, none where there is no such, and what else is to be known.
 
     A bare parameter is that which the number behind the name sets, as in `P(k)`. `undefined` is the value of a query
-    without a relevant document, and `given` are parameters that no text tells.
+    without a relevant document, and `given` are parameters that no text can write.
     """
 
     measure: str

@@ -23,7 +23,7 @@ from polars_ir.per_query.shared.measures import Measures
 def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> SameKind:
     """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
 
-    A large `std` tells that it is a matter of the system, and `best_run` which one knows the way; a small one that the
+    A large `std` means that it is a matter of the system, and `best_run` which one knows the way; a small one that the
     query is hard for all of them. Queries with the same mean come in the order of their ids. A query for which the
     measure is undefined (null) for every system is not among them, and rows that are missing do not count as 0:
     `evaluate` adds those (`missing="zero"`).
@@ -105,7 +105,7 @@ def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     -------
     The kind of per_query
         A row per measure and unanswered query: the query column, `measure` (String), and `n_systems` (UInt32), which
-        counts the systems with a value. Measures in the order asked for, queries in that of their ids.
+        counts the systems with a value. Measures in the order of the call, queries in that of their ids.
 
     Raises
     ------

@@ -94,11 +94,10 @@ def drift(
     paired t of the n differences and, from four buckets of reference on, Student's t of a bucket's mean against their k
     means, for these queries, with the variance s^2 (1 + 1/k) and k - 1 degrees of freedom.
 
-    It tells a bucket whose mean is higher or lower; not one
-    in which only the spread changed, nor a slow trend before it has made a difference of its own, and not why: other
-    queries make another mean, too (`worst_slices` looks into a bucket). A fixed reference marks a lasting change for as
-    long as it lasts; one that grows takes it in, and then the mark fades. Whoever looks again with every new bucket
-    makes more tests than `correction` knows of.
+    It marks a bucket whose mean is higher or lower; not one in which only the spread changed, nor a slow trend before
+    it has made a difference of its own, and not why: other queries make another mean, too (`worst_slices` looks into a
+    bucket). A fixed reference marks a lasting change for as long as it lasts; one that grows takes it in, and then the
+    mark fades. Whoever looks again with every new bucket makes more tests than `correction` knows of.
 
     Parameters
     ----------

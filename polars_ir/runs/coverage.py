@@ -36,7 +36,7 @@ def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | Non
     qrels
         Its judgments.
     k
-        The number of first documents of a ranking whose share that is judged is told.
+        The number of first documents of a ranking of which the judged share is taken.
     by
         Columns of the run that tell rankings apart, such as 'date', as in `evaluate`: a row for each of their values.
 

@@ -138,7 +138,7 @@ def on_executor(
     versions: Mapping[str, str],
     batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """What a task makes of a partition, nothing of an empty one; an error where a package is not the driver's."""
+    """The result of a task for a partition, none for an empty one; an error where a package is not the driver's."""
     for name, driver in versions.items():
         if driver != VERSIONS[name]:
             raise IRError(

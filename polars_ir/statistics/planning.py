@@ -1,7 +1,7 @@
 """The number of queries that a test or a gate needs, and its power.
 
-Conventions: an effect is a mean difference in standard deviations of the differences. What a pilot is given for are
-differences of queries that there are already; those still to come are drawn from them.
+Conventions: an effect is a mean difference in standard deviations of the differences. A pilot has the differences of
+queries that there are already; those still to come are drawn from them.
 """
 
 from __future__ import annotations

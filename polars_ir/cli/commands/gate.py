@@ -155,7 +155,7 @@ def _write_report(
     verdict: pl.DataFrame, new: pl.DataFrame, old: pl.DataFrame, qrels: pl.DataFrame | None, options: argparse.Namespace
 ) -> None:
     """Write the page of a change, whose two systems are called new and old."""
-    from polars_ir.cli.commands.report import told
+    from polars_ir.cli.commands.report import with_origin
     from polars_ir.reports.report import report_of_change
 
     files = [options.new, options.old]
@@ -164,7 +164,7 @@ def _write_report(
         (new, qrels), (old, _) = runs
     texts = {name: _texts_of(getattr(options, name), options) for name in ("documents", "queries")}
     made = report_of_change(new, old, qrels, verdict, texts, options.cluster)
-    told(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
+    with_origin(made, options, [*files, options.qrels, options.queries, options.documents], options.report)
     made.write(options.report)
 
 

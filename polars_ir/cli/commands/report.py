@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
     runs, qrels = alike(runs, qrels)
     made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
-    told(made, options, [options.qrels, *options.runs, options.queries, options.documents], target)
+    with_origin(made, options, [options.qrels, *options.runs, options.queries, options.documents], target)
     made.content["made"]["python"] = "\n".join(_python(made, options, runs))
     if target is not None:
         made.write(target)
@@ -106,8 +106,8 @@ def _python(made: Report, options: argparse.Namespace, runs: pl.DataFrame) -> It
     yield f"report = {made.content['made']['python']}"
 
 
-def told(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:
-    """A report that tells its files, by their names and contents, and its command, without any folder."""
+def with_origin(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:
+    """The report with its origin: the names and hashes of its files, and the command, without any folder."""
     read = [file for name in names if name not in (None, STDIN) for file in resolve(str(name), **limits_of(options))]
     given = {name: Path(name).name for name in (*names, target) if name is not None}
     origin = {

@@ -73,13 +73,13 @@ class Format(NamedTuple):
     examples: Mapping[Role, str] = {}
     #: The first one is what tables are written with.
     extensions: tuple[str, ...] = ()
-    #: True if the extension alone tells the format.
+    #: True if the extension alone determines the format.
     has_own_extension: bool = True
     #: The separator of the columns of a text with a header; without it a line is not one of this format.
     separator: str = ""
     #: The first bytes of a file that is no text, whatever it is called.
     signature: bytes = b""
-    #: The test of the first line that holds data, for each role whose files it tells.
+    #: The test of the first line that holds data, for each role whose files it recognises.
     is_first_line: Mapping[Role, Callable[[str], object]] = {}
     #: The column that distinguishes several judgments of a document.
     per: str | None = None

@@ -1,9 +1,9 @@
 """Means of measures over queries, and their spread, of queries that count alike or by weight.
 
-Conventions: values are added up in the order of the rows or, of a plan in no order, as the engine does, of which only
-rounding tells; a null is left out. So is a query of weight 0. How a
-measure is averaged is known by its name: `GMAP` has a geometric mean, `NumQ` a sum, which weights multiply; and so is
-what it is a ratio of, which makes its micro average. `weight` is the name of a column.
+Conventions: values are added up in the order of the rows or, of a plan in no order, as the engine does, which changes
+rounding alone; nulls and queries of weight 0 are left out. The name of a measure says how it is averaged (`GMAP` has a
+geometric mean, `NumQ` a sum, which weights multiply) and what it is a ratio of, which makes its micro average. `weight`
+is the name of a column.
 """
 
 from __future__ import annotations

@@ -245,7 +245,7 @@ def against_own(values: Floats, others: Floats) -> dict[str, Any]:
 
 
 def shrinkage(groups: Sequence[Moments]) -> Sequence[float | None]:
-    """The share of each group's distance from the others that is not chance, as the spread of all groups tells.
+    """The share of each group's distance from the others that is not chance, by the spread of all groups.
 
     It is t / (t + v / n), v being the variance within groups and t that of their true means, by the moments: how much
     further the means of k groups are apart than v explains, 0 or more. Groups of one value each do not show v, and have

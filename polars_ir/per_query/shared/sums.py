@@ -51,7 +51,7 @@ class Differences(NamedTuple):
 
     `n` queries have a value of both, whose means are `first` and `second`; `both` are those that both answered, and
     `lacking` those of these without a value. `tails` are the lower tails of the differences and of their negative,
-    where they were asked for.
+    if there is need of them.
     """
 
     n: int
@@ -112,7 +112,7 @@ class Layout:
 
     @property
     def keys(self) -> list[str]:
-        """The columns that sums are told apart by."""
+        """The columns that distinguish sums."""
         return [*self.slices, ALL]
 
     @property
@@ -319,7 +319,7 @@ def sums_of(
 
 
 def _summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
-    """The systems of rows, wherever they are: `of` tells their columns, and the source has them."""
+    """The systems of rows, wherever these are: `of` has their columns, and the source the rows."""
     keys = [*map(column_for, of.slices), ALL]
     extremes = source.of_rows(partial(extremes_of, keys=keys, measures=tuple(of.measures)))
     extremes = extremes.group_by(*keys, "run").agg(
