@@ -12,22 +12,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import polars as pl
 
 from polars_ir.errors import Code, Fix, OptionError, nearest, option, quoted
-from polars_ir.fusion.methods import (
-    BY_NAME,
-    TRAINED,
-    Method,
-    comb_max,
-    comb_sum,
-    combined,
-    geometric_mean,
-    harmonic_mean,
-    mean,
-    one_of_all_weights,
-    rank,
-    rrf,
-    score,
-    weight,
-)
+from polars_ir.fusion import methods
+from polars_ir.fusion.methods import BY_NAME, TRAINED, Method, combined, one_of_all_weights, rank, score, weight
 from polars_ir.language.options import check, one_of, positive
 from polars_ir.runs.norms import Norm, dbsf, l2, min_max, norm_of, shares
 
@@ -69,11 +55,11 @@ def _qdrant_dbsf() -> Method:
 
 
 def _haystack_dbsf() -> Method:
-    return comb_max()._replace(name="dbsf", norm=dbsf(ddof=0, constant=0.0))
+    return methods.comb_max()._replace(name="dbsf", norm=dbsf(ddof=0, constant=0.0))
 
 
 def _llamaindex_dbsf() -> Method:
-    return comb_sum()._replace(name="dbsf", norm=dbsf(ddof=0, constant=None))
+    return methods.comb_sum()._replace(name="dbsf", norm=dbsf(ddof=0, constant=None))
 
 
 def _floored(norm: Norm) -> Norm:
@@ -104,15 +90,15 @@ _MIN_MAX, _DBSF = "(s - min) / (max - min)", "(s - mean + 3 std) / (6 std)"
 
 #: The differences from `METHODS` and `NORMS`, product by product.
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect("paper", "rrf", "w / (60 + rank)", method=rrf),
-    Dialect("elasticsearch", "rrf", "w / (60 + rank)", method=rrf),
+    Dialect("paper", "rrf", "w / (60 + rank)", method=methods.rrf),
+    Dialect("elasticsearch", "rrf", "w / (60 + rank)", method=methods.rrf),
     Dialect("elasticsearch", "min-max", f"{_MIN_MAX}; constant scores stay", norm=min_max(constant=None)),
-    Dialect("opensearch", "rrf", "w / (60 + rank)", method=rrf),
+    Dialect("opensearch", "rrf", "w / (60 + rank)", method=methods.rrf),
     Dialect("opensearch", "min-max", f"{_MIN_MAX}, 0.001 for 0; constant scores 1", norm=_floored(min_max())),
     Dialect("opensearch", "l2", "s / sqrt(sum of s^2)", norm=l2()),
-    Dialect("opensearch", "mean", "sum of w s / sum of w, absent 0", method=mean),
-    Dialect("opensearch", "geometric", "exp(sum of w ln s / sum of w), absent skipped", method=geometric_mean),
-    Dialect("opensearch", "harmonic", "sum of w / sum of (w / s), absent skipped", method=harmonic_mean),
+    Dialect("opensearch", "mean", "sum of w s / sum of w, absent 0", method=methods.mean),
+    Dialect("opensearch", "geometric", "exp(sum of w ln s / sum of w), absent skipped", method=methods.geometric_mean),
+    Dialect("opensearch", "harmonic", "sum of w / sum of (w / s), absent skipped", method=methods.harmonic_mean),
     Dialect("weaviate", "rrf", "w / (60 + i), i from 0", method=_FROM_ZERO),
     Dialect("weaviate", "min-max", f"{_MIN_MAX}; constant scores 1", norm=min_max()),
     Dialect("llamaindex", "rrf", "1 / (60 + i), i from 0; no weights", method=_rrf(1, rank - 1)),
@@ -210,5 +196,5 @@ def _method(method: str | Method, of_dialect: Dialect | None, k: float | None) -
         says = f"must be one of {quoted(BY_NAME)}, or a Method of your own; got {method!r}."
         raise OptionError(says, about="method", near=nearest(str(method), BY_NAME))
     if of_dialect is None or of_dialect.method is None:
-        return BY_NAME[method] if k is None else rrf(k)
+        return BY_NAME[method] if k is None else methods.rrf(k)
     return of_dialect.method() if k is None else of_dialect.method(k)

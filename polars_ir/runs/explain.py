@@ -24,16 +24,8 @@ from polars_ir.language.measure import spec_of
 from polars_ir.language.names import Measured, Measures
 from polars_ir.language.options import keys_named, takes
 from polars_ir.language.words import place, relevant
-from polars_ir.runs.alternatives import (
-    DECIMALS,
-    MEASURED,
-    Frames,
-    cutoff_of,
-    frames_of,
-    one_measure,
-    relation_of,
-    values_of,
-)
+from polars_ir.runs import alternatives
+from polars_ir.runs.alternatives import DECIMALS, MEASURED, Frames
 from polars_ir.runs.options import Depth, Explaining, Showing
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
@@ -116,8 +108,8 @@ def explain(
     >>> explanation["contribution"].sum() == ir.evaluate(run, qrels, "AP")["AP"].item()
     True
     """
-    measured, depth = one_measure(measure, "explain"), options["depth"]
-    query_ids, frames = ids_of(query_id), frames_of(run)
+    measured, depth = alternatives.one_measure(measure, "explain"), options["depth"]
+    query_ids, frames = ids_of(query_id), alternatives.frames_of(run)
     keys = keys_of(by, frames)
     judgments = None if qrels is None else to_polars("qrels", qrels, column="relevance")
     if judgments is not None:
@@ -155,7 +147,7 @@ def explained(
     ties, judged_only = options["ties"], options["judged_only"]
     judgments = None if qrels is None else _of_queries("qrels", qrels, query_ids)
     rankings = _of_run(run, query_ids, by, labelled=qrels is None)
-    pair, plan = relation_of(rankings, judgments, measure, ties=ties, judged_only=judged_only, by=by)
+    pair, plan = alternatives.relation_of(rankings, judgments, measure, ties=ties, judged_only=judged_only, by=by)
     keys, relation = pair.keys, collect_checked(pair, plan)
     retrieved = pl.col("rank").is_not_null()
     # A document that was not retrieved is shown if its gain is positive, and has no rank.
@@ -175,7 +167,7 @@ def explained(
 
 def _values(measure: Measured, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The value of each ranking down to the ranks at which it can change, and of the empty one; null if undefined."""
-    k = cutoff_of(measure)
+    k = alternatives.cutoff_of(measure)
     counts = pl.col("rank").is_not_null() if k is None else pl.col("rank") <= k
     ends = relation.filter(counts).select(*keys, pl.col("rank").alias(DOWN_TO))
     empty = relation.select(*keys, pl.lit(0, ends.schema[DOWN_TO]).alias(DOWN_TO))
@@ -183,7 +175,7 @@ def _values(measure: Measured, relation: pl.DataFrame, keys: Sequence[str]) -> p
     down_to = pl.col("polars_ir: rank") <= pl.col(DOWN_TO)
     # Columns made of ranks change with the depth; the others belong to the document.
     of_rank = [column for column in ("rank", "n_higher", "n_tied") if column in read]
-    values = values_of(
+    values = alternatives.values_of(
         measure,
         relation.select(*read, pl.col("rank").alias("polars_ir: rank")),
         pl.concat([empty, ends]).unique(),
@@ -299,7 +291,7 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
 
 def _rank_of(depth: Depth, measure: Measured) -> int | None:
     """The rank down to which a ranking is shown; None for all of it."""
-    return cutoff_of(measure) if depth == "cutoff" else depth
+    return alternatives.cutoff_of(measure) if depth == "cutoff" else depth
 
 
 def lost(depth: Depth, measure: Measured) -> pl.Expr:

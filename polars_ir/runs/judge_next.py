@@ -18,16 +18,8 @@ from polars_ir.errors import OptionError, check_systems, option
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.names import Measured, Measures
 from polars_ir.language.options import check, count, or_none, takes
-from polars_ir.runs.alternatives import (
-    DECIMALS,
-    MEASURED,
-    cutoff_of,
-    frames_of,
-    in_memory,
-    one_measure,
-    relation_of,
-    values_of,
-)
+from polars_ir.runs import alternatives
+from polars_ir.runs.alternatives import DECIMALS, MEASURED
 
 #: The lowest rank of documents to judge, for a measure without a cutoff.
 DEPTH = 10
@@ -95,11 +87,11 @@ def judge_next(
     >>> ir.judge_next(runs, {"q": {"d1": 1, "d9": 0}}, "P@2").rows()
     [('q', 'd3', 1, 1, 0.5, 'b', 'a'), ('q', 'd2', 1, 2, 0.5, 'a', 'b')]
     """
-    measured = one_measure(measure, "judge_next", qrels, of_parts=False)
+    measured = alternatives.one_measure(measure, "judge_next", qrels, of_parts=False)
     depth = check("depth", depth, or_none(count()))
     n = check("n", n, or_none(count()))
-    frames = in_memory(frames_of(runs))
-    pair, plan = relation_of(frames, qrels, measured)
+    frames = alternatives.in_memory(alternatives.frames_of(runs))
+    pair, plan = alternatives.relation_of(frames, qrels, measured)
     relation = collect_checked(pair, plan)
     systems = sorted(systems_of(pair.run).collect().to_series().to_list()) if "run" in pair.run.keys else []
     if baseline is not None:
@@ -107,7 +99,7 @@ def judge_next(
             says = "needs several systems; the run is of one. Give a dict of runs by system."
             raise OptionError(says, about=option("baseline", baseline))
         check_systems("baseline", [baseline], list(map(str, systems)))
-    candidates = _candidates(relation, depth or cutoff_of(measured) or DEPTH)
+    candidates = _candidates(relation, depth or alternatives.cutoff_of(measured) or DEPTH)
     changes = _changes(measured, relation, candidates, pair)
     moving = candidates.join(_swings(changes, systems, baseline), on=DOCUMENT).filter(pl.col("swing") > 0)
     ordered = moving.sort("swing", "best_rank", *DOCUMENT, descending=[True, False, False, False])
@@ -146,7 +138,7 @@ def _changes(measure: Measured, relation: pl.DataFrame, candidates: pl.DataFrame
 
     read = {*keys, "doc_id", "relevance", "ideal_rank", MEASURED, *measure.expression.meta.root_names()}
     by = [*keys, CANDIDATE]
-    then = values_of(
+    then = alternatives.values_of(
         measure,
         rows.select(column for column in rows.columns if column in read),
         documents.rename({"doc_id": CANDIDATE}),
