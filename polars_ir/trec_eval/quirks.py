@@ -55,11 +55,6 @@ def cleared(per_query: pl.DataFrame, run: pl.DataFrame, figures: Iterable[Figure
     )
 
 
-def relevant_at_any_level(qrels: pl.DataFrame) -> int:
-    """The num_rel of all topics with -c: whatever the level, the documents above 0."""
-    return qrels.filter(pl.col("relevance") > 0).height
-
-
 def with_other_ties(run: pl.DataFrame) -> pl.DataFrame:
     """The run as preference measures order it: ties by document id rising."""
     order = pl.struct(-pl.col("score"), "doc_id").rank("ordinal").over("query_id")
