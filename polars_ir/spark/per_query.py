@@ -8,9 +8,10 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
@@ -153,9 +154,9 @@ def compare(
     """
     check_spark("per_query", per_query)
     options["by"] = columns_of("by", options["by"], per_query)
-    with _InTasks(per_query) as source:
+    with _by_tasks(per_query) as source:
         plan = empty("per_query", per_query).lazy()
-        found = compared_systems(plan, measures, options, baseline, None, source=source.of)
+        found = compared_systems(plan, measures, options, baseline, None, source=source)
     return in_session(per_query.sparkSession, plain(found))
 
 
@@ -195,9 +196,9 @@ def gate(
     for role, frame in sides.items():
         check_spark(role, frame)
         _check_one_system(role, frame)
-    with _InTasks(_together(sides)) as source:
+    with _by_tasks(_together(sides)) as source:
         plans = {role: empty(role, frame).lazy() for role, frame in sides.items()}
-        found = judged_change(plans["new"], plans["old"], measures, options, source=source.of)
+        found = judged_change(plans["new"], plans["old"], measures, options, source=source)
     return in_session(new.sparkSession, plain(found))
 
 
@@ -235,9 +236,9 @@ def worst_slices(
     >>> spark.worst_slices(per_query, "language").show()  # doctest: +SKIP
     """
     check_spark("per_query", per_query)
-    with _InTasks(per_query) as source:
+    with _by_tasks(per_query) as source:
         plan = empty("per_query", per_query).lazy()
-        found = ranked_slices(plan, columns_of("by", by, per_query), measures, None, options, source=source.of)
+        found = ranked_slices(plan, columns_of("by", by, per_query), measures, None, options, source=source)
     return in_session(per_query.sparkSession, plain(found))
 
 
@@ -266,25 +267,15 @@ def _together(sides: dict[str, DataFrame]) -> DataFrame:
     return parts[0].unionByName(parts[1], allowMissingColumns=True)
 
 
-class _InTasks:
-    """The rows of a Spark frame, of which those of a query are in one partition where they have to be."""
+@contextmanager
+def _by_tasks(per_query: DataFrame) -> Iterator[Callable[[Aligned], Source]]:
+    """The ways in which steps run in tasks, for rows with the columns of a plan; rows of one are kept until the end."""
+    kept: list[DataFrame] = []
 
-    def __init__(self, frame: DataFrame) -> None:
-        self.frame = frame
-        self.kept: DataFrame | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.kept is not None:
-            self.kept.unpersist()
-
-    def of(self, of: Aligned) -> Source:
-        """The ways in which steps run in tasks, for rows with the columns of a plan."""
-        names = {find("per_query", role, self.frame.columns) for role in ("query_id", "run")}
+    def source(of: Aligned) -> Source:
+        names = {find("per_query", role, per_query.columns) for role in ("query_id", "run")}
         read = {*filter(None, names), *of.measures, *of.slices, PROVENANCE}
-        frame = self.frame.select(*(column(name) for name in self.frame.columns if name in read))
+        frame = per_query.select(*(column(name) for name in per_query.columns if name in read))
         row = packed(frame.columns, RUN)
         no_rows = {RUN: empty("per_query", frame)}
 
@@ -295,14 +286,20 @@ class _InTasks:
             return pl.DataFrame(found).cast(expected.schema)
 
         def of_queries(layout: RowPerQuery, step: Step, keep: bool) -> pl.DataFrame:  # noqa: FBT001  # ours
-            if self.kept is None:
+            if not kept:
                 query = column(required("per_query", "query_id", frame.columns)).alias(QUERY)
                 rows = frame.select(query, row).repartition(QUERY).select(RUN)
                 if not keep:
                     return result(rows, step, layout)
                 from pyspark import StorageLevel
 
-                self.kept = rows.persist(StorageLevel.DISK_ONLY)
-            return result(self.kept, step, layout)
+                kept.append(rows.persist(StorageLevel.DISK_ONLY))
+            return result(kept[0], step, layout)
 
         return Source(lambda step: result(frame.select(row), step, None), of_queries)
+
+    try:
+        yield source
+    finally:
+        for rows in kept:
+            rows.unpersist()

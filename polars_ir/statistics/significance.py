@@ -123,17 +123,8 @@ def of_each(test: Callable[[Floats], Outcome], differences: Floats, tolerance: f
     return [test(sample) if len(sample) > 1 else Outcome() for sample in tested]
 
 
-def randomisation(differences: Floats, draws: Draws) -> list[Outcome]:
-    """The result of Fisher's randomisation for each column: the statistic is the mean."""
-    return _resampled(differences, randomisation_p(differences, draws), _mean)
-
-
-def bootstrap(differences: Floats, draws: Draws) -> list[Outcome]:
-    """The result of the studentised bootstrap for each column: the statistic is t."""
-    return _resampled(differences, bootstrap_p(differences, draws), _t)
-
-
 def _resampled(differences: Floats, p: Floats, statistic: Callable[[Floats], float | None]) -> list[Outcome]:
+    """The result for each column, by p of resamples: Fisher's randomisation, of the mean, or a bootstrap, of t."""
     return [
         Outcome(statistic(sample), None if math.isnan(value) else value) if len(sample) > 1 else Outcome()
         for sample, value in zip(samples_of(differences), p.tolist(), strict=True)
@@ -255,8 +246,8 @@ PAIRED: Mapping[str, Callable[[Paired], list[Outcome]]] = {
     "auto": lambda of: list(map(automatic, samples_of(of.differences), of.widths)),
     "wilcoxon": lambda of: of_each(wilcoxon, of.differences, of.tolerance),
     "sign": lambda of: of_each(sign_test, of.differences, of.tolerance),
-    "randomisation": lambda of: randomisation(of.differences, of.draws),
-    "bootstrap": lambda of: bootstrap(of.differences, of.draws),
+    "randomisation": lambda of: _resampled(of.differences, randomisation_p(of.differences, of.draws), _mean),
+    "bootstrap": lambda of: _resampled(of.differences, bootstrap_p(of.differences, of.draws), _t),
     "tukey": lambda of: tukey(of.values, of.differences, of.draws, alpha=of.alpha, families=of.families),
 }
 
