@@ -59,6 +59,8 @@ def test_a_url_that_can_not_be_written_is_refused_before_any_work(capsys):
         ir.write_run(RUN, "https://x.org/x.parquet")
     with pytest.raises(ir.IRError, match=r"s3://b/x\.html: this is written to a file, and not to a URL"):
         check_path("s3://b/x.html")
+    with pytest.raises(ir.IRError, match=r"s3://b/a\.parquet: can not be written: invalid value for 'max_retries'"):
+        ir.write_run(PYDOCS.runs.filter(run="bm25"), "s3://b/a.parquet", storage_options={"max_retries": "one"})
     for command, end in (("evaluate", "parquet"), ("plot forest", "png"), ("report", "html"), ("table", "tex")):
         assert main([*command.split(), "nowhere", "none", "-m", "AP", "-o", f"https://x.org/x.{end}"]) == 2
         assert "this is written to a file, and not to a URL; copy it there" in capsys.readouterr().err

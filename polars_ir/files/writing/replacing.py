@@ -20,7 +20,7 @@ from typing import IO
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, IRError
 from polars_ir.files.finding.file import File
 
 try:
@@ -49,9 +49,9 @@ def written(file: File) -> Iterator[IO[bytes] | str]:
         return
     try:
         yield file
-    except (OSError, pl.exceptions.ComputeError) as error:
+    except (OSError, ValueError, pl.exceptions.ComputeError) as error:  # a ValueError is of an option of the store
         reason = str(error).strip().partition("<?xml")[0].partition("\n")[0].rstrip(": ")
-        if not isinstance(error, OSError) and OF_STORES not in reason:
+        if isinstance(error, (IRError, pl.exceptions.ComputeError)) and OF_STORES not in reason:
             raise
         raise FileError.of_file(file, f"can not be written: {reason}.") from None
 
