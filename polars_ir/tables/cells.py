@@ -171,18 +171,22 @@ def note_on_marks(compared: pl.DataFrame, baseline: str | None, options: Mapping
         yield f"Not tested: {_first(reasons)}."
 
 
-def note_on_queries(rows: pl.DataFrame, measures: Sequence[str], *, missing: str, tested: bool) -> Iterator[str]:
-    """The note on the number of queries, on systems that lack some, and on undefined values."""
+def note_on_queries(
+    rows: pl.DataFrame, systems: pl.DataFrame, measures: Sequence[str], *, missing: str, tested: bool
+) -> Iterator[str]:
+    """The note on the number of queries, on systems of the table that lack some or all, and on undefined values."""
     n_queries = rows["query_id"].n_unique()
     if not tested:
         yield f"{queries(n_queries).capitalize()}."
-    systems = rows.group_by("run", maintain_order=True)
-    lacking = systems.agg(lacks=n_queries - pl.len().cast(pl.Int64)).filter(pl.col("lacks") > 0)
+    of_systems = rows.group_by("run", maintain_order=True)
+    answered = systems.join(of_systems.len(), on="run", how="left", maintain_order="left")
+    lacks = n_queries - pl.col("len").cast(pl.Int64).fill_null(0)
+    lacking = answered.select("run", lacks=lacks).filter(pl.col("lacks") > 0)
     if lacking.height:
         treated = "count as 0" if missing == "zero" else "are left out"
         counts = [f"{n} of {system}" for system, n in lacking.iter_rows()]
         yield f"Queries without an answer {treated}: {_first(counts)}."
-    undefined = systems.agg(pl.col(measures).null_count()).unpivot(index="run").filter(pl.col("value") > 0)
+    undefined = of_systems.agg(pl.col(measures).null_count()).unpivot(index="run").filter(pl.col("value") > 0)
     if undefined.height:
         counts = [f"{measure} of {system} for {queries(n)}" for system, measure, n in undefined.iter_rows()]
         yield f"Undefined and left out: {_first(counts)}."

@@ -152,8 +152,10 @@ def table(
     compared = _compared(rows, names, baseline, options, keys)
     warn_of_several(per_query_table(rows), names)
     sections = _sections(rows, keys)
-    filled = [_filled(section, names, missing) for section in sections.values()]
-    systems = _systems(rows, filled, names, order)
+    systems = rows.select(pl.col("run").unique(maintain_order=True))
+    filled = [_filled(section, systems, names, missing) for section in sections.values()]
+    lacking: Any = {"missing": missing, "tested": compared is not None}
+    systems = systems if order is None else _in_order(systems, filled, _measure_to_sort_by(rows, order, names))
     form: dict[str, Any] = {"digits": places, "percent": percent}
     of_sections, of_queries = [], {}
     for (value, section), values in zip(sections.items(), filled, strict=True):
@@ -161,7 +163,7 @@ def table(
         means = systems.join(mean(values), on="run", how="left", maintain_order="left")
         cells = cells_of(means, its, baseline=baseline, **form)
         of_sections.append(_with_parts(cells, parts, values, its, alpha=alpha, **form))
-        of_queries[value] = [*note_on_queries(section, names, missing=missing, tested=its is not None)]
+        of_queries[value] = [*note_on_queries(section, systems, names, **lacking)]
     corner = "(%)" if percent and in_percent(names) else ""
     notes = [*note_on_best(pl.concat(of_sections)), *_of_each(of_queries)]
     cells = pl.concat(map(_headed, sections, of_sections))
@@ -287,28 +289,23 @@ def _check_label(label: object, title: str | None) -> None:
         raise OptionError("refers to the number of the caption, which is made of title; give a title.", about="label")
 
 
-def _filled(rows: pl.DataFrame, names: Sequence[str], missing: str) -> pl.DataFrame:
+def _filled(rows: pl.DataFrame, systems: pl.DataFrame, names: Sequence[str], missing: str) -> pl.DataFrame:
     """The rows of all systems; by `missing="zero"` with 0 for queries that a system lacks."""
     if missing != "zero":
         return rows
-    every = rows.select(pl.col("run").unique(maintain_order=True)).join(
-        rows.select(pl.col("query_id").unique()), how="cross"
-    )
+    every = systems.join(rows.select(pl.col("query_id").unique()), how="cross")
     answered = rows.with_columns(pl.lit(True).alias("polars_ir: answered"))
     zero = pl.col("polars_ir: answered").is_null()
     filled = every.join(answered, on=["run", "query_id"], how="left")
     return filled.select("run", "query_id", *(pl.when(zero).then(0.0).otherwise(pl.col(n)).alias(n) for n in names))
 
 
-def _systems(rows: pl.DataFrame, sections: Sequence[pl.DataFrame], names: Sequence[str], order: Any) -> pl.DataFrame:
-    """The systems in the order of the table, which is that of their mean over sections."""
-    systems = rows.select(pl.col("run").unique(maintain_order=True))
-    if order is None:
-        return systems
-    by = _measure_to_sort_by(rows, order, names)
-    means = pl.concat(mean(section).select("run", by) for section in sections)
-    means = systems.join(means.group_by("run").agg(pl.col(by).mean()), on="run", how="left", maintain_order="left")
-    return means.sort(by, descending=not is_cost(by), nulls_last=True, maintain_order=True).select("run")
+def _in_order(systems: pl.DataFrame, sections: Sequence[pl.DataFrame], measure: str) -> pl.DataFrame:
+    """The systems by their means of a measure over sections, the best first."""
+    means = pl.concat(mean(section).select("run", measure) for section in sections)
+    of_all = means.group_by("run").agg(pl.col(measure).mean())
+    means = systems.join(of_all, on="run", how="left", maintain_order="left")
+    return means.sort(measure, descending=not is_cost(measure), nulls_last=True, maintain_order=True).select("run")
 
 
 def _measure_to_sort_by(rows: pl.DataFrame, order: Any, names: Sequence[str]) -> str:

@@ -162,6 +162,17 @@ def test_a_table_of_nights_marks_what_compare_finds():
         ir.table(two, by="dates", format="markdown")
 
 
+def test_a_system_without_a_night_counts_0_in_its_columns():
+    lacking = PER_QUERY.filter(pl.col("date") <= NIGHTS[1]).filter(
+        (pl.col("run") != "tfidf") | (pl.col("date") == NIGHTS[1])
+    )
+    text = ir.table(lacking, ["RR"], by="date", format="markdown")
+    assert "| tfidf (c)     | 0.0000 " in text
+    assert f"{NIGHTS[0]}: Queries without an answer count as 0: 96 of tfidf." in text
+    text = ir.table(lacking, ["RR"], by="date", missing="skip", format="markdown")
+    assert f"{NIGHTS[0]}: Queries without an answer are left out: 96 of tfidf." in text
+
+
 SLICED = PER_QUERY.join(PYDOCS.queries.select("query_id", "category"), on="query_id")
 
 
