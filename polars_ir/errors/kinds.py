@@ -168,14 +168,6 @@ class ColumnError(IRError):
         )
         return cls(f"{what} needs several systems; {has}.", fix=fix)
 
-    @classmethod
-    def measure_not_there(cls, table: str, measure: object, measures: Sequence[str]) -> ColumnError:
-        return cls(
-            f"has no measure {measure!r}.{nearest(str(measure), measures)} It has {quoted(measures)}; "
-            "evaluate makes others.",
-            about=table,
-        )
-
 
 class DtypeError(IRError):
     """A column's type does not fit its role, or the two sides' ids have different types."""
@@ -269,12 +261,6 @@ class OptionError(IRError, TypeError):
     def of_tables(cls, name: str) -> OptionError:
         return cls(f"{name}() makes an expression, and takes no tables: write run.ir.{name}(qrels).")
 
-    @classmethod
-    def misspelt(cls, function: str, problem: str, near: str, names: Sequence[str]) -> OptionError:
-        """`near` says which parameter may have been meant."""
-        hint = " Parameters are given by name." if "positional" in problem and "missing" not in problem else ""
-        return cls(f"{function}(): {problem}.{hint}{near} It takes {', '.join(names) or 'no argument'}.")
-
 
 def check_systems(about: str, names: Iterable[object], systems: Sequence[str]) -> None:
     """Raise an `OptionError` for a name that an option has and that is not one of the systems."""
@@ -298,10 +284,6 @@ class FileError(IRError):
     @classmethod
     def empty(cls, path: object) -> FileError:
         return cls.of_file(path, "the file is empty: no line holds data.")
-
-    @classmethod
-    def missing(cls, path: object, name: str, names: Iterable[str]) -> FileError:
-        return cls.of_file(path, "there is no such file.", near=nearest(name, names))
 
 
 class ExtraError(IRError, ImportError):

@@ -370,7 +370,10 @@ def misspelt(
     if "too many positional" in str(error) and "k" in names and is_whole(args[-1]):
         near = f"k={args[-1]}"
     meant = did_you_mean([near]) if near else nearest(unknown, names)
-    return OptionError.misspelt(function.__name__, str(error), meant, names)
+    problem = str(error)
+    hint = " Parameters are given by name." if "positional" in problem and "missing" not in problem else ""
+    taken = ", ".join(names) or "no argument"
+    return OptionError(f"{function.__name__}(): {problem}.{hint}{meant} It takes {taken}.")
 
 
 #: Parameters that mean the same in every function whose docstring says nothing else of them.

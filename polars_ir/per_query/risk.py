@@ -16,7 +16,7 @@ import polars as pl
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, not_negative, takes
-from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import MISSING, Risking
 from polars_ir.per_query.shared.tests import check_correction
@@ -121,16 +121,11 @@ def risk(
         columns = zip(pairs, p, significance.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
         rows += [
             {**_risk(d, alpha, scores.undefined(measure, pair)), "p": of_pair, "p_corrected": among_all}
-            | _names(scores, measure, pair)
+            | dict(zip(("run", "baseline"), map(scores.systems.__getitem__, pair), strict=True))
+            | {"measure": measure, "n_missing": scores.n_missing(pair)}
             for pair, of_pair, among_all, d in columns
         ]
     return give_back(pl.DataFrame(rows, schema=RISK), per_query)
-
-
-def _names(scores: Scores, measure: str, pair: tuple[int, int]) -> dict[str, Any]:
-    """The names of a row, and the number of queries that one of the two lacks."""
-    run, baseline = (scores.systems[system] for system in pair)
-    return {"run": run, "baseline": baseline, "measure": measure, "n_missing": scores.n_missing(pair)}
 
 
 def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:

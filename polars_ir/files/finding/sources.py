@@ -20,7 +20,7 @@ from typing import Annotated, TypeAlias, TypedDict
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, option
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, nearest, option
 from polars_ir.files.finding.file import (
     COMPRESSED,
     MAX_RATIO,
@@ -195,7 +195,7 @@ def _missing(path: Path) -> FileError:
     if os.path.islink(path):
         return FileError.of_file(path, f"this is a link to {os.readlink(path)!r:.200}, where there is no file.")
     beside = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and os.path.isdir(path.parent) else []
-    return FileError.missing(path, path.name, beside)
+    return FileError.of_file(path, "there is no such file.", near=nearest(path.name, beside))
 
 
 def columns_of_folders(files: Sequence[File], columns: Iterable[str]) -> list[dict[str, str | date | None]]:

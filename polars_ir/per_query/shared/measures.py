@@ -97,7 +97,9 @@ def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> li
         if name in table.dtypes and not table.dtypes[name].is_numeric():
             cast = Fix("Cast it", Code.casting(table.about, name, pl.Float64))
             raise DtypeError.of_column(table.about, name, "numbers or Booleans", table.dtypes[name], cast)
-        raise ColumnError.measure_not_there(table.about, name, columns)
+        near = nearest(str(name), columns)
+        says = f"has no measure {name!r}.{near} It has {quoted(columns)}; evaluate makes others."
+        raise ColumnError(says, about=table.about)
     return names
 
 
