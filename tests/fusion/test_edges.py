@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import product
 
 import polars as pl
 import pytest
@@ -35,10 +36,10 @@ def as_dict(table):
     return {str(run): table.filter(run=run).drop("run") for run in table["run"].unique(maintain_order=True)}
 
 
-def result(call):
+def result(call, engine="auto"):
     """The rows of a call, or that it is wrong: by an error of ours, or of a plan."""
     try:
-        return call().lazy().collect().rows()
+        return call().lazy().collect(engine=engine).rows()
     except (ir.IRError, pl.exceptions.InvalidOperationError):
         return "wrong"
 
@@ -62,8 +63,8 @@ def test_every_form_and_order_of_the_runs_gives_the_same(table, method, norm, mi
     lazy = {run: frame.lazy() for run, frame in as_dict(table).items()}
     forms = [as_dict(table), lazy, table.lazy(), shuffled, shuffled.lazy()]
     wanted = result(lambda: ir.fuse(table, method, **options))
-    for form in forms:
-        assert result(lambda form=form: ir.fuse(form, method, **options)) == wanted
+    for form, engine in product(forms, ("in-memory", "streaming")):
+        assert result(lambda form=form: ir.fuse(form, method, **options), engine) == wanted
 
 
 @examples(30)

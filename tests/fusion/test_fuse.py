@@ -138,24 +138,6 @@ def _frame(runs=RUNS) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("norm", [None, "z"])
-@pytest.mark.whole("many cases", quick=5)
-def test_neither_the_order_of_runs_nor_that_of_rows_nor_the_engine_changes_a_bit(method, norm):
-    expected = ir.fuse(RUNS, method, norm=norm)
-    names = list(RUNS)
-    random.Random(1).shuffle(names)
-    assert ir.fuse([RUNS[name] for name in names], method, norm=norm).equals(expected)
-    shuffled = _frame().sample(fraction=1, shuffle=True, seed=2)
-    assert ir.fuse(shuffled, method, norm=norm).equals(expected)
-    lazy = {name: _frame({name: RUNS[name]}).drop("run").reverse().lazy() for name in names}
-    for engine in ("in-memory", "streaming"):
-        assert ir.fuse(lazy, method, norm=norm).collect(engine=engine).equals(expected)
-        # Whose systems nobody has read.
-        if method != "condorcet":
-            assert ir.fuse(shuffled.lazy(), method, norm=norm).collect(engine=engine).equals(expected)
-
-
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.whole("many cases", quick=7)
 def test_ranks_by_number_change_no_bit(method, monkeypatch):
     """As those of large runs in memory are found."""
