@@ -201,6 +201,17 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Explaining],
     ) -> _FrameT_co:
         """The queries in which two runs differ most, and the documents that make the difference there."""
+    def drift(
+        self,
+        by: Any,
+        measures: Measures | None = None,
+        *,
+        every: str | None = None,
+        reference: Any = None,
+        cluster: Any = None,
+        **options: Unpack[Grouping],
+    ) -> _FrameT_co:
+        """The course of every measure over time, and where it is beyond chance another than before: a row per bucket."""
     def eleven_point_average(
         self, qrels: Any = None, *, rel: float = 1, rounding: str = "nearest", **options: Unpack[Evaluating]
     ) -> _FrameT_co:
@@ -919,17 +930,6 @@ class IRNamespace(Generic[_FrameT_co]):
 class EagerNamespace(IRNamespace[_FrameT_co]):  # at run time there is the one class, whose methods refuse LazyFrames
     def discriminative_power(self, measures: Measures | None = None, **options: Unpack[Discriminating]) -> _FrameT_co:
         """The share of the pairs of systems that a measure tells apart: a row per measure."""
-    def drift(
-        self,
-        by: Any,
-        measures: Measures | None = None,
-        *,
-        every: str | None = None,
-        reference: Any = None,
-        cluster: Any = None,
-        **options: Unpack[Grouping],
-    ) -> _FrameT_co:
-        """The course of every measure over time, and where it is beyond chance another than before: a row per bucket."""
     def geo_risk(self, measures: Measures | None = None, *, alpha: float = 1.0, missing: str = "zero") -> _FrameT_co:
         """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure."""
     def level(

@@ -88,6 +88,17 @@ def discriminative_power(
 ) -> Any: ...
 @overload
 def drift(
+    per_query: pl.LazyFrame,
+    by: Any,
+    measures: Measures | None = None,
+    *,
+    every: str | None = None,
+    reference: Any = None,
+    cluster: Any = None,
+    **options: Unpack[Grouping],
+) -> pl.LazyFrame: ...
+@overload
+def drift(
     per_query: pl.DataFrame,
     by: Any,
     measures: Measures | None = None,

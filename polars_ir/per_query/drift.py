@@ -7,27 +7,49 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import reduce
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, Setting, option, warn
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DataError,
+    DtypeError,
+    Fix,
+    InputTypeError,
+    OptionError,
+    Setting,
+    option,
+    warn,
+)
+from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import NUMBER
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
 from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
-from polars_ir.per_query.shared.aligned import CLUSTER, aligned
+from polars_ir.per_query.shared.aligned import CLUSTER, Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.averages import MOMENTS, Averaging, bounded_interval_of
-from polars_ir.per_query.shared.groups import LEAST_BUCKETS, Group, against_groups, against_own, against_rest, values_by
+from polars_ir.per_query.shared.groups import (
+    LEAST_BUCKETS,
+    Group,
+    Moments,
+    against_groups,
+    against_own,
+    against_rest,
+    values_by,
+)
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping, compares_means
+from polars_ir.per_query.shared.slice_sums import stretch_moments
+from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import check_correction, tested
 
 if TYPE_CHECKING:
@@ -76,7 +98,7 @@ def drift(
     reference: Any = None,
     cluster: Any = None,
     **options: Unpack[Grouping],
-) -> Eager:
+) -> SameKind:
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
 
     Each bucket of queries is compared with a reference: by default the first buckets, which hold a third of the
@@ -134,7 +156,9 @@ def drift(
     ------
     IRError
         For a query without a value of `by`; raw times, most of which only one query has, without `every`; `every` with
-        other than dates and times; an unknown reference, measure or option; NaN values; a LazyFrame.
+        other than dates and times; an unknown reference, measure or option; NaN values; a LazyFrame with `cluster`, or
+        in which queries come again. Another is read at once, by moments, and figures are those of the values to within
+        1e-12.
 
     References
     ----------
@@ -149,12 +173,33 @@ def drift(
     >>> course.select("bucket", pl.col("mean").round(3), pl.col("difference").round(3), "drifted").rows()
     [(1, 0.833, None, None), (2, 0.867, 0.033, False), (3, 0.333, -0.5, False)]
     """
+    course = course_of(per_query, by, measures, options, every=every, reference=reference, cluster=cluster)
+    return give_back(course, per_query)
+
+
+def course_of(
+    per_query: Any,
+    by: Any,
+    measures: Measures,
+    options: Grouping,
+    *,
+    every: str | None,
+    reference: Any,
+    cluster: Any = None,
+    source: Callable[[Aligned], Source] | None = None,
+) -> pl.DataFrame:
+    """The result of `drift`; a `source` has the sums of a frame whose rows a plan stands for."""
     check_correction(options["correction"])
+    if isinstance(per_query, pl.LazyFrame):
+        if cluster is not None:
+            says = "ir.drift with cluster reads the values of all queries; got a LazyFrame."
+            fix = Fix("Collect it first, or average each cluster by a group_by", Code("per_query.collect()"))
+            raise InputTypeError(says, fix=fix)
+        queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
+        return _of_moments(queries, options, every, reference, source)
     queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
     warn_of_several(queries.table, queries.measures)
-    attribute, *others = queries.slices
-    if others:
-        raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
+    attribute = _time_of(queries)
     column = column_for(attribute)
     # In order once, for all that follows.
     ids = {NUMBER, "query_id", QUERY, CLUSTER}.intersection(queries.rows.collect_schema())
@@ -164,43 +209,106 @@ def drift(
     paired = QUERY in queries.table.columns
     if paired:
         warn_of_other_judgments(queries.table, QUERY)
-    said = PAIRED if paired else queries.note()
     if paired and cluster is None:
         queries = replace(queries, rows=in_order.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
     times = replace(queries, measures=()).each_system(per_query)[0][1][column]
     if every is None:
-        _check_shared(times, attribute, options["min_queries"])
+        _check_shared(times.dtype, times.n_unique(), len(times), attribute, options["min_queries"])
     time = _truncated(times.dtype, attribute, every)
     queries = replace(queries, rows=queries.rows.with_columns(time))
     queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
     samples = queries.each_system(per_query, *(["query_id"] if paired else []))
-    of_queries = pl.concat([frame[column] for _, frame in samples])
-    buckets = of_queries.unique().sort()
-    _warn_of_texts(buckets, attribute)
-    first, least = _places_of(reference, buckets, of_queries), options["min_queries"]
+    counts = pl.concat([frame[column] for _, frame in samples]).alias("value").value_counts(name="queries")
+    buckets, first = _buckets(counts.sort("value"), attribute, reference)
     values = {
         (system, measure): of_buckets
         for system, frame in samples
         for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
     }
-    rows = [
-        {"run": system, "measure": measure, "bucket": bucket, **row}
+    least = options["min_queries"]
+    courses = {
+        (system, measure): _paired_course(frame, measure, column, buckets, first, least)
+        if paired
+        else _course(_Parts.of(values[system, measure], buckets), range_of(measure), first, least)
         for measure in queries.measures
         for system, frame in samples
-        for bucket, row in zip(
-            buckets,
-            _paired_course(frame, measure, column, buckets, first, least)
-            if paired
-            else _course(values[system, measure], range_of(measure), buckets, first, least),
-            strict=True,
-        )
+    }
+    moments = {
+        (*of, bucket): _moments(its)
+        for of, of_buckets in values.items()
+        for bucket, its in of_buckets.items()
+        if len(its)
+    }
+    return _tested(courses, moments, buckets, queries, options, PAIRED if paired else queries.note())
+
+
+def _of_moments(
+    queries: Aligned,
+    options: Grouping,
+    every: str | None,
+    reference: Any,
+    source: Callable[[Aligned], Source] | None,
+) -> pl.DataFrame:
+    """The result by the moments of buckets."""
+    attribute, least = _time_of(queries), options["min_queries"]
+    dtype = queries.rows.collect_schema()[column_for(attribute)]
+    _truncated(dtype, attribute, every)
+    found, counts = stretch_moments(queries, source, every)
+    systems = list(dict.fromkeys(system for system, *_ in found))
+    if every is None:
+        _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(systems), attribute, least)
+    buckets, first = _buckets(counts, attribute, reference)
+    values = {(system, measure): its for (system, _, measure), its in found.items()}
+    courses = {
+        (system, measure): _course(_Parts.summed(values[system, measure], buckets), range_of(measure), first, least)
+        for measure in queries.measures
+        for system in systems
+    }
+    moments = {
+        (*of, bucket): (part.mean, part.error, part.n, part.n - 1, part.lowest, part.highest)
+        for of, of_buckets in values.items()
+        for bucket, part in of_buckets.items()
+        if part.n
+    }
+    return _tested(courses, moments, buckets, queries, options, queries.note())
+
+
+def _time_of(queries: Aligned) -> str:
+    """The one column of times."""
+    attribute, *others = queries.slices
+    if others:
+        raise ColumnError(f"must give one column of times; got {', '.join(map(repr, queries.slices))}.", about="by")
+    return attribute
+
+
+def _buckets(counts: pl.DataFrame, name: str, reference: Any) -> tuple[pl.Series, list[int] | None]:
+    """The buckets in order, by the `queries` of each `value`, and the places of those of the reference."""
+    buckets = counts["value"].alias(column_for(name))
+    _warn_of_texts(buckets, name)
+    return buckets, _places_of(reference, buckets, counts["queries"])
+
+
+def _tested(
+    courses: Mapping[tuple[str | None, str], Iterator[dict[str, Any]]],
+    moments: Mapping[tuple[Any, ...], tuple[float | None, ...]],
+    buckets: pl.Series,
+    queries: Aligned,
+    options: Grouping,
+    said: str | None,
+) -> pl.DataFrame:
+    """The rows of the buckets of each system and measure, with their tests and intervals."""
+    rows = [
+        {"run": system, "measure": measure, "bucket": bucket, **row}
+        for (system, measure), course in courses.items()
+        for bucket, row in zip(buckets, course, strict=True)
     ]
     by_queries = [row for row in rows if "group" in row]
-    found = against_rest([row.pop("group") for row in by_queries], alpha=options["alpha"], least=least)
+    groups = [row.pop("group") for row in by_queries]
+    found = against_rest(groups, alpha=options["alpha"], least=options["min_queries"])
     for row, figures in zip(by_queries, found, strict=True):
         note = BY_QUERIES if figures["note"] is None else figures["note"]
         row |= {**figures, "note": row.get("note") or note}
-    ends = _intervals(values, options["alpha"])
+    ends = _intervals(moments, options["alpha"])
     for row in rows:
         row["reference_mean"] = row["rest_mean"]
         row["note"] = "; ".join(note for note in (row["note"], said) if note) or None
@@ -208,16 +316,15 @@ def drift(
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
-    return give_back(tested(rows, schema, significant="drifted", **of_tests), per_query)
+    return tested(rows, schema, significant="drifted", **of_tests)
 
 
-def _check_shared(times: pl.Series, name: str, min_queries: int) -> None:
+def _check_shared(dtype: pl.DataType, distinct: int, n_queries: int, name: str, min_queries: int) -> None:
     """Raise an error for raw times, most of which only one query has: they are no buckets."""
-    distinct = times.n_unique()
-    if len(times) < 2 * min_queries or distinct * 2 <= len(times):
+    if n_queries < 2 * min_queries or distinct * 2 <= n_queries:
         return
-    says = f"column {name!r} has {distinct:,} values for {len(times):,} queries: most buckets would hold one."
-    if times.dtype in (pl.Date, pl.Datetime):
+    says = f"column {name!r} has {distinct:,} values for {n_queries:,} queries: most buckets would hold one."
+    if dtype in (pl.Date, pl.Datetime):
         raise DataError(says, about="by", fix=Fix("Take stretches of time", Setting("every", "1w")))
     raise DataError(says, about="by", fix=f"Take dates or times, and stretches of them ({option('every', '1w')})")
 
@@ -267,12 +374,12 @@ def _truncated(dtype: pl.DataType, name: str, every: str | None) -> pl.Expr:
     return time.dt.truncate(every)
 
 
-def _places_of(reference: Any, buckets: pl.Series, of_queries: pl.Series) -> list[int] | None:
+def _places_of(reference: Any, buckets: pl.Series, n_queries: pl.Series) -> list[int] | None:
     """The places of the buckets that all others are compared with; None if each is with those before it."""
     if isinstance(reference, str) and reference == EARLIER:
         return None
     if reference is None:
-        counts = of_queries.value_counts(name="n").sort(of_queries.name)["n"].cum_sum()
+        counts = n_queries.cast(pl.Int64).cum_sum()
         # The last bucket is left to be compared, however much it holds.
         first = int((counts * 3 < counts[-1]).sum()) + 1
         return list(range(max(1, min(first, len(buckets) - 1))))
@@ -290,25 +397,49 @@ def _places_of(reference: Any, buckets: pl.Series, of_queries: pl.Series) -> lis
     return [names.index(str(reference))]
 
 
-def _course(
-    values: Mapping[Any, Floats], its: Range | None, buckets: pl.Series, reference: list[int] | None, least: int
-) -> Iterator[dict[str, Any]]:
-    """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
-    import numpy as np
+class _Parts(NamedTuple):
+    """The moments of the values in each bucket, and a function to those of the buckets at some places together."""
 
-    none = np.empty(0)
-    parts = [values.get(bucket, none) for bucket in buckets]
-    for place, of_bucket in enumerate(parts):
+    of_each: Sequence[Moments]
+    together: Callable[[Sequence[int]], Moments]
+
+    @classmethod
+    def of(cls, values: Mapping[Any, Floats], buckets: pl.Series) -> _Parts:
+        """The parts of values, which are put together before anything is added up."""
+        import numpy as np
+
+        none = np.empty(0)
+        parts = [values.get(bucket, none) for bucket in buckets]
+        return cls(
+            [*map(Moments.of, parts)],
+            lambda places: Moments.of(np.concatenate([none, *map(parts.__getitem__, places)])),
+        )
+
+    @classmethod
+    def summed(cls, moments: Mapping[Any, Moments], buckets: pl.Series) -> _Parts:
+        """The parts of which the moments are known."""
+        none = Moments.of(())
+        parts = [moments.get(bucket, none) for bucket in buckets]
+        return cls(parts, lambda places: reduce(Moments.joined, map(parts.__getitem__, places), none))
+
+
+def _course(parts: _Parts, its: Range | None, reference: list[int] | None, least: int) -> Iterator[dict[str, Any]]:
+    """The buckets of a system: compared with those of the reference, or with a `group` whose queries are to be."""
+    of_each = parts.of_each
+    for place, of_bucket in enumerate(of_each):
         places = range(place) if reference is None else [] if place in reference else reference
-        others = [parts[other] for other in places if len(parts[other])]
-        sample = [other for other in others if len(other) >= least]
-        row: dict[str, Any] = {"n_queries": len(of_bucket), "n_reference": sum(map(len, others)), "note": None}
+        others = [other for other in places if of_each[other].n]
+        sample = [other for other in others if of_each[other].n >= least]
+        n_reference = sum(of_each[other].n for other in others)
+        row: dict[str, Any] = {"n_queries": of_bucket.n, "n_reference": n_reference, "note": None}
         if not places:
             row["note"] = "no earlier bucket" if reference is None else "part of the reference"
-        if len(sample) >= LEAST_BUCKETS and len(of_bucket) >= least:
-            yield {**row, "n_reference": sum(map(len, sample)), **against_groups(of_bucket, sample)}
+        if len(sample) >= LEAST_BUCKETS and of_bucket.n >= least:
+            of_sample = [of_each[other] for other in sample]
+            figures = against_groups(of_bucket, of_sample, parts.together([place, *sample]))
+            yield {**row, "n_reference": sum(each.n for each in of_sample), **figures}
         else:
-            yield {**row, "group": Group.of(of_bucket, np.concatenate([*others, none]), its)}
+            yield {**row, "group": Group(of_bucket, parts.together(others), its)}
 
 
 def _paired_course(
@@ -342,25 +473,19 @@ def _paired_course(
         yield {**row, "n_reference": n, **figures}
 
 
-def _intervals(values: Mapping[tuple[str | None, str], Mapping[Any, Floats]], alpha: float) -> Ends:
-    """The ends of the interval of each mean by system, measure and bucket, as `summarize` has them to the last bit.
+def _intervals(moments: Mapping[tuple[Any, ...], tuple[float | None, ...]], alpha: float) -> Ends:
+    """The ends of the interval of each mean by system, measure and bucket, by the `MOMENTS`, as `summarize` has them.
 
     Of those of other means than the arithmetic one there are none.
     """
     found: Ends = {}
-    for measure in dict.fromkeys(measure for _, measure in values):
+    for measure in dict.fromkeys(measure for _, measure, _ in moments):
         if (averaging := Averaging.of(measure)).kind != "arithmetic":
             continue
-        moments = {
-            (system, measure, bucket): _moments(of_bucket)
-            for (system, its), of_buckets in values.items()
-            if its == measure
-            for bucket, of_bucket in of_buckets.items()
-            if len(of_bucket)
-        }
-        rows = pl.DataFrame([*moments.values()], dict.fromkeys(MOMENTS, pl.Float64), orient="row")
+        own = {of: its for of, its in moments.items() if of[1] == measure}
+        rows = pl.DataFrame([*own.values()], dict.fromkeys(MOMENTS, pl.Float64), orient="row")
         ends = rows.select(**bounded_interval_of(averaging, alpha)).rows()
-        found |= {of: each for of, each in zip(moments, ends, strict=True) if each[0] != each[1]}
+        found |= {of: each for of, each in zip(own, ends, strict=True) if each[0] != each[1]}
     return found
 
 

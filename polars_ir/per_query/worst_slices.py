@@ -6,17 +6,16 @@ Conventions: a slice shares no query with the rest. What is not defined is null,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import filterfalse
 from typing import Any, NamedTuple, Unpack
 
 import polars as pl
-import polars.selectors as cs
 
-from polars_ir.errors import SHOWN, Code, ColumnError, DataError, Fix, quoted
+from polars_ir.errors import Code, ColumnError, Fix, quoted
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import note_of_structure
-from polars_ir.frames.rules import once, telling_apart
+from polars_ir.frames.rules import telling_apart
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import takes
 from polars_ir.per_query.provenance import warn_of_several
@@ -26,7 +25,8 @@ from polars_ir.per_query.shared.groups import Group, Moments, against_rest, all_
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing, compares_means
-from polars_ir.per_query.shared.sums import ROWS, Source, plan_of
+from polars_ir.per_query.shared.slice_sums import as_texts, slice_moments
+from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import check_correction, tested
 
 #: The note where `shrunk_difference` is null beside a difference.
@@ -306,78 +306,3 @@ def _worst_first(
         return part, measures.index(row["measure"]), systems.index(row["run"]), *worse
 
     return place
-
-
-#: The columns of the moments of a slice.
-MOMENTS = ("n", "mean", "squares", "lowest", "highest")
-
-
-@dataclass(frozen=True)
-class Slices:
-    """The columns of a query's row of a system; `attributes` are those of the slices."""
-
-    measures: tuple[str, ...]
-    attributes: tuple[str, ...]
-    systems: tuple[str, ...]
-
-    def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """A row for each query and system, with its attributes as texts."""
-        values = [pl.col(name).cast(pl.Float64).max().alias(str(place)) for place, name in enumerate(self.measures)]
-        attributes = pl.col(self.attributes).max()
-        rows = rows.with_columns(pl.col(self.systems).cast(pl.String))
-        return rows.group_by("query_id", *self.systems).agg(*values, attributes, pl.len().alias(ROWS))
-
-    def moments(self, wide: pl.LazyFrame) -> pl.LazyFrame:
-        """The moments of the slices of each attribute, by its place and that of the measure."""
-        found = []
-        rows = wide.with_columns(as_texts(self.attributes))
-        for place, attribute in enumerate(self.attributes):
-            for number in range(len(self.measures)):
-                value = pl.col(str(number))
-                figures = {
-                    "n": value.count().cast(pl.Int64),
-                    "mean": value.mean(),
-                    "squares": value.var(ddof=0) * value.count(),
-                    "lowest": value.min(),
-                    "highest": value.max(),
-                    "repeated": (pl.col(ROWS) > 1).any(),
-                }
-                slices = rows.group_by(*self.systems, value=pl.col(attribute)).agg(**figures)
-                found.append(slices.with_columns(attribute=pl.lit(place), measure=pl.lit(number)))
-        return pl.concat(found)
-
-    def repeated(self, wide: pl.LazyFrame) -> pl.LazyFrame:
-        """The first queries with several rows of a system, and the number of these rows."""
-        rows = wide.filter(pl.col(ROWS) > 1)
-        return rows.select("query_id", *self.systems, ROWS, total=pl.col(ROWS).sum().cast(pl.Int64)).head(SHOWN)
-
-
-def as_texts(columns: tuple[str, ...] | list[str]) -> list[pl.Expr]:
-    """The values of attributes as texts."""
-    chosen, without_text = cs.by_name(*columns), cs.duration() | cs.binary()
-    texts = [(chosen & cs.duration()).dt.to_string(), (chosen & cs.binary()).bin.encode("hex")]
-    return [*texts, (chosen - without_text).cast(pl.String)]
-
-
-def slice_moments(
-    of: Aligned, source: Callable[[Aligned], Source] | None
-) -> Mapping[tuple[str | None, str, str], Mapping[Any, Moments]]:
-    """The moments of each value of an attribute, by system, attribute and measure."""
-    systems = tuple(name for name in of.systems if name == "run")
-    layout = Slices(tuple(of.measures), tuple(map(column_for, of.slices)), systems)
-    ways = (source or plan_of)(of)
-    rows = ways.of_queries(layout, layout.moments, False)
-    if rows.is_empty():
-        raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
-    if rows["repeated"].any():
-        found = ways.of_queries(layout, layout.repeated, False)
-        _, problem, fix = once("per_query", [*systems, "query_id"], {"run": "run"})
-        shown = found.drop("total").sort("query_id").head(SHOWN)
-        raise DataError.rows("per_query", problem, fix, int(found["total"][0]), shown)
-    moments: dict[tuple[str | None, str, str], dict[Any, Moments]] = {}
-    for row in rows.sort(*systems, "value").iter_rows(named=True):
-        key = row.get("run"), of.slices[row["attribute"]], of.measures[row["measure"]]
-        its = moments.setdefault(key, {})
-        part = Moments(*(row[name] for name in MOMENTS)) if row["n"] else Moments.of(())
-        its[row["value"]] = its[row["value"]].joined(part) if row["value"] in its else part
-    return moments

@@ -13,8 +13,8 @@ How it goes
       on the driver: a wrong column, measure or option fails before any job starts.
     * What a partition has to know of the others goes with it: the systems there are, the highest grade (for `bounds`),
       and which documents are judged for another query. So every figure is the local one, to the last bit.
-    * `compare` and `gate` are made of moments and counts: rows travel once, by their query, each partition sends a row
-      of sums for each slice, and the driver has no others. Their jobs run at the call.
+    * `compare`, `gate`, `worst_slices` and `drift` are made of moments and counts: rows travel once, by their query,
+      each partition sends a row of sums for each slice, and the driver has no others. Their jobs run at the call.
     * Of the run only the columns that are read travel and, where the judged queries are few enough to be broadcast,
       only the rows of judged queries.
     * Bad rows fail the job with the message that they have locally, inside Spark's `PythonException`. As for a
@@ -51,7 +51,7 @@ On a cluster
 """
 
 from polars_ir.spark.evaluate import evaluate
-from polars_ir.spark.per_query import compare, gate, mean, summarize, worst_slices
+from polars_ir.spark.per_query import compare, drift, gate, mean, summarize, worst_slices
 from polars_ir.spark.validating import validate
 
-__all__ = ["compare", "evaluate", "gate", "mean", "summarize", "validate", "worst_slices"]
+__all__ = ["compare", "drift", "evaluate", "gate", "mean", "summarize", "validate", "worst_slices"]

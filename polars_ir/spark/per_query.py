@@ -1,9 +1,9 @@
 """Functions of a per-query frame on Spark.
 
 Conventions: for `mean` and `summarize`, which are the same to the last bit only if queries are added up in one order,
-all queries of a system are rows of one partition. For `compare`, `gate` and `worst_slices` rows travel once, by their
-query; a partition is then as a plan is there, and sends a row of sums for each slice, of which the driver makes the
-result.
+all queries of a system are rows of one partition. For `compare`, `gate`, `worst_slices` and `drift` rows travel once,
+by their query; a partition is then as a plan is there, and sends a row of sums for each slice, of which the driver makes
+the result.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from polars_ir.errors import Code, ColumnError, Fix
 from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.options import each_once, takes
 from polars_ir.per_query.compare import compared_systems
+from polars_ir.per_query.drift import course_of
 from polars_ir.per_query.gate import judged_change
 from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.aligned import Aligned
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Comparing, Gating, Slicing, Summarizing, confidence_is_alpha
+from polars_ir.per_query.shared.options import Comparing, Gating, Grouping, Slicing, Summarizing, confidence_is_alpha
 from polars_ir.per_query.shared.sums import RowPerQuery, Source, Step
 from polars_ir.per_query.summarize import summarize as summarize_locally
 from polars_ir.per_query.worst_slices import ranked_slices
@@ -239,6 +240,52 @@ def worst_slices(
     with _by_tasks(per_query) as source:
         plan = empty("per_query", per_query).lazy()
         found = ranked_slices(plan, columns_of("by", by, per_query), measures, None, options, source=source)
+    return in_session(per_query.sparkSession, plain(found))
+
+
+@takes(Grouping)
+def drift(
+    per_query: DataFrame,
+    by: str,
+    measures: Measures = None,
+    *,
+    every: str | None = None,
+    reference: Any = None,
+    **options: Unpack[Grouping],
+) -> DataFrame:
+    """The course of every measure over time on Spark: a row per bucket.
+
+    As `polars_ir.drift` of a LazyFrame, from the moments of buckets. Rows travel once, by their query, so that one that
+    comes again is found: to compare it with its own values needs these.
+
+    Parameters
+    ----------
+    per_query
+        The result of `polars_ir.spark.evaluate`, a Spark frame.
+    by
+        The column of it that says when a query was asked.
+    measures, every, reference
+        As in `polars_ir.drift`.
+
+    Returns
+    -------
+    A Spark frame of the result, whose jobs have run
+        That of `polars_ir.drift`, to within 1e-12; counts are bigint.
+
+    Raises
+    ------
+    IRError
+        As `polars_ir.drift` of a LazyFrame, and as `polars_ir.spark.compare`.
+
+    Examples
+    --------
+    >>> from polars_ir import spark
+    >>> spark.drift(per_query, "day", every="1w").show()  # doctest: +SKIP
+    """
+    check_spark("per_query", per_query)
+    with _InTasks(per_query) as source:
+        plan, name = empty("per_query", per_query).lazy(), columns_of("by", by, per_query)
+        found = course_of(plan, name, measures, options, every=every, reference=reference, source=source.of)
     return in_session(per_query.sparkSession, plain(found))
 
 

@@ -2,24 +2,30 @@
 
     python tests/bench/people.py                      # a million people, two systems, in no order
     python tests/bench/people.py --people 100000 1000000 --order sorted
+    python tests/bench/people.py --scan --people 500000 5000000    # of Parquet, with the memory of each
     POLARS_MAX_THREADS=1 python tests/bench/people.py
 
 Times are of the CPU, the best of three runs, since other work on a machine makes no difference to these. Each statistic
 stands beside the plain way to its main figures: a count of distinct people with means, a join with SciPy's t, or a
-`group_by` of counts, means and variances, with which no interval and no correction come.
+`group_by` of counts, means and variances, with which no interval and no correction come. With `--scan` they are of a
+LazyFrame of Parquet, each in a process of its own, after a bare `group_by` of people.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
 import math
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from measure import fresh, say_ready
 from scipy import stats
 
 import polars_ir as ir
@@ -109,6 +115,41 @@ JOBS: dict[str, tuple[Job, Job]] = {
 }
 
 
+#: The statistics that a plan has, from moments.
+OF_PLANS: dict[str, Callable[[pl.LazyFrame], Any]] = {
+    "group_by": lambda rows: rows.group_by("query_id").agg(pl.len(), pl.col(MEASURES).mean()).select(pl.len()),
+    "mean": lambda rows: ir.mean(rows.drop("country", "day")),
+    "summarize": lambda rows: ir.summarize(rows.drop("country", "day")),
+    "compare": lambda rows: ir.compare(rows, MEASURES, baseline="old"),
+    "compare auto": lambda rows: ir.compare(rows, MEASURES, baseline="old", test="auto", margin=0.01),
+    "gate": lambda rows: ir.gate(rows.filter(run="new"), rows.filter(run="old"), MEASURES, max_drop=0.01),
+    "power": lambda rows: ir.power(rows, MEASURES, baseline="old", difference=0.01),
+    "worst_slices": lambda rows: ir.worst_slices(rows, "country", MEASURES),
+    "drift": lambda rows: ir.drift(rows, "day", MEASURES),
+}
+
+
+def parquet(folder: Path, people: int, *, shuffled: bool) -> Path:
+    """The rows of all people in a file."""
+    path = folder / f"statistics-{people}-{'shuffled' if shuffled else 'sorted'}.parquet"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        data = frames(people, shuffled=shuffled)
+        rows = data.sliced.with_columns(data.days["day"])
+        (rows if shuffled else rows.sort("query_id", "run")).write_parquet(path)
+    return path
+
+
+def scanned(name: str, path: Path) -> None:
+    """Print the CPU seconds of a statistic of a scan."""
+    rows = pl.scan_parquet(path)
+    OF_PLANS[name](rows.head(10_000)).collect()
+    say_ready()
+    start = time.process_time()
+    OF_PLANS[name](rows).collect(engine="streaming")
+    say(json.dumps({"cpu": time.process_time() - start}))
+
+
 def cpu(job: Job, data: Frames) -> float:
     """The least CPU time of a job, in seconds, once it is warm."""
     job(data)
@@ -129,14 +170,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--order", choices=["shuffled", "sorted"], default="shuffled")
-    parser.add_argument("--only", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--only", nargs="+", choices=[*JOBS, *OF_PLANS])
+    parser.add_argument("--scan", action="store_true", help="plans of Parquet")
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "polars_ir_bench")
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.measure:
+        scanned(options.measure[0], Path(options.measure[1]))
+        return
+    if options.scan:
+        report_scans(options)
+        return
     say(f"Polars with {pl.thread_pool_size()} threads, rows {options.order}; seconds of CPU")
     say(f"{'statistic':14}{'people':>12}{'ours':>9}{'plain':>9}{'times':>8}{'exponent':>10}")
     before: dict[str, tuple[int, float]] = {}
     for people in options.people:
         data = frames(people, shuffled=options.order == "shuffled")
-        for name in options.only:
+        for name in options.only or JOBS:
             ours, plain = (cpu(job, data) for job in JOBS[name])
             exponent = ""
             if name in before:
@@ -144,6 +194,25 @@ def main() -> None:
                 exponent = f"{math.log(ours / time_before) / math.log(people / people_before):.2f}"
             before[name] = people, ours
             say(f"{name:14}{people:12,}{ours:9.3f}{plain:9.3f}{ours / plain:8.1f}{exponent:>10}")
+
+
+def report_scans(options: argparse.Namespace) -> None:
+    """Measure the statistics of plans, and how time and memory grow."""
+    say(f"Polars with {pl.thread_pool_size()} threads, Parquet {options.order}; seconds of CPU, bytes a person")
+    say(f"{'statistic':14}{'people':>12}{'CPU':>9}{'bytes':>9}{'exponents':>14}")
+    before: dict[str, tuple[int, float, float]] = {}
+    for people in options.people:
+        path = parquet(options.folder, people, shuffled=options.order == "shuffled")
+        for name in options.only or OF_PLANS:
+            turn = fresh(Path(__file__), "--measure", name, str(path))
+            exponents = ""
+            if name in before:
+                fewer, cpu_before, peak_before = before[name]
+                grown = math.log(people / fewer)
+                powers = math.log(turn["cpu"] / cpu_before) / grown, math.log(turn["peak"] / peak_before) / grown
+                exponents = "{:.2f} {:.2f}".format(*powers)
+            before[name] = people, turn["cpu"], turn["peak"]
+            say(f"{name:14}{people:12,}{turn['cpu']:9.3f}{turn['peak'] / people:9.0f}{exponents:>14}")
 
 
 if __name__ == "__main__":

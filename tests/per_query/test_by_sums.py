@@ -118,6 +118,15 @@ def test_slices_of_a_plan_are_those_of_its_values(system):
     )
 
 
+@pytest.mark.parametrize("options", [{}, {"every": "1w", "reference": "earlier"}, {"reference": 5}, {"reference": 2}])
+@pytest.mark.parametrize("system", ["abc", "a"])
+def test_courses_of_a_plan_are_those_of_its_values(system, options):
+    day = pl.date(2026, 1, 1) + pl.duration(days=pl.col("query_id").str.slice(1).cast(pl.Int64) % 14)
+    frame = SYSTEMS.filter(pl.col("run").is_in(list(system))).with_columns(day)
+    frame = frame if len(system) > 1 else frame.drop("run")
+    assert_same(ir.drift(frame.lazy(), "date", MEASURES, **options), ir.drift(frame, "date", MEASURES, **options))
+
+
 NEW, OLD = SYSTEMS.filter(run="a").drop("run"), SYSTEMS.filter(run="b").drop("run")
 
 
@@ -151,6 +160,10 @@ FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30
         (lambda: ir.compare(SYSTEMS.lazy(), baseline="d"), ["baseline", "'d'"]),
         (lambda: ir.worst_slices(pl.concat([NEW, NEW.head(1)]).lazy(), "language"), ["2 rows that repeat"]),
         (lambda: ir.worst_slices(SYSTEMS.lazy(), "language", baseline="a"), ["collect()"]),
+        (lambda: ir.drift(pl.concat([NEW, NEW.head(1)]).lazy(), "language"), ["2 rows that repeat", "come again"]),
+        (lambda: ir.drift(NEW.lazy(), "language", cluster="query_id"), ["cluster", "collect()", "group_by"]),
+        (lambda: ir.drift(NEW.lazy(), "language", every="1w"), ["dates or times", "every"]),
+        (lambda: ir.drift(NEW.with_columns(day="query_id").lazy(), "day", "AP"), ["most buckets would hold one"]),
         (lambda: ir.compare(SYSTEMS.clear().lazy()), ["no row"]),
         (
             lambda: ir.compare({"a": NEW.lazy(), "b": OTHERS.lazy()}),

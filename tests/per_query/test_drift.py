@@ -11,7 +11,7 @@ import polars_ir as ir
 stats = pytest.importorskip("scipy.stats")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
 from polars_ir.per_query.drift import BY_QUERIES, drift  # noqa: E402  # its tests need SciPy
-from polars_ir.per_query.shared.groups import Group, against_groups, against_rest  # noqa: E402  # its tests need SciPy
+from polars_ir.per_query.shared.groups import Group, Moments, against_groups, against_rest  # noqa: E402  # its tests need SciPy
 from polars_ir.per_query.shared.measures import Range  # noqa: E402  # its tests need SciPy
 
 EXACT = {"abs": 1e-12, "rel": 1e-12}
@@ -42,7 +42,7 @@ def test_a_bucket_is_compared_with_all_earlier_ones():
 
 
 def of_queries(values, reference):
-    found = against_rest([Group.of(values, reference, Range(0, 1))], alpha=0.05, least=5)[0]
+    found = against_rest([Group(Moments.of(values), Moments.of(reference), Range(0, 1))], alpha=0.05, least=5)[0]
     return [found[name] for name in ("difference", "statistic", "p")]
 
 
@@ -56,7 +56,9 @@ def test_from_four_buckets_on_these_are_the_sample():
     found = drift(LOG, "day", every="1d", reference=10, min_queries=2)
     days = [LOG["RR"].to_numpy()[i : i + 5] for i in range(0, 140, 5)]
     for i in range(10, 28):
-        row, wanted = found.row(i, named=True), against_groups(days[i], days[:10])
+        together = Moments.of(np.concatenate([days[i], *days[:10]]))
+        wanted = against_groups(Moments.of(days[i]), [*map(Moments.of, days[:10])], together)
+        row = found.row(i, named=True)
         names = {"rest_mean": "reference_mean"}
         assert {name: row[names.get(name, name)] for name in wanted} == wanted
         assert (row["n_reference"], row["note"]) == (50, None)

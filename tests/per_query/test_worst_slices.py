@@ -34,7 +34,8 @@ def test_a_slice_is_compared_with_all_other_queries():
     values = PER_QUERY["RR"].to_numpy()
     for row in found.iter_rows(named=True):
         inside = (QUERIES[row["attribute"]].cast(pl.String) == row["value"]).to_numpy()
-        wanted = against_rest([Group.of(values[inside], values[~inside], Range(0, 1))], alpha=0.05, least=5)[0]
+        group = Group(Moments.of(values[inside]), Moments.of(values[~inside]), Range(0, 1))
+        wanted = against_rest([group], alpha=0.05, least=5)[0]
         assert {name: row[name] for name in wanted} == wanted
         assert (
             row["p_corrected"]
@@ -115,7 +116,8 @@ def test_a_loss_against_the_baseline_is_found_where_the_values_hide_it():
         "2023",
         True,
     )
-    wanted = against_rest([Group.of((new - old)[easy], (new - old)[~easy])], alpha=0.05, least=5)[0]
+    group = Group(Moments.of((new - old)[easy]), Moments.of((new - old)[~easy]))
+    wanted = against_rest([group], alpha=0.05, least=5)[0]
     assert found["p"][0] == pytest.approx(wanted["p"], **EXACT)
 
 

@@ -98,6 +98,15 @@ def test_slices_are_those_of_a_plan(to_spark):
     assert_same(found, ir.worst_slices(SYSTEMS.lazy(), "lang.uage", MEASURES))
 
 
+@pytest.mark.parametrize("options", [{}, {"every": "1w", "reference": "earlier"}, {"every": "1d", "reference": 5}])
+def test_courses_are_those_of_a_plan(to_spark, options, plans):
+    day = pl.date(2026, 1, 1) + pl.duration(days=pl.col("query_id").str.slice(1).cast(pl.Int64) % 14)
+    frame = SYSTEMS.drop("lang.uage").with_columns(day)
+    found = irs.drift(to_spark(frame), "date", MEASURES, **options)
+    assert re.findall(r"Exchange (\w+)\((\w+)", plans[-1]) == [("hashpartitioning", "polars_ir_query")]
+    assert_same(found, ir.drift(frame.lazy(), "date", MEASURES, **options))
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -107,6 +116,7 @@ def test_slices_are_those_of_a_plan(to_spark):
         (lambda frame: irs.compare(frame.unionAll(frame.limit(1)), "RR"), ["repeat the ids"]),
         (lambda frame: irs.gate(frame, frame, "RR"), ["new must be of one system"]),
         (lambda frame: irs.compare(frame.limit(0), "RR"), ["no row"]),
+        (lambda frame: irs.drift(frame.unionAll(frame.limit(1)), "lang.uage", "RR"), ["repeat the ids", "come again"]),
     ],
 )
 def test_what_sums_do_not_tell_is_an_error(to_spark, call, words):

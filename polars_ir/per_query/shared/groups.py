@@ -49,6 +49,16 @@ class Moments(NamedTuple):
         squares = float(((values - mean) ** 2).sum())
         return cls(len(values), float(mean), squares, float(values.min()), float(values.max()))
 
+    @property
+    def variance(self) -> float:
+        """The variance of the sample; NaN of fewer than two values."""
+        return self.squares / (self.n - 1) if self.n > 1 else math.nan
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the mean."""
+        return math.sqrt(self.variance) / math.sqrt(self.n) if self.n > 1 else None
+
     def joined(self, other: Moments) -> Moments:
         """The moments of both samples together."""
         if not self.n or not other.n:
@@ -65,11 +75,6 @@ class Group(NamedTuple):
     here: Moments
     rest: Moments
     range: Range | None = None
-
-    @classmethod
-    def of(cls, values: Floats, rest: Floats, its: Range | None = None) -> Group:
-        """The group of these values."""
-        return cls(Moments.of(values), Moments.of(rest), its)
 
 
 def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict[Any, Floats]]:
@@ -199,8 +204,10 @@ def _margin(of_group: _Means, of_rest: _Means, alpha: Floats, is_below: Any) -> 
     return np.asarray(np.hypot(of_group.margin(alpha, is_below), of_rest.margin(alpha, ~is_below)))
 
 
-def against_groups(group: Floats, others: Sequence[Floats]) -> dict[str, Any]:
+def against_groups(group: Moments, others: Sequence[Moments], together: Moments) -> dict[str, Any]:
     """The difference of a group's mean from the mean of other groups' means, with Student's t of its prediction.
+
+    `together` are the moments of the values of all of them.
 
     The groups are the sample: k means, whose variance s^2 has k - 1 degrees of freedom, predict one more with the error
     s sqrt(1 + 1/k). The variance is no less than what values drawn into groups of these sizes would have, and more by
@@ -209,11 +216,11 @@ def against_groups(group: Floats, others: Sequence[Floats]) -> dict[str, Any]:
     import numpy as np
     from scipy import stats
 
-    means, k = np.array([values.mean() for values in others]), len(others)
-    of_values = float(np.concatenate([group, *others]).var(ddof=1))
-    drawn = of_values * float(np.mean([1 / len(values) for values in others]))
-    variance = max(float(means.var(ddof=1)), drawn) * (1 + 1 / k) + max(0.0, of_values / len(group) - drawn)
-    mean, reference = float(group.mean()), float(means.mean())
+    means, k = np.array([other.mean for other in others]), len(others)
+    of_values = together.variance
+    drawn = of_values * float(np.mean([1 / other.n for other in others]))
+    variance = max(float(means.var(ddof=1)), drawn) * (1 + 1 / k) + max(0.0, of_values / group.n - drawn)
+    mean, reference = group.mean, float(means.mean())
     t = (mean - reference) / math.sqrt(variance) if variance else 0.0
     p = 2 * float(stats.t.sf(abs(t), k - 1))
     return {"mean": mean, "rest_mean": reference, "difference": mean - reference, "statistic": t, "p": p}

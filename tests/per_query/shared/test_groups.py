@@ -15,7 +15,7 @@ GROUP, REST = DRAWN.random(12) ** 2, DRAWN.random(30)
 
 
 def compared(group, rest, its=None, *, alpha=0.05, least=2):
-    return against_rest([Group.of(np.array(group), np.array(rest), its)], alpha=alpha, least=least)[0]
+    return against_rest([Group(Moments.of(group), Moments.of(rest), its)], alpha=alpha, least=least)[0]
 
 
 def clopper_pearson(values, both, alpha):
@@ -104,26 +104,31 @@ def test_a_group_without_a_test_says_why(group, rest, note):
     assert found["mean"] == pytest.approx(np.mean(group), **EXACT)
 
 
+def predicted(group, others):
+    """The figures of a group against others, by their values."""
+    return against_groups(Moments.of(group), [*map(Moments.of, others)], Moments.of(np.concatenate([group, *others])))
+
+
 def test_a_group_is_predicted_by_t_from_groups_of_its_size():
     others = [DRAWN.normal(shift, 0.01, 20) for shift in (0.3, 0.5, 0.4, 0.7)]
     group = DRAWN.normal(0.1, 0.01, 20)
-    found, means = against_groups(group, others), np.array([each.mean() for each in others])
+    found, means = predicted(group, others), np.array([each.mean() for each in others])
     t = (group.mean() - means.mean()) / (means.std(ddof=1) * np.sqrt(1 + 1 / 4))
     assert (found["statistic"], found["p"]) == pytest.approx((t, 2 * stats.t.sf(abs(t), 3)), **EXACT)
 
 
 def test_groups_whose_means_are_the_same_by_chance_predict_no_more_than_their_values():
     others = [np.ones(5)] * 4
-    found = against_groups(np.array([1.0, 1, 1, 1, 0]), others)
+    found = predicted(np.array([1.0, 1, 1, 1, 0]), others)
     variance = np.concatenate([*others, [1, 1, 1, 1, 0]]).var(ddof=1) / 5
     assert found["statistic"] == pytest.approx(-0.2 / np.sqrt(variance * 1.25), **EXACT)
-    assert against_groups(np.ones(5), others)["p"] == 1
+    assert predicted(np.ones(5), others)["p"] == 1
 
 
 def test_a_smaller_group_is_predicted_less_surely():
     others = [DRAWN.random(100) for _ in range(5)]
     large, small = np.tile([0.2, 0.4], 50), np.array([0.2, 0.4] * 3)
-    assert against_groups(small, others)["p"] > against_groups(large, others)["p"]
+    assert predicted(small, others)["p"] > predicted(large, others)["p"]
 
 
 def test_what_is_left_of_a_difference_is_what_the_spread_of_all_says():
