@@ -2,8 +2,8 @@
 
 Conventions: for `mean` and `summarize`, which are the same to the last bit only if queries are added up in one order,
 all queries of a system are rows of one partition. For `compare`, `gate`, `worst_slices` and `drift` rows travel once,
-by their query; a partition is then as a plan is there, and sends a row of sums for each slice, of which the driver makes
-the result.
+by their query; a partition is then as a plan is there, and sends a row of sums for each slice, of which the driver
+makes the result.
 """
 
 from __future__ import annotations
@@ -283,9 +283,9 @@ def drift(
     >>> spark.drift(per_query, "day", every="1w").show()  # doctest: +SKIP
     """
     check_spark("per_query", per_query)
-    with _InTasks(per_query) as source:
+    with _by_tasks(per_query) as source:
         plan, name = empty("per_query", per_query).lazy(), columns_of("by", by, per_query)
-        found = course_of(plan, name, measures, options, every=every, reference=reference, source=source.of)
+        found = course_of(plan, name, measures, options, every=every, reference=reference, source=source)
     return in_session(per_query.sparkSession, plain(found))
 
 
