@@ -204,7 +204,7 @@ def example_chart(function: Any) -> str:
 
 
 def entry(name: str, thing: Any, names: frozenset[str]) -> str:
-    """What a name stands for that is neither function nor class."""
+    """The meaning of a name that is neither function nor class."""
     head = f"## {name}" if name == "ir.CATALOG" else f"({name})=\n## {name}"
     if isinstance(thing, pl.Expr):
         return f"{head}\n\nAn expression. {EXPRESSIONS[name.removeprefix('ir.')]}"

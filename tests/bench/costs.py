@@ -240,7 +240,7 @@ def prepared(_: int) -> Iterator[Line]:
 
 
 def nightly(_: int) -> Iterator[Line]:
-    """How figures were made, and a day on which one query of a hundred changed, against an evaluation of all."""
+    """Provenance, and a day on which one query of a hundred changed, against an evaluation of all."""
     data = collection(Shape(3000, 100, judged=50, found=25, systems=3))
     day = data.run["query_id"].unique().sort().gather_every(100).implode()
     falling = pl.when(pl.col("query_id").is_in(day)).then(-1).otherwise(1)

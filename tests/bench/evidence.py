@@ -271,7 +271,7 @@ def gated(
 
 
 def passes(_: Path, n: int, simulations: int) -> Iterator[Figure]:
-    """What a bound costs: changes without any drop that pass where differences are dense, sd .1."""
+    """The cost of a bound: changes without any drop that pass where differences are dense, sd .1."""
     changes = np.random.default_rng(n).normal(0, 0.1, (simulations, n)).clip(-0.5, 0.5)
     for drop in (0.01, 0.02, 0.03):
         kinds = ("auto", "bounded", "anytime")

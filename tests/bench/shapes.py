@@ -1,4 +1,4 @@
-"""What evidence.py simulates: values of real runs, shapes of values and of differences, and frames of simulations."""
+"""The simulations of evidence.py: values of real runs, shapes of values and differences, and simulated frames."""
 
 from __future__ import annotations
 

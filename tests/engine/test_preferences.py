@@ -21,7 +21,7 @@ def relation_of(judgments: object) -> pl.DataFrame:
 
 
 def pairs_of(judgments: object) -> list[tuple[str, str, str]]:
-    """Who prefers what to what, of one query."""
+    """The preferences of one query."""
     return sorted(relation_of(judgments).select("judge", "preferred", "other").iter_rows())
 
 

@@ -1,4 +1,4 @@
-"""What is not a table or a file of ours: tables of other packages, the dtypes that came, stores and open files."""
+"""Values that are no table or file of ours: tables of other packages, the dtypes that came, stores and open files."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""How figures were made goes along with them, and what was made otherwise is not compared."""
+"""Provenance goes along with figures, and those that were made otherwise are not compared."""
 
 import pickle
 

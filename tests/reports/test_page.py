@@ -243,7 +243,7 @@ def test_everybody_can_read_it(opened, report, width, scheme):
 
 
 def violations(page: Any) -> list[tuple[str, list[str]]]:
-    """What axe-core finds wrong, and where."""
+    """The faults that axe-core finds, with their places."""
     found = page.evaluate("axe.run()")["violations"]
     return [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
 

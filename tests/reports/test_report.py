@@ -34,7 +34,7 @@ HOSTILE = [
 
 
 def read(text: str, name: str) -> bytes:
-    """What a page holds under a name."""
+    """The content of a page under a name."""
     return zlib.decompress(b64decode(re.search(rf'id="{name}">(.*?)</script>', text)[1]))
 
 

@@ -1,4 +1,4 @@
-"""How far runs and judgments meet, as rows, and as errors of an evaluation that is strict."""
+"""Coverage of runs by judgments, as rows, and as errors of an evaluation that is strict."""
 
 import polars as pl
 import pytest

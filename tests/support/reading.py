@@ -1,4 +1,4 @@
-"""What tests of readers share: the readers of each kind of file, and the message of an error."""
+"""The common parts of tests of readers: the readers of each kind of file, and the message of an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is tried: all of it with `pytest --whole`, a tenth of the made-up data with `pytest`."""
+"""The amount that is tried: all of it with `pytest --whole`, a tenth of the made-up data with `pytest`."""
 
 from typing import Any
 
