@@ -181,7 +181,8 @@ def _part(name: str, dataset: Any, part: _Part, lacking: Mapping[str, type[pl.Da
     try:
         schema = _schema(getattr(dataset, f"{part}_cls")())
         batches = _batches(getattr(dataset, f"{part}_iter")())
-        return pl.concat([pl.DataFrame(schema=schema), *(_frame(batch, schema) for batch in batches)])
+        rows = ({field: [getattr(record, field) for record in batch] for field in schema} for batch in batches)
+        return pl.concat([pl.DataFrame(schema=schema), *(pl.DataFrame(batch, schema=schema) for batch in rows)])
     except Exception as error:  # a download or a parser of another package may fail with anything
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.200}"
         raise FileError.of_file(name, f"its {part} can not be read through ir_datasets: {reason}") from error
@@ -203,7 +204,3 @@ def _batches(records: Iterable[Any]) -> Iterator[list[Any]]:
     records = iter(records)
     while batch := list(itertools.islice(records, _BATCH)):
         yield batch
-
-
-def _frame(records: list[Any], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    return pl.DataFrame({field: [getattr(record, field) for record in records] for field in schema}, schema=schema)

@@ -39,10 +39,14 @@ def dialect_of(file: File, separator: str) -> Dialect:
 
 def _encloses_fields(file: File, separator: str) -> bool:
     """True if quotes enclose fields; a `FileError` where they do so in a part of the file."""
-    lines = _lines(file)
+    lines = pl.scan_lines(file, name=_LINE, row_index_name=_NUMBER, row_index_offset=1, glob=False)
+    lines = lines.with_columns(pl.col(_LINE).str.strip_prefix("\ufeff").str.strip_suffix("\r"))
+    # The first line that is not blank.
+    first = lines.filter(pl.col(_LINE) != "").select(_LINE).head(1).collect(engine="streaming")
+    header = str(first.item()) if first.height else ""
     counts = lines.with_columns(pl.col(_LINE).str.count_matches('"', literal=True).alias(_COUNT))
     inside = ((pl.col(_COUNT).cum_sum() - pl.col(_COUNT)) % 2 == 1).alias(_INSIDE)
-    rows = counts.with_columns(inside).with_columns(_is_wrong(separator, _header(lines)).alias(_WRONG))
+    rows = counts.with_columns(inside).with_columns(_is_wrong(separator, header).alias(_WRONG))
     whole = rows.select(
         encloses=pl.col(_LINE).str.contains(f'(?:^|{separator})"').any(),
         wrong=pl.col(_NUMBER).filter(pl.col(_WRONG)).min(),
@@ -52,17 +56,6 @@ def _encloses_fields(file: File, separator: str) -> bool:
     if encloses and (wrong is not None or ends_inside):
         raise _broken(file, rows, wrong)
     return bool(encloses)
-
-
-def _lines(file: File) -> pl.LazyFrame:
-    lines = pl.scan_lines(file, name=_LINE, row_index_name=_NUMBER, row_index_offset=1, glob=False)
-    return lines.with_columns(pl.col(_LINE).str.strip_prefix("\ufeff").str.strip_suffix("\r"))
-
-
-def _header(lines: pl.LazyFrame) -> str:
-    """The first line that is not blank."""
-    first = lines.filter(pl.col(_LINE) != "").select(_LINE).head(1).collect(engine="streaming")
-    return str(first.item()) if first.height else ""
 
 
 def _is_wrong(separator: str, header: str) -> pl.Expr:
