@@ -95,7 +95,7 @@ ANSWERED = "polars_ir: answered"
 
 @dataclass(frozen=True)
 class Asked:
-    """A measure, and what it is evaluated on."""
+    """A measure, and the judgments that it is evaluated on."""
 
     expression: pl.Expr
     call: Call | None
@@ -192,7 +192,7 @@ def _label(text: str, spec: Spec) -> str:
 
 
 def _written(value: object) -> str:
-    """The value of a parameter; a map without what is its own gain."""
+    """The value of a parameter; a map without the grades that are their own gains."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{grade}:{gain}" for grade, gain in sorted(value.items()) if grade != gain) + "}"
     return repr(value)

@@ -46,7 +46,7 @@ RENDERS = {
     "markdown": "a Markdown table",
 }
 
-#: The endings of files that a result is written to; one of JSON has what is printed as such.
+#: The endings of files that a result is written to; one of JSON has the printed text.
 ENDINGS = (*TABLES, ".json")
 
 #: The names of tables that come from no file of their own, and the list of measures.
@@ -187,7 +187,7 @@ def add_limits(command: argparse.ArgumentParser) -> None:
 
 
 def add_queries(command: argparse.ArgumentParser) -> None:
-    """A table with what is known of queries."""
+    """A table with facts about queries."""
     queries = (
         "a table with a query column, whose other columns --cluster (or --by) names; without it, those of the files"
     )

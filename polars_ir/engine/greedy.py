@@ -1,4 +1,4 @@
-"""The greedy ideal ranking of documents that cover subtopics: what the normalised measures of diversity divide by.
+"""The greedy ideal ranking of documents that cover subtopics: the divisor of the normalised measures of diversity.
 
 Conventions
     * A document is worth what it adds to those above it: the sum, over its subtopics, of weight * gain * product of
@@ -102,7 +102,7 @@ def _filled(places: pl.DataFrame, alpha: float, k: int | None) -> pl.DataFrame:
 
 
 def _with_place(places: pl.LazyFrame, alpha: float, place: int) -> pl.LazyFrame:
-    """One more place filled, in every query, and what is left of the need for the subtopics that it covers."""
+    """One more place filled, in every query, and the rest of the need for the subtopics that it covers."""
     added = pl.col("worth").sum().over("document")
     best = pl.col("added").max().over("query") * (1 - ROUNDING)
     first = pl.col("document").filter("tied").max().over("query")

@@ -1,4 +1,4 @@
-"""Errors and warnings: what is wrong as data, said in the words of the door that a call came by."""
+"""Errors and warnings: problems as data, said in the words of the door that a call came by."""
 
 from polars_ir.errors.doors import (
     Code as Code,

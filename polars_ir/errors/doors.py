@@ -1,4 +1,4 @@
-"""The doors a call comes in by, each with its own words for what is wrong: Polars, pandas, and the shell.
+"""The doors a call comes in by, each with its own words for a problem: Polars, pandas, and the shell.
 
 Conventions: an error holds data (which argument it is about, what is wrong with it, what to do, as code for each door).
 The door that a call came by turns it into a sentence: a parameter is an option of the shell, a table is a file there,

@@ -270,7 +270,7 @@ def check_systems(about: str, names: Iterable[object], systems: Sequence[str]) -
 
 
 class FileError(IRError):
-    """A file is not what it was said to be; the message names file, line and text."""
+    """A file is wrong; the message names file, line and text."""
 
     @classmethod
     def at_line(cls, path: object, number: int, text: str, problem: str) -> FileError:

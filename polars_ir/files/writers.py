@@ -1,4 +1,4 @@
-"""The writers: what they write, the readers read back equal.
+"""The writers, whose files the readers read back equal.
 
 Conventions: what a format can not hold (an id with a blank in a TREC file) is an error before anything is written. A
 LazyFrame of a run is never held as a whole but for JSON: tables stream, and where ranks rise, in TREC files and MS
@@ -250,7 +250,7 @@ def _format(path: str | os.PathLike[str], name: FormatName | None) -> Format:
 def sink(frames: Iterable[pl.LazyFrame], path: File, format: Format, **options: Any) -> None:
     """Write frames to a file, one after the other; a text is compressed as the file's last extension says."""
     options |= _options(path) if format.is_text else {}
-    # What is at a URL can not be gone on with.
+    # The object at a URL can not be appended to.
     parts = [pl.concat(frames)] if is_remote(path) else frames
     with written(path) as file:
         for frame in parts:

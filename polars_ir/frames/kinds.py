@@ -106,7 +106,7 @@ def _frame(table: str, value: object, column: str) -> Frame:
 
 
 def give_back(result: Frame, like: object) -> Any:
-    """A result in the kind of the input: a LazyFrame for what is lazy, pandas for pandas, else a DataFrame."""
+    """A result in the kind of the input: a LazyFrame for a plan, pandas for pandas, else a DataFrame."""
     first: Any = next(iter(like.values()), None) if isinstance(like, Mapping) else like
     if isinstance(first, pl.LazyFrame):
         return result.lazy()
@@ -325,7 +325,7 @@ def from_arrow(table: str, value: Any, _column: str) -> pl.DataFrame:
 
 
 def _scan(batches: Any, schema: pl.Schema) -> pl.LazyFrame:
-    """A plan over what a function of the needed columns gives, batch by batch."""
+    """A plan over the batches that a function of the needed columns makes."""
 
     def rows(
         columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None

@@ -50,7 +50,7 @@ def from_mapping(table: str, value: Mapping[Any, Any], column: str) -> pl.DataFr
 
 
 def hits_of(answer: Any) -> list[Any] | None:
-    """The hits of a search engine's answer to a query; None for what is none.
+    """The hits of a search engine's answer to a query; None for any other value.
 
     Elasticsearch and OpenSearch answer with `{"hits": {"hits": [{"_id", "_score"}]}}`, Qdrant with points, which have
     an `id` and a `score`; lists of their hits are answers, too.

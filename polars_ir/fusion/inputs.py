@@ -1,4 +1,4 @@
-"""The runs of a fusion: a dict, a list or a stacked table to one table, checked for what can not be fused."""
+"""The runs of a fusion: a dict, a list or a stacked table to one table, checked for runs that can not be fused."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ IN_A_ROW = rf"\s*(?:(?:{ELEMENT})(?:\s*,\s*(?:{ELEMENT}))*\s*,?)?\s*"
 PRINTED = rf"^\s*(?:\[{IN_A_ROW}\]|\({IN_A_ROW}\))\s*$"
 PRINTED_BY_NUMPY = rf"^\s*\[\s*(?:(?:{QUOTED}|{NUMBER})(?:\s+(?:{QUOTED}|{NUMBER}))*)?\s*\]\s*$"
 
-#: A printed set, and what stands around the elements of any of these.
+#: A printed set, and the signs around the elements of any of these.
 PRINTED_SET = rf"^\s*(?:\{{(?:{QUOTED}|{NUMBER})(?:\s*,\s*(?:{QUOTED}|{NUMBER}))*\}}|set\(\))\s*$"
 OPENING, CLOSING = r"^\s*(?:set\(|[\[({])", r"[\])}]\s*$"
 
@@ -40,7 +40,7 @@ CUT = r"(?:^|[\s,\[(])(?:\.\.\.|…)(?:[\s,\])]|$)"
 #: A cell in which there is no list.
 NOTHING = r"^\s*(?:None|null|nan|NaN|NA)?\s*$"
 
-#: What may part ids in a text, each with its pattern for pandas.
+#: Separators of ids in a text, each with its pattern for pandas.
 SEPARATORS = {"|": r"\|", ";": ";", "\n": r"\n", "\t": r"\t", ",": ",", " ": " "}
 
 #: Names of fields of ids in structs, folded, beside those of documents.

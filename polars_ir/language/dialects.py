@@ -72,7 +72,7 @@ CATBOOST_TOP = re.compile(r"(\w+):top=(\d+)", re.ASCII)
 #: XGBoost's `ndcg@10-`: a query without a relevant document counts 0.
 XGBOOST_MINUS = re.compile(r"(ndcg|map)(@\d+)?-", re.ASCII)
 
-#: What stands between names in a row: a comma or a blank outside of brackets.
+#: The separator of names in a row: a comma or a blank outside of brackets.
 APART = re.compile(r"[,\s]+(?![^()]*\))")
 
 #: A number that belongs to the name before it.
@@ -405,7 +405,7 @@ def _after_the_sign(spec: Spec, text: str) -> object:
             "here does so."
         )
     try:
-        # Python reads more as a number than what is one here: `1_000`, or the digits of other scripts.
+        # Python reads more as numbers than this package: `1_000`, or the digits of other scripts.
         return (int if spec.at == "k" else float)(text if text.isascii() and "_" not in text else "")
     except ValueError:
         raise MeasureError.parameter(

@@ -187,7 +187,7 @@ _OF_ITEMS = ("coverage", "catalog_coverage", "item_coverage", "diversity", "intr
 _OF_HISTORY = ("novelty", "serendipity", "popularity", "avg_rec_popularity", "unexpectedness", "surprisal")
 _OF_A_CATALOGUE = "is a measure of a catalogue: it needs {}, which judgments do not tell, and is none of this package"
 
-#: Names of no measure here, with what is to be known of each.
+#: Names of no measure here, each with an explanation.
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(_OF_ITEMS, _OF_A_CATALOGUE.format("the items there are")),
     **dict.fromkeys(_OF_HISTORY, _OF_A_CATALOGUE.format("what users had before")),

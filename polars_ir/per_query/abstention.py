@@ -80,7 +80,7 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKin
 
 
 def _check_numbers(schema: pl.Schema, names: Sequence[str], *, own: bool) -> None:
-    """Raise a `DtypeError` for what is no number; `own` columns of per_query were named, which is mended there."""
+    """Raise a `DtypeError` for columns without numbers; `own` ones are those of per_query, and mended there."""
     for name in names:
         dtype = schema[column_for(name)]
         if not dtype.is_numeric():

@@ -37,7 +37,7 @@ NO_RANKS = "rank_biserial needs the values of queries: collect them"
 
 
 def needs_values(says: str, instead: str) -> InputTypeError:
-    """The error for what can not be made of sums; `instead` is what can."""
+    """The error for a figure that sums can not make; `instead` is one that they can."""
     fix = Fix(f"Collect it first, or take {instead}", Code("per_query.collect()"))
     return InputTypeError(f"{says} reads the values of all queries; got a LazyFrame.", fix=fix)
 

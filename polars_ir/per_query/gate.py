@@ -436,7 +436,7 @@ def as_markdown(result: pl.DataFrame) -> str:
 
 
 def _named(row: Mapping[str, Any]) -> str:
-    """The measure of a row, behind what the verdict is by."""
+    """The measure of a row, behind the keys of the verdict."""
     return " ".join(str(row[name]) for name in (*(name for name in row if name not in SCHEMA), "measure"))
 
 

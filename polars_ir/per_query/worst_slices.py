@@ -285,7 +285,7 @@ def _with_notes(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
 
 
 def _shrunk(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """The row with what was found, of whose difference it has the share that is left."""
+    """The row with its test, and the share of the difference that is left."""
     difference, share = found["difference"], row["shrunk_difference"]
     if share is None:
         found = {**found, "note": "; ".join(filter(None, (found["note"], UNSHRUNK)))}

@@ -1,4 +1,4 @@
-"""All systems at once: how they differ from a baseline, what they score, and the ranks they may have."""
+"""All systems at once: their differences from a baseline, their scores, and the ranks they may have."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ OUTCOMES = {"win": "#2E86DE", "tie": "#858585", "loss": "#DD5A00"}
 
 OUTCOME_SCALE = alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values()))
 
-#: Lines of reference, and what is not significant.
+#: Lines of reference, and differences that are not significant.
 GREY = "#858585"
 
 #: Black on a light background, white on a dark one.
@@ -178,7 +178,7 @@ def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, co
     if len(charts) == 1:
         return charts[0].properties(title=title)
     with warnings.catch_warnings():
-        # One click for all panels is what is wanted (Altair 6).
+        # One click is for all panels (Altair 6).
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
         return alt.concat(*charts, columns=columns, title=title, spacing=30)
 

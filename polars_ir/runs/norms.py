@@ -206,7 +206,7 @@ def _end(option: str, value: Any, own_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
 
 
 def _beyond(option: str, value: Any, where: str, wrong: pl.Expr) -> dict[str, pl.Expr]:
-    """For a known end, or that of each system, the message for a list on the wrong side of it, and what is wrong."""
+    """For a known end, or that of each system, the message for a list on the wrong side of it, and the problem."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):

@@ -53,7 +53,7 @@ def great_table(cells: pl.DataFrame, title: str | None, note: str, corner: str) 
 
 
 def _with_spanners(shown: PublicationTable, columns: list[pl.DataFrame]) -> PublicationTable:
-    """The table with each measure above what stands beside its mean, if anything does."""
+    """The table with each measure above its mean and the figures beside it, if there are any."""
     for place, (_, parts) in enumerate(groupby(columns, lambda column: column["measure"][0])):
         mean, *others = parts
         if not others:

@@ -121,7 +121,7 @@ def _check(query_ids: pl.Series, names: Sequence[str]) -> None:
 
 
 def _cells(rows: pl.DataFrame, elsewhere: Mapping[Any, int | None], other: str) -> tuple[dict[int, str], list[str]]:
-    """The cells of a ranking by their places, and of what was lost."""
+    """The cells of a ranking by their places, and those of the lost documents."""
     ranked, missed = {}, []
     for row in rows.iter_rows(named=True):
         cell = _cell(row, elsewhere.get(row["doc_id"]), other)
@@ -162,7 +162,7 @@ def _text(text: str | None) -> str:
 def _page(
     heading: Sequence[str | None], figures: str, names: Sequence[str], cells: Sequence[tuple[dict[int, str], list[str]]]
 ) -> Page:
-    """The rankings in two columns, then what was lost."""
+    """The rankings in two columns, then the lost documents."""
     (of_a, lost_by_a), (of_b, lost_by_b) = cells
     last = max((*of_a, *of_b), default=0)
     rows = [

@@ -41,7 +41,7 @@ MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#$])")
 #: The widths of a column and of the whole of a page of LaTeX's article, in points.
 COLUMN, PAGE = 229, 469
 
-#: LaTeX's sizes of letters, as shares of the normal one, and what is between two columns of a table.
+#: LaTeX's sizes of letters, as shares of the normal one, and the space between two columns of a table.
 SIZES = {"": (1.0, 12), "small": (0.92, 6), "footnotesize": (0.85, 6), "scriptsize": (0.76, 6)}
 
 #: The widths of characters in LaTeX's font of 10 points, of other capitals and of all others; bold and raised ones.
@@ -52,7 +52,7 @@ WIDTHS = {
 }
 CAPITAL, OTHER, BOLD, RAISED = 7.5, 5.6, 1.15, 0.75
 
-#: The columns of a measure: its means, and what stands beside them.
+#: The columns of a measure: its means, and the figures beside them.
 Measure: TypeAlias = Sequence[pl.DataFrame]
 
 #: Characters that a label may not have.

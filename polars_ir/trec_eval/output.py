@@ -89,7 +89,7 @@ def figures_of(options: Options) -> dict[Figure, pl.Expr]:
 
 
 def _printed(name: str, given: str | None, options: Options) -> Iterator[tuple[str, Asked]]:
-    """The names that a measure is printed under, each with what it is."""
+    """The names that a measure is printed under, each with its parameters."""
     usual = MEASURES[name]
     if usual:
         fractions = "." in usual

@@ -1,1 +1,1 @@
-"""The rows of texts: fields between blanks, verdicts on rows, quotes, and what is wrong with files that fail."""
+"""The rows of texts: fields between blanks, verdicts on rows, quotes, and the problems of files that fail."""

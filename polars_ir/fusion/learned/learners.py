@@ -73,7 +73,7 @@ def _slidefuse(lists: Lists, window: int = 5) -> Learnt:
 
     def as_method(table: pl.DataFrame) -> Method:
         sums = table.with_columns(value=pl.col("value").cum_sum().over("run", order_by="bucket"))
-        # Beyond what was learnt the sum stays what it is.
+        # Beyond the learnt ranks the sum stays the same.
         longest = table.group_by("run").agg(value=pl.col("bucket").max().cast(pl.Float64), bucket=1)
         last = _value(longest, pl.lit(1), 0.0).cast(pl.Int64)
         upper, lower = (_value(sums, pl.min_horizontal(to, last), 0.0) for to in (below, above - 1))

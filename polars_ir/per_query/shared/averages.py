@@ -52,7 +52,7 @@ MEAN, ERROR, NUMBER, DEGREES, LOWEST, HIGHEST = MOMENTS = tuple(
 
 
 class Averaging(NamedTuple):
-    """The kind of average of the values in a column, and the range of what is averaged, as far as it is known."""
+    """The kind of average of the values in a column, and their range, as far as it is known."""
 
     column: str
     kind: Average | Literal["error"]
@@ -220,7 +220,7 @@ def wilson(
 
 
 def ends(averaging: Averaging, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
-    """The ends of an interval of what is averaged, as those of what stands for the measure."""
+    """The ends of an interval of the averaged values, as those of the measure."""
     if averaging.kind in WITHOUT_INTERVAL:
         return dict.fromkeys(["low", "high"], pl.lit(None, pl.Float64))
     return {"low": low.exp(), "high": high.exp()} if averaging.kind == "geometric" else {"low": low, "high": high}
