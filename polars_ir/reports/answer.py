@@ -19,6 +19,9 @@ TEST = "paired t-test, Holm's correction for {family}, level 0.05"
 #: The most systems that a sentence names.
 NAMED = 5
 
+#: The most characters of a name or a text.
+CHARACTERS = 80
+
 #: Characters that hide or reorder others, or end a line.
 HIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
 
@@ -26,8 +29,12 @@ Rows = Mapping[str, Sequence[Any]]
 
 
 def plain(text: object) -> str:
-    """A text on one line, in which every character is seen and stands where it is."""
-    return HIDDEN.sub(" ", str(text)).strip()
+    """A text on one line, in which each character is seen where it is; of a long one, its two ends."""
+    line = HIDDEN.sub(" ", str(text)).strip()
+    if len(line) <= CHARACTERS:
+        return line
+    # Names of one series often begin alike.
+    return f"{line[: CHARACTERS // 2]}\N{HORIZONTAL ELLIPSIS}{line[-CHARACTERS // 2 + 1 :]}"
 
 
 def rows_of(columns: Rows | None, **values: Any) -> Iterator[dict[str, Any]]:

@@ -57,7 +57,7 @@ function axes({ left, right, bottom, top, x, y }, { xTicks, yTicks, xTitle, yTit
 }
 
 /** The pair, by its colours and dashes. */
-const legend = (pair) => h("p", { class: "legend" }, pair.map((system, n) => h("span", { class: n ? "compared" : "chosen" }, isolated(labels[system], { title: systems[system] }))));
+const legend = (pair) => h("p", { class: "legend" }, pair.map((system, n) => h("span", { class: n ? "compared" : "chosen" }, named(system))));
 
 /** A figure: what it shows, a word on it, a legend, and the chart. */
 function chart(id, title, note, draw, ...below) {
@@ -75,7 +75,7 @@ const kindOf = (system) => (system === state.a ? "line chosen" : system === stat
 /** Lines, those of the pair last, above the others. A click chooses a system. */
 function lines(drawn) {
   const above = [...drawn].sort((one, other) => kindOf(one.system).length - kindOf(other.system).length);
-  return above.map(({ system, path }) => svg("g", { class: "system", onclick: () => choose("a", system) }, svg("title", {}, systems[system]), svg("path", { class: "touch", d: path }), svg("path", { class: kindOf(system), d: path })));
+  return above.map(({ system, path }) => svg("g", { class: "system", onclick: () => choose("a", system) }, svg("title", {}, shown(systems[system])), svg("path", { class: "touch", d: path }), svg("path", { class: kindOf(system), d: path })));
 }
 
 /** The names of lines at their ends: those of the pair, and of others where there are few. */
@@ -173,14 +173,14 @@ function showSlicesOf({ attribute, reference, means }, i) {
     const interval = (run, slice, y, kind) => {
       const row = of.get(run).get(slice);
       if (!isNumber(row?.mean)) return null;
-      const title = svg("title", {}, `${run}: ${number(row.mean)} (${ranges([row])(row)})`);
+      const title = svg("title", {}, `${shown(run)}: ${number(row.mean)} (${ranges([row])(row)})`);
       const across = isNumber(row.low) ? svg("path", { class: `line ${kind}`, d: `M${made.x(row.low).toFixed(1)},${y}H${made.x(row.high).toFixed(1)}` }) : null;
       return svg("g", {}, title, across, kind === "chosen" ? svg("circle", { class: "point chosen", cx: made.x(row.mean), cy: y, r: 4.5 }) : svg("rect", { class: "point compared", x: made.x(row.mean) - 4, y: y - 4, width: 8, height: 8 }));
     };
     const point = (run, slice, y) => {
       const row = of.get(run).get(slice);
       const onclick = (event) => { event.stopPropagation(); choose("a", systems.indexOf(run)); };
-      return isNumber(row?.mean) ? svg("circle", { class: "point other", cx: made.x(row.mean), cy: y, r: 3, onclick }, svg("title", {}, `${run}: ${number(row.mean)}`)) : null;
+      return isNumber(row?.mean) ? svg("circle", { class: "point other", cx: made.x(row.mean), cy: y, r: 3, onclick }, svg("title", {}, `${shown(run)}: ${number(row.mean)}`)) : null;
     };
     const others = systems.filter((run) => !pair.includes(run)), [chosenBy, chosen] = state.slice;
     const slicesDrawn = slices.map((slice, place) => {

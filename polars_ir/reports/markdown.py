@@ -17,8 +17,8 @@ from polars_ir.reports.answer import against, answer, figures, plain, rows_of, v
 if TYPE_CHECKING:
     from polars_ir.reports.report import Report
 
-#: The systems, slices, queries and files that are listed, and the characters of a name or a text.
-SYSTEMS, SLICES, QUERIES, FILES, CHARACTERS = 30, 5, 5, 10, 80
+#: The systems, slices, queries and files that are listed.
+SYSTEMS, SLICES, QUERIES, FILES = 30, 5, 5, 10
 
 #: Characters that mean something to Markdown or HTML, or that call somebody.
 ACTIVE = re.compile(r"[^a-zA-Z0-9\s,;%]")
@@ -50,9 +50,6 @@ def escaped(text: object) -> str:
     '<code>&#60;b&#62;&#124;&#64;me</code>'
     """
     line = plain(text)
-    if len(line) > CHARACTERS:
-        # Names of one series often end differently.
-        line = f"{line[: CHARACTERS // 2]}\N{HORIZONTAL ELLIPSIS}{line[-CHARACTERS // 2 + 1 :]}"
     # A reference is no syntax in any flavour, where a backslash is one in some places.
     return f"<code>{ACTIVE.sub(lambda found: f'&#{ord(found[0])};', line)}</code>" if line else ""
 

@@ -58,6 +58,9 @@ function keptRankings() {
   return found;
 }
 
+/** A short name of a system, with the whole one where a pointer rests. */
+const named = (system) => isolated(labels[system], { title: shown(systems[system]) });
+
 const measureName = () => content.measures[state.measure].name;
 
 /** The comparison of two systems, whichever of them the library took for the baseline. */
@@ -300,13 +303,13 @@ function show() {
 const isUseful = ([name]) => (systems.length > 1 || !["won", "lost", "tied"].includes(name)) && (content.counts.length || !["unanswered", "unjudged"].includes(name)) && (kept.size || name !== "kept");
 
 function prepareControls() {
-  const options = (names) => names.map((name, i) => h("option", { value: i }, name));
+  const options = (names) => names.map((name, i) => h("option", { value: i }, shown(name)));
   fill("measure", options(content.measures.map(({ name, cost }) => (cost ? `${name} (lower is better)` : name))));
   for (const id of ["system", "other"]) fill(id, options(systems));
   for (const id of ["system", "other"]) document.getElementById(id).parentElement.hidden = systems.length < 2;
   const slices = Object.entries(content.queries.attributes).flatMap(([name, values]) => [...new Set(values)].sort().map((value) => [name, value]));
   document.getElementById("slice-label").hidden = !slices.length;
-  fill("slice", h("option", { value: "[]" }, "all"), slices.map((slice) => h("option", { value: JSON.stringify(slice) }, slice.join(": "))));
+  fill("slice", h("option", { value: "[]" }, "all"), slices.map((slice) => h("option", { value: JSON.stringify(slice) }, shown(slice.join(": ")))));
   const on = (id, event, change) => document.getElementById(id).addEventListener(event, ({ target }) => change(target.value));
   const found = (change) => (chosen) => { change(chosen); state.page = state.row = 0; showQueries(); };
   on("measure", "change", (chosen) => { state.measure = Number(chosen); show(); });
@@ -329,7 +332,7 @@ async function start() {
   content = JSON.parse(new TextDecoder().decode(await inflated("content")));
   figures = new Float64Array(await inflated("figures"));
   systems = content.systems;
-  labels = toldApart(systems);
+  labels = toldApart(systems.map(shown));
   for (const part of ["summary", "ranks", "pairs", "against"]) content[part] &&= rowsOf(content[part]);
   kept = keptRankings();
   [state.a, state.b = null] = content.pair;
@@ -337,7 +340,7 @@ async function start() {
   state.sort.queries = systems.length < 2 ? { key: "system 0", falls: false } : { key: "difference", falls: !content.verdicts };
   const title = content.verdicts ? "Report of a change" : "Report of an experiment";
   document.querySelector("h1").textContent = title;
-  document.title = `${title}: ${systems.slice(0, MOST_COLUMNS).join(", ")}`;
+  document.title = `${title}: ${labels.slice(0, MOST_COLUMNS).join(", ")}`;
   fill("subject", `${counted(systems.length + content.left_out.length, "system")}, ${counted(content.queries.ids.length, "query", "queries")}, ${content.measures.map(({ name }) => name).join(", ")}`);
   prepareControls();
   showDoubts();

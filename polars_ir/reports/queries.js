@@ -8,8 +8,8 @@ const BEGINNING = 180;
 /** What a query can be looked for by; `is` asks a row. */
 const FILTERS = {
   all: { label: () => "all queries", is: () => true },
-  won: { label: () => `better: ${systems[state.a]}`, is: (row) => row.gain > 0 },
-  lost: { label: () => `worse: ${systems[state.a]}`, is: (row) => row.gain < 0 },
+  won: { label: () => `better: ${labels[state.a]}`, is: (row) => row.gain > 0 },
+  lost: { label: () => `worse: ${labels[state.a]}`, is: (row) => row.gain < 0 },
   tied: { label: () => "equal", is: (row) => row.gain === 0 },
   unanswered: { label: () => "without an answer", is: (row) => row.remarks.some((remark) => remark.kind === "unanswered") },
   unjudged: { label: () => "unjudged in the top 10", is: (row) => row.remarks.some((remark) => remark.kind === "unjudged") },
@@ -80,7 +80,7 @@ function queryColumns(shown) {
   const places = decimals(shown.flatMap((row) => order.map((system) => value(state.measure, system, row.query))), leastOf(state.measure));
   for (const system of order) {
     columns.push({
-      key: `system ${system}`, label: isolated(labels[system], { title: systems[system] }), figure: true, falls: true, value: (row) => value(state.measure, system, row.query),
+      key: `system ${system}`, label: named(system), figure: true, falls: true, value: (row) => value(state.measure, system, row.query),
       cell: (row) => figure(value(state.measure, system, row.query), number(value(state.measure, system, row.query), places)),
     });
     if (system === b) columns.push({
@@ -88,7 +88,7 @@ function queryColumns(shown) {
       cell: (row) => figure(row.difference, number(row.difference, places, true), { class: `figure ${row.gain > 0 ? "better" : row.gain < 0 ? "worse" : ""}` }),
     });
   }
-  if (queryRows().some((row) => row.remarks.length)) columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range remark" }, row.remarks.map(({ text, system }) => h("div", {}, text, b == null ? null : [" of ", isolated(labels[system], { title: systems[system] })]))) });
+  if (queryRows().some((row) => row.remarks.length)) columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range remark" }, row.remarks.map(({ text, system }) => h("div", {}, text, b == null ? null : [" of ", named(system)]))) });
   return columns;
 }
 

@@ -33,7 +33,7 @@ from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, rows_of, verdict
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.made import made_of
-from polars_ir.reports.rankings import rankings_of
+from polars_ir.reports.rankings import LONGEST_TEXT, rankings_of
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import with_text
@@ -375,9 +375,11 @@ def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
 
 
 def at_cutoffs(measure: Measured, rows: pl.DataFrame) -> dict[str, int]:
-    """A measure at several cutoffs, each with its cutoff; none for one that takes no cutoff."""
+    """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or where rankings are short."""
     longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
     cutoffs = {k for k in (*CUTOFFS, cutoff_of(measure)) if k is not None and k <= longest}
+    if len(cutoffs) < 2:
+        return {}
     try:
         return {each.name: k for k in sorted(cutoffs) for each in resolve(f"{measure.name.partition('@')[0]}@{k}")}
     except MeasureError:
@@ -388,7 +390,11 @@ def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -
     """The ids of the queries, their texts, and the columns of slices."""
     with_texts = with_text(query.clone(), texts, "queries", "query_id", "query_id", "text")
     described: dict[str, Any] = {"ids": query["query_id"].to_list(), "attributes": {}}
-    described["texts"] = with_texts["text"].to_list() if "text" in with_texts.columns else None
+    described["texts"] = None
+    if "text" in with_texts.columns:
+        text, ellipsis = pl.col("text"), pl.lit("\N{HORIZONTAL ELLIPSIS}")
+        cut = pl.when(text.str.len_chars() > LONGEST_TEXT).then(text.str.slice(0, LONGEST_TEXT) + ellipsis)
+        described["texts"] = with_texts.select(cut.otherwise(text))["text"].to_list()
     if attributes is not None:
         sliced = query.join(attributes.unique("query_id"), on="query_id", how="left", maintain_order="left")
         described["attributes"] = sliced.drop("query_id").to_dict(as_series=False)

@@ -211,6 +211,7 @@ def test_long_names_that_begin_and_end_alike_are_told_apart(opened):
 
 def test_hostile_texts_change_nothing(opened):
     queries = [f"{text}{number}" for number, text in enumerate(HOSTILE)]
+    queries[-1] += "x" * 100_000
     runs = {text: {query: [f"{text}d{i}" for i in range(3)] for query in queries} for text in HOSTILE}
     qrels = {query: {f"{text}d1": 1 for text in HOSTILE} for query in queries}
     texts = {query: text * 3 for query, text in zip(queries, HOSTILE, strict=True)}
@@ -221,7 +222,9 @@ def test_hostile_texts_change_nothing(opened):
     assert set(page.locator("#systems-table bdi").all_text_contents()) >= set(HOSTILE)
     for query in range(len(queries)):
         page.locator("#queries-table tbody tr").nth(query).click()
-        assert page.locator("#query-heading").text_content() in queries
+        heading = page.locator("#query-heading").text_content()
+        assert len(heading) < 3000
+        assert any(query.startswith(heading[:900]) for query in queries)
         page.keyboard.press("Escape")
     assert page.locator("script").count() == 1
     assert page.locator("img, a[href^=javascript]").count() == 0

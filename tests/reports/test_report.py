@@ -78,6 +78,7 @@ def test_the_first_measure_is_drawn_at_its_cutoffs():
     of_five = ir.report(*small(), ["AP"]).content["cutoffs"]
     assert (of_five["measure"], sorted(set(of_five["rows"]["k"]))) == ("AP", [1, 3])  # rankings end at 5
     assert ir.report(*small(), ["bpref"]).content["cutoffs"] is None
+    assert ir.report({"q": ["d1", "d2"]}, {"q": {"d1": 1}}, ["RR"]).content["cutoffs"] is None
 
 
 def test_rankings_of_the_page_are_those_of_explain():
@@ -230,6 +231,8 @@ def test_hostile_texts_are_texts():
     report = hostile_report()
     assert "alert" not in page(report)
     assert set(report.content["systems"]) == set(HOSTILE[:3])
+    long = ir.report(*small(), ["RR"], queries={"q0": "x" * 10_000, "q1": "x" * 600}).content["queries"]["texts"]
+    assert long[:2] == ["x" * 600 + "\N{HORIZONTAL ELLIPSIS}", "x" * 600]
     hidden = ir.report(*small(4, ("a\u202eb\u2069", "c\0\x1b[1m")), ["RR"]).content["answers"][0]
     assert not any(HIDDEN.search(sentence.replace(" ", "")) for sentence in hidden)
     comment = report.markdown()
