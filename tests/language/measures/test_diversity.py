@@ -327,24 +327,6 @@ def test_ndeval_has_the_same_figures_for_the_web_track(web2013, alpha, rel):
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [
-        ("alpha-nDCG@20", "alpha_nDCG@20"),
-        ("α_nDCG(alpha=0.9)@5", "alpha_nDCG(alpha=0.9)@5"),  # noqa: RUF001  # the Greek letter is meant
-        ("alpha-DCG@5", "alpha_DCG@5"),
-        ("ERR-IA@20", "ERR_IA@20"),
-        ("nERR-IA@20", "nERR_IA@20"),
-        ("strec@20", "StRecall@20"),
-        ("MAP-IA", "AP_IA"),
-        ("P-IA@10", "P_IA@10"),
-        ("NRBP(beta=0.8)", "NRBP(beta=0.8)"),
-    ],
-)
-def test_names_of_other_tools(theirs, ours):
-    assert ir.parse(theirs).meta.output_name() == ours
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"alpha": 1.5}, "alpha_nDCG: alpha must be a number from 0 to 1; got 1.5."),

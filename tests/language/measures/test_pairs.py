@@ -104,11 +104,6 @@ def test_scikit_learn_has_the_same_area_under_the_curve(run_and_qrels):
             assert figure == pytest.approx(metrics.roc_auc_score(is_relevant, list(ranking.values())), abs=1e-12, rel=0)
 
 
-@pytest.mark.parametrize("spelling", ["Accuracy@5", "RocAuc@5", "RetrievalAUROC@5"])
-def test_other_tools_names_of_accuracy_are_read(spelling):
-    assert ir.parse(spelling).meta.output_name() == "Accuracy@5"
-
-
 @pytest.mark.parametrize(
     ("measure", "wanted"),
     [

@@ -166,12 +166,6 @@ def test_a_grade_below_0_is_not_relevant():
     assert found["prefs_avgjg_Rnonrel"] == 1
 
 
-def test_trec_evals_names_stand_for_the_kinds_of_counting():
-    assert ir.parse("prefs_pair_imp").meta.output_name() == "prefs_pair(counting='implied')"
-    assert ir.parse("prefs_avgjg_Rnonrel_ret").meta.eq(ir.preferences_fulfilled_balanced(counting="retrieved"))
-    assert ir.parse("prefs_num_prefs_ful_ret").meta.eq(ir.n_preferences_fulfilled(counting="retrieved"))
-
-
 @pytest.mark.parametrize(
     ("measure", "message"),
     [

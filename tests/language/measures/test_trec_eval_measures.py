@@ -93,32 +93,6 @@ def test_a_measure_has_the_value_found_by_hand(name, wanted):
     assert value_of(name, RANKING, GRADES) == pytest.approx(wanted, **EXACT)
 
 
-@pytest.mark.parametrize(
-    ("spelling", "canonical"),
-    [
-        ("iprec_at_recall_0.10", "IPrec@0.1"),
-        ("iprec_at_recall.0", "IPrec@0"),
-        ("IPrec(rel=2)@1", "IPrec(rel=2)@1"),
-        ("11pt_avg", "11pt_avg"),
-        ("Rprec_mult_0.20", "Rprec(multiple=0.2)"),
-        ("Rprec_mult_1.00", "Rprec"),
-        ("set_map", "SetAP"),
-        ("utility.2,-1,0,0", "utility(coefficients=(2,-1,0,0))"),
-        ("num_nonrel_judged_ret", "NumNonRelJudgedRet"),
-        ("num_q", "NumQ"),
-        ("Rndcg.1=3,2=9", "Rndcg(gains={1:3,2:9})"),
-        ("G_1=3", "G(gains={1:3})"),
-        ("trec_eval rbp", "RBP(p=0.9)"),
-        ("rbp.p=0.8,2=1", "RBP(gains={2:1})"),
-        ("rbp_resid", "RBP_residual(p=0.9)"),
-        ("gm_map", "GMAP"),
-        ("gm_bpref", "GMbpref"),
-    ],
-)
-def test_a_name_of_trec_eval_stands_for_a_measure(spelling, canonical):
-    assert ir.parse(spelling).meta.output_name() == canonical
-
-
 # Not in the table.
 
 
