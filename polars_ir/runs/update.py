@@ -51,6 +51,9 @@ from polars_ir.runs.options import Evaluating
 #: The number of ids that a warning names.
 NAMED = 3
 
+#: Up to this share of the queries of a plan are evaluated in memory, which their evaluation as a plan would scan anew.
+FEW = 0.1
+
 
 @takes(Evaluating)
 def update(
@@ -74,7 +77,7 @@ def update(
         with measures in either spelling; a part of it for a part of the run.
     run
         The run as it is now, whole, in any form that `evaluate` takes. Of a LazyFrame the hashes of its queries are
-        collected, and then the figures of those that changed.
+        collected, and then the rows of those that changed or, where these are more than a tenth, their figures.
     qrels
         All of its judgments, also those that did not change; None where the run holds its grades.
     measures
@@ -243,7 +246,8 @@ def _figures(
         changed = queries.join(same, on=keys, how="anti")
         # The evaluation of what is new warns of all, and a few queries look unlike what they are part of.
         quiet = len(kept) < len(measured) or not _are_many(changed, queries, keys[:-1])
-        part = _of_changed(pair, changed, kept, options, quiet=quiet).join(changed, on=keys, how="semi")
+        few = changed.height <= FEW * queries.height
+        part = _of_changed(pair, changed, kept, options, quiet=quiet, few=few).join(changed, on=keys, how="semi")
         # A store may have made other numbers of figures.
         kept = [measure for measure in kept if part.schema[measure.name] == same.schema[measure.name]]
         together = pl.concat([rows.select(*keys, *(measure.name for measure in kept)) for rows in (same, part)])
@@ -258,7 +262,7 @@ def _figures(
 
 
 def _of_changed(
-    pair: Pair, changed: pl.DataFrame, measured: Sequence[Measured], options: Evaluating, *, quiet: bool
+    pair: Pair, changed: pl.DataFrame, measured: Sequence[Measured], options: Evaluating, *, quiet: bool, few: bool
 ) -> pl.DataFrame:
     """The figures of queries that changed, beside such of other systems, which have no rows here."""
     run, qrels, read = pair.run, pair.qrels, columns_read(measured)
@@ -271,7 +275,7 @@ def _of_changed(
         silent = changed.group_by(systems).agg(is_unanswered(pl.col(QUERY_HASH)).all()).filter(QUERY_HASH)
         if silent.height:
             part = pl.concat([part, rows.join(silent.lazy(), on=systems, how="semi").unique(systems)])
-    part_of_run: Any = part.collect(engine="in-memory") if run.eager else part
+    part_of_run: Any = collected(part, run.engine) if run.eager or few else part
     if run.systems is not None:
         part_of_run = {system: part_of_run.filter(run=system).drop("run") for system in run.systems}
     judgments: Any = None

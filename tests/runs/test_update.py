@@ -1,5 +1,6 @@
 """Stored figures are brought up to date as a full evaluation would make them, to the last bit."""
 
+import io
 import random
 import warnings
 
@@ -137,6 +138,24 @@ def test_systems_are_compared_after_a_merge_by_the_judgments_of_each_query():
     with pytest.raises(ir.IRError, match="must be made alike; judgments is"):
         ir.compare(pl.concat([stored().filter(run="a"), stored(qrels=better).filter(run="b")]), "AP")
     assert_frame_equal(ir.update(merged, changed, better, ["AP", "P@2"]), stored(changed, better), check_exact=True)
+
+
+@pytest.mark.parametrize("changes", [1, 20])
+def test_plans_are_brought_up_to_date_by_rows_or_by_figures(changes):
+    ids = [f"q{number}" for number in range(40)]
+    run = {id: [f"d{(place * 7 + number) % 10}" for place in range(5)] for number, id in enumerate(ids)}
+    qrels = {id: {f"d{number % 10}": 1, "d3": 2} for number, id in enumerate(ids)}
+    systems = {name: ir.top_k(run, depth) for name, depth in (("a", 5), ("b", 4))}
+    plans = {name: rows.lazy() for name, rows in systems.items()}
+    judgments = ir.read_qrels(
+        io.BytesIO(b"".join(f"{q} 0 {d} {g}\n".encode() for q in qrels for d, g in qrels[q].items()))
+    )
+    stored = ir.evaluate(systems, judgments, MEASURES, provenance=True)
+    worst = pl.when(pl.col("query_id").is_in(ids[:changes])).then(-pl.col("score")).otherwise("score")
+    later = {name: plan.with_columns(score=worst) for name, plan in plans.items()}
+    expected = ir.evaluate(later, judgments.lazy(), MEASURES, provenance=True).collect()
+    assert not expected.equals(stored)
+    assert stored.ir.update(later, judgments.lazy(), MEASURES).equals(expected)
 
 
 def test_queries_that_are_gone_are_told():
