@@ -238,7 +238,7 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
         check_number(each, per_query.schema)
     numbers = pl.col(*(measured | besides)).cast(pl.Float64)
     named = with_run(per_query.rename({table.names["query_id"]: "query_id"}))
-    named = named.with_columns(pl.col("run", "query_id").cast(pl.String), numbers)
+    named = named.with_columns(pl.col("query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
     return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
 
@@ -252,8 +252,9 @@ def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
 
 
 def with_run(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a column of systems, even where there is a single one without a name."""
-    return frame if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
+    """The frame with the names of systems, even where there is a single one without a name."""
+    named = pl.col("run").cast(pl.String)
+    return frame.with_columns(named) if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 
 
 def report_of_change(

@@ -99,7 +99,8 @@ def test_rankings_of_the_page_are_those_of_explain():
     )
 
 
-@pytest.mark.parametrize("baseline", [None, "bm25"])
+@pytest.mark.whole("each makes a report", quick=1)
+@pytest.mark.parametrize("baseline", ["bm25", None])
 def test_rankings_are_kept_of_the_queries_in_which_the_pair_differs_most(baseline):
     content = ir.report(PYDOCS.runs, PYDOCS.qrels, MEASURES, baseline=baseline, n_queries=20).content
     pair = [content["systems"][place] for place in content["pair"]]
@@ -282,6 +283,18 @@ def test_all_kinds_of_tables_make_the_same_report():
         assert ir.report(of_runs, of_qrels, ["RR"]).figures == wanted
     labelled = run.join(judged, on=["query_id", "doc_id"], how="left")
     assert ir.report(labelled, measures=["RR"]).figures[: 8 * 8] == wanted[: 8 * 8]
+
+
+@pytest.mark.whole("each type makes two reports")
+@pytest.mark.parametrize("type", [pl.Int64, pl.Categorical])
+def test_systems_have_names_of_any_type(type):
+    numbered = PYDOCS.runs.with_columns(pl.col("run").replace(["bm25", "chargrams", "tfidf"], ["1", "2", "3"]))
+    found, wanted = (
+        ir.report(runs, PYDOCS.qrels, ["RR"], n_queries=3).content
+        for runs in (numbered.with_columns(pl.col("run").cast(type)), numbered)
+    )
+    assert found["doubts"] == wanted["doubts"]
+    assert found["rankings"] == wanted["rankings"]
 
 
 def test_tables_without_rows_are_told():
