@@ -1,6 +1,5 @@
 """Stored figures are brought up to date as a full evaluation would make them, to the last bit."""
 
-import io
 import random
 import warnings
 
@@ -147,9 +146,8 @@ def test_plans_are_brought_up_to_date_by_rows_or_by_figures(changes):
     qrels = {id: {f"d{number % 10}": 1, "d3": 2} for number, id in enumerate(ids)}
     systems = {name: ir.top_k(run, depth) for name, depth in (("a", 5), ("b", 4))}
     plans = {name: rows.lazy() for name, rows in systems.items()}
-    judgments = ir.read_qrels(
-        io.BytesIO(b"".join(f"{q} 0 {d} {g}\n".encode() for q in qrels for d, g in qrels[q].items()))
-    )
+    rows = [(id, document, grade) for id, grades in qrels.items() for document, grade in grades.items()]
+    judgments = pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row")
     stored = ir.evaluate(systems, judgments, MEASURES, provenance=True)
     worst = pl.when(pl.col("query_id").is_in(ids[:changes])).then(-pl.col("score")).otherwise("score")
     later = {name: plan.with_columns(score=worst) for name, plan in plans.items()}
