@@ -1,18 +1,21 @@
 """The catalogue: every measure is in it, with everything there is to know."""
 
 import inspect
+import math
 
 import polars as pl
 import pytest
+from messages import message_of
 
 import polars_ir as ir
 from polars_ir import measures
 from polars_ir.language.measure import Outputs
+from polars_ir.language.measures.cascade import SHARES
 from polars_ir.language.names import column_of
 
 GAINS = (
-    "{}: gains must be a map from grades to numbers of 0 or more, as in {{1: 1, 2: 3}}, a column, or a Polars "
-    "expression with a name of its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted'); got {}."
+    "a map from grades to numbers of 0 or more, as in {1: 1, 2: 3}, a column, or a Polars expression with a name of "
+    "its own, as in (pl.col('relevance') * pl.col('trust')).alias('trusted')"
 )
 
 
@@ -87,30 +90,47 @@ def test_no_two_measures_share_a_name():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: ir.precision(rel=-1), "P: rel must be a grade from 0 to 1e+09; got -1."),
-        (lambda: ir.precision(rel=True), "P: rel must be a grade from 0 to 1e+09; got True."),
-        (lambda: ir.precision(rel=None), "P: rel must be a grade from 0 to 1e+09; got None."),
-        (lambda: ir.f_measure(beta=-1), "F: beta must be a number from 0 to 1e+09; got -1."),
-        (lambda: ir.f_measure(beta=float("nan")), "F: beta must be a number from 0 to 1e+09; got nan."),
-        (lambda: ir.rank_biased_precision(p=1), "RBP: p must be between 0 and 1, both excluded; got 1."),
-        (lambda: ir.expected_reciprocal_rank(max_rel=0), "ERR: max_rel must be a whole number from 1 to 64; got 0."),
-        (
-            lambda: ir.ndcg(gains={}),
-            GAINS.format("nDCG", {}),
-        ),
-        (
-            lambda: ir.dcg(gains={1: -1}),
-            GAINS.format("DCG", {1: -1}),
-        ),
-    ],
-)
-def test_a_parameter_out_of_range_is_an_error(call, message):
-    with pytest.raises(ir.IRError) as error:
-        call()
-    assert str(error.value) == message
+COLLECTION = "a whole number from 1 to 9,007,199,254,740,992"
+OF_NEED = "a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}"
+
+#: Values that a parameter of a measure can not have, and what it must be.
+WRONG = [
+    (ir.precision, {"rel": [-1, True, None]}, "a grade from 0 to 1e+09"),
+    (ir.f_measure, {"beta": [-1, math.nan]}, "a number from 0 to 1e+09"),
+    (ir.rank_biased_precision, {"p": [1]}, "between 0 and 1, both excluded"),
+    (ir.rank_biased_precision, {"gains": [{2: 2}]}, SHARES.value.wanted),
+    (ir.expected_reciprocal_rank, {"max_rel": [0]}, "a whole number from 1 to 64"),
+    (ir.ndcg, {"gains": [{}]}, GAINS),
+    (ir.dcg, {"gains": [{1: -1}]}, GAINS),
+    (ir.interpolated_precision, {"recall": [1.5]}, "a number from 0 to 1"),
+    (ir.eleven_point_average, {"rounding": [1]}, "one of 'nearest', 'up'"),
+    (ir.r_precision, {"multiple": [0]}, "above 0, up to 1e+09"),
+    (ir.utility, {"coefficients": [(1, -1)]}, "a tuple of four numbers, as in (1, -1, 0, 0)"),
+    (ir.utility, {"n_docs": [0]}, COLLECTION),
+    (ir.matthews_correlation, {"n_docs": [10**20]}, COLLECTION),
+    (ir.relevance_string, {"k": [0]}, "a whole number of documents, from 1 to 2,147,483,648"),
+    (ir.compatibility, {"p": [0, 1, 0.99995]}, "a number above 0 and up to 0.9999"),
+    (ir.compatibility, {"normalize": [1]}, "True or False"),
+    (ir.alpha_ndcg, {"alpha": [1.5, -0.1]}, "a number from 0 to 1"),
+    (ir.alpha_ndcg, {"gains": [{1: 2}]}, OF_NEED),
+    (ir.alpha_ndcg, {"weights": ["", 3]}, "the name of a column of the qrels"),
+    (ir.preferences_fulfilled, {"counting": ["ret"]}, "one of 'all', 'implied', 'retrieved'"),
+    (ir.n_preferences_fulfilled, {"counting": ["ret"]}, "one of 'all', 'retrieved'"),
+    (ir.user_model, {"continuation": [0.5]}, "a Polars expression"),
+    (ir.bejeweled_player, {"T": [0]}, "above 0, up to 1e+09"),
+    (ir.inst, {"T": [0.2, 1e30]}, "a number from 0.25 to 1e+09"),
+    (ir.insq, {"min_rel": [-1]}, "from 0 to 1e+09"),
+    (ir.nearly_err_10, {"p": [1]}, "between 0 and 1, both excluded"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "wanted"), WRONG)
+def test_a_parameter_out_of_range_is_an_error(function, given, wanted):
+    name = {spec.function: spec.name for spec in ir.CATALOG.values()}.get(function, "relstring")
+    for parameter, values in given.items():
+        for value in values:
+            message = message_of(lambda value=value, parameter=parameter: function(**{parameter: value}))
+            assert message == f"{name}: {parameter} must be {wanted}; got {value!r}."
 
 
 @pytest.mark.usefixtures("scratch_catalog")

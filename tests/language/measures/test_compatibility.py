@@ -3,7 +3,6 @@
 import pytest
 from generated import as_dicts, collection, collections
 from hypothesis import given
-from messages import message_of
 from referred import assert_agree, by_ir_measures, by_reference
 from suite import examples
 
@@ -83,16 +82,3 @@ def test_ir_measures_puts_what_was_not_retrieved_above_negative_scores():
         0.25 / 1.5, abs=1e-15, rel=0
     )
     assert value(run, qrels, p=0.5) == pytest.approx(1.25 / 1.5, abs=1e-15, rel=0)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"p": 1}, "Compat: p must be a number above 0 and up to 0.9999; got 1."),
-        ({"p": 0}, "Compat: p must be a number above 0 and up to 0.9999; got 0."),
-        ({"p": 0.99995}, "Compat: p must be a number above 0 and up to 0.9999; got 0.99995."),
-        ({"normalize": 1}, "Compat: normalize must be True or False; got 1."),
-    ],
-)
-def test_a_parameter_out_of_range_is_an_error(parameters, message):
-    assert message_of(lambda: ir.compatibility(**parameters)) == message

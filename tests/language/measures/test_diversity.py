@@ -13,7 +13,6 @@ from generated import collection as documents
 from generated import of_subtopics, run_frame
 from hypothesis import given
 from hypothesis import strategies as st
-from messages import message_of
 from suite import examples
 
 import polars_ir as ir
@@ -324,23 +323,6 @@ def test_ndeval_has_the_same_figures_for_the_web_track(web2013, alpha, rel):
 
 
 # Names and bad input.
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"alpha": 1.5}, "alpha_nDCG: alpha must be a number from 0 to 1; got 1.5."),
-        ({"alpha": -0.1}, "alpha_nDCG: alpha must be a number from 0 to 1; got -0.1."),
-        (
-            {"gains": {1: 2}},
-            "alpha_nDCG: gains must be a map from grades to numbers from 0 to 1, as in {1: 0.5, 2: 1}; got {1: 2}.",
-        ),
-        ({"weights": ""}, "alpha_nDCG: weights must be the name of a column of the qrels; got ''."),
-        ({"weights": 3}, "alpha_nDCG: weights must be the name of a column of the qrels; got 3."),
-    ],
-)
-def test_parameters_out_of_range(arguments, message):
-    assert message_of(lambda: ir.alpha_ndcg(**arguments)) == message
 
 
 @pytest.mark.parametrize("measure", ALL)

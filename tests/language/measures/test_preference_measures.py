@@ -7,7 +7,6 @@ import pytest
 from generated import as_dicts, preference_collection
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from messages import message_of
 from polars.testing import assert_frame_equal
 from preferences_by_hand import ContradictionError, Levels, judgments_frame, levels_of, preferred, relevant
 from referred import of_preferences
@@ -164,17 +163,6 @@ def test_a_grade_below_0_is_not_relevant():
     assert found["prefs_num_prefs_ful"] == 3
     # R = 1: only a > b counts, c being the second that is not relevant.
     assert found["prefs_avgjg_Rnonrel"] == 1
-
-
-@pytest.mark.parametrize(
-    ("measure", "message"),
-    [
-        (ir.preferences_fulfilled, "prefs_simp: counting must be one of 'all', 'implied', 'retrieved'; got 'ret'."),
-        (ir.n_preferences_fulfilled, "prefs_num_prefs_ful: counting must be one of 'all', 'retrieved'; got 'ret'."),
-    ],
-)
-def test_a_kind_of_counting_there_is_not_is_an_error(measure, message):
-    assert message_of(lambda: measure(counting="ret")) == message
 
 
 # The judgments and figures that trec_eval publishes as its test (test/prefs.test, test/out.test.prefs); its run is

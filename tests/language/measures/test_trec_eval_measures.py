@@ -7,17 +7,13 @@ import polars as pl
 import pytest
 from generated import Qrels, Run, as_dicts, collection, collections, qrels_frame, run_frame
 from hypothesis import given
-from messages import message_of
 from referred import TOLERANCE, assert_agree, by_reference
 from suite import examples
 
 import polars_ir as ir
-from polars_ir.language.measures.cascade import SHARES
 
 #: Quotients and sums of a few terms, in another order than ours.
 EXACT = {"rel": 1e-14, "abs": 0}
-
-WANTED_COLLECTION = "a whole number from 1 to 9,007,199,254,740,992"
 
 # Collections without a query or a document in common are among those made up.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
@@ -180,38 +176,6 @@ def test_gains_closer_than_1_are_told_apart():
     perfect = {"d1": 3, "d2": 2, "d3": 1}
     assert value_of(ir.ndcg_rel(gains=gains), list(perfect), perfect) == pytest.approx(1.0, **EXACT)
     assert value_of(ir.r_ndcg(gains=gains), list(perfect), perfect) == pytest.approx(1.0, **EXACT)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: ir.interpolated_precision(recall=1.5), "IPrec: recall must be a number from 0 to 1; got 1.5."),
-        (lambda: ir.eleven_point_average(rounding=1), "11pt_avg: rounding must be one of 'nearest', 'up'; got 1."),
-        (
-            lambda: ir.r_precision(multiple=0),
-            "Rprec: multiple must be above 0, up to 1e+09; got 0.",
-        ),
-        (
-            lambda: ir.utility(coefficients=(1, -1)),
-            "utility: coefficients must be a tuple of four numbers, as in (1, -1, 0, 0); got (1, -1).",
-        ),
-        (lambda: ir.utility(n_docs=0), f"utility: n_docs must be {WANTED_COLLECTION}; got 0."),
-        (
-            lambda: ir.matthews_correlation(n_docs=10**20),
-            f"MCC: n_docs must be {WANTED_COLLECTION}; got 100000000000000000000.",
-        ),
-        (
-            lambda: ir.rank_biased_precision(gains={2: 2}),
-            f"RBP: gains must be {SHARES.value.wanted}; got {{2: 2}}.",
-        ),
-        (
-            lambda: ir.relevance_string(k=0),
-            "relstring: k must be a whole number of documents, from 1 to 2,147,483,648; got 0.",
-        ),
-    ],
-)
-def test_a_parameter_out_of_range_is_an_error(call, message):
-    assert message_of(call) == message
 
 
 # The string of grades.
