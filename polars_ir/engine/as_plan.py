@@ -24,6 +24,7 @@ from polars_ir.frames.rules import (
     BAD_QRELS,
     duplicates_of_a_plan,
     guard,
+    naming,
     nothing_judged,
     wrong_qrels_row,
     wrong_run_row,
@@ -143,7 +144,7 @@ def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
     wrong = wrong_qrels_row(qrels.keys) | pl.any_horizontal(
         False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per)
     )
-    return guard(guard(judgments, wrong, BAD_QRELS), repeated, DUPLICATE_JUDGMENTS)
+    return guard(guard(judgments, wrong, naming(BAD_QRELS, qrels.by)), repeated, DUPLICATE_JUDGMENTS)
 
 
 def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: bool = True) -> pl.LazyFrame:

@@ -26,7 +26,7 @@ from polars_ir.engine.preferences import preference_table, preferences_of, relat
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.kinds import collected
-from polars_ir.frames.rules import BAD_RUN, duplicates_of_a_plan, guard, wrong_grade, wrong_run_row
+from polars_ir.frames.rules import BAD_RUN, duplicates_of_a_plan, guard, naming, wrong_grade, wrong_run_row
 from polars_ir.frames.table import Table
 from polars_ir.language.names import Measured
 from polars_ir.language.words import place, text
@@ -92,7 +92,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     by_id = needs.ties != "input" and not run.numbered
     rows = (run if by_id or run.eager else with_position(run)).all_columns()
     if not run.eager:
-        rows = guard(rows, wrong_run_row(run.keys) | wrong_grade(ungraded=True), BAD_RUN)
+        rows = guard(rows, wrong_run_row(run.keys) | wrong_grade(ungraded=True), naming(BAD_RUN, run.by))
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     keys = [RANKING] if run.eager else run.keys

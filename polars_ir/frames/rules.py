@@ -91,6 +91,11 @@ def guard(frame: pl.LazyFrame, wrong: pl.Expr, message: str, *others: tuple[pl.E
     return frame.with_columns(poisoned).with_columns(guarded).drop(wrongs)
 
 
+def naming(message: str, by: Sequence[str]) -> str:
+    """The message of a plan on wrong ids, which names keys of rankings beside these."""
+    return message.replace(" ids ", f" ids, {', '.join(map(repr, by))} ", 1) if by else message
+
+
 def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, ungraded: bool = False) -> None:
     """Raise a `DataError` for null ids, and for scores or grades that are null or NaN.
 

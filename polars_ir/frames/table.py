@@ -27,7 +27,16 @@ from polars_ir.frames.roles import (
     find_per,
     fold,
 )
-from polars_ir.frames.rules import BAD_RUN, Rule, check_duplicates, check_values, checked, guard, wrong_run_row
+from polars_ir.frames.rules import (
+    BAD_RUN,
+    Rule,
+    check_duplicates,
+    check_values,
+    checked,
+    guard,
+    naming,
+    wrong_run_row,
+)
 from polars_ir.language.names import canonical_name
 
 #: Columns that the judged relation makes, so that a user's column of that name is left out.
@@ -135,7 +144,7 @@ class Table:
         """A run whose rows, where they are a plan's, are searched for null ids and scores."""
         if self.eager:
             return self
-        return self.made_of(guard(self.all_columns(), wrong_run_row(self.keys), BAD_RUN))
+        return self.made_of(guard(self.all_columns(), wrong_run_row(self.keys), naming(BAD_RUN, self.by)))
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
         """The rows of the table, or such that are made of it, of which none may be wrong by some rules.

@@ -252,9 +252,9 @@ def test_keys_that_can_not_be_are_refused_with_what_to_do(run, qrels, options, m
 def test_a_plan_fails_for_a_null_key():
     null = RUN.with_columns(date=pl.when(pl.col("query_id") != "q1").then("date"))
     for qrels in (SHARED, DAILY):
-        with pytest.raises(pl.exceptions.PolarsError, match="ids or scores that are null"):
+        with pytest.raises(pl.exceptions.PolarsError, match="ids, 'date' or scores that are null"):
             ir.evaluate(null.lazy(), qrels.lazy(), ["AP"], by="date").collect()
-    with pytest.raises(pl.exceptions.PolarsError, match="ids or grades that are null"):
+    with pytest.raises(pl.exceptions.PolarsError, match="ids, 'date' or grades that are null"):
         ir.evaluate(RUN.lazy(), DAILY.with_columns(date=pl.lit(None, pl.Date)).lazy(), ["AP"], by="date").collect()
 
 
