@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 import pytest
+from messages import message_of
 from serving import Quiet, serving
 
 import polars_ir as ir
@@ -217,9 +218,7 @@ def test_an_address_that_is_none_is_an_error(address: str) -> None:
 
 
 def test_messages_about_two_files_name_both_addresses(server: str) -> None:
-    with pytest.raises(FileError) as error:
-        read_run([f"{server}/wide.csv", f"{server}/other.csv?token=abc1"])
-    assert str(error.value) == (
+    assert message_of(lambda: read_run([f"{server}/wide.csv", f"{server}/other.csv?token=abc1"]), FileError) == (
         f"{server}/other.csv?token=***: its columns are query_id, doc_id, score, note; those of {server}/wide.csv are "
         "query_id, doc_id, score. Read each by itself, and put them together: "
         "pl.concat([...], how='diagonal_relaxed')."

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from messages import message_of
 from polars.testing import assert_frame_equal
 from reading import Write, run_readers
 from serving import Parts, serving
@@ -96,9 +97,7 @@ def test_runs_of_the_web_are_named_by_their_tags_or_files(server: str) -> None:
 
 
 def test_a_wrong_line_of_a_remote_file_is_told_as_of_any(server: str) -> None:
-    with pytest.raises(FileError) as error:
-        read_run(f"{server}/wrong.run")
-    assert str(error.value) == (
+    assert message_of(lambda: read_run(f"{server}/wrong.run"), FileError) == (
         f"{server}/wrong.run, line 2: the score (field 5) must be a number; got 'x'.\n    'q1 Q0 b 1 x bm25'"
     )
 
@@ -124,9 +123,7 @@ def test_no_message_has_a_secret_of_a_url(server: str, reader: Any, name: str) -
 
 
 def test_a_url_that_polars_does_not_read_is_an_error() -> None:
-    with pytest.raises(FileError) as error:
-        read_run("ftp://example.org/a.run")
-    assert str(error.value) == (
+    assert message_of(lambda: read_run("ftp://example.org/a.run"), FileError) == (
         "ftp://example.org/a.run: a URL begins with s3, s3a, gs, gcs, az, azure, abfs, abfss, adl, http, https, hf or "
         "file; download this one first."
     )
@@ -140,9 +137,7 @@ def test_a_pattern_at_a_url_is_followed_for_tables_only(url: str) -> None:
 
 
 def test_a_folder_at_a_url_is_an_error_that_says_how_to_name_its_files() -> None:
-    with pytest.raises(FileError) as error:
-        read_run("s3://runs/bm25/")
-    assert str(error.value) == (
+    assert message_of(lambda: read_run("s3://runs/bm25/"), FileError) == (
         "s3://runs/bm25/: this is a folder; name its files, for instance 's3://runs/bm25/*.parquet'."
     )
 

@@ -345,9 +345,7 @@ def test_without_java_a_local_run_is_told_how_to_get_it(monkeypatch):
     pytest.importorskip("pyspark", exc_type=ImportError)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(ir.IRError) as caught:
-        irs.evaluate(RUN, QRELS, "AP")
-    assert str(caught.value).endswith(
+    assert message_of(lambda: irs.evaluate(RUN, QRELS, "AP")).endswith(
         "Or make it a Spark frame (a session needs Java, which was not found here: install OpenJDK 17 or 21, by apt "
         "install openjdk-17-jre-headless, brew install openjdk@17 or conda install openjdk=17, or set JAVA_HOME): "
         "session.createDataFrame(run)."
