@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
 import polars as pl
 import pytest
 from generated import collection
@@ -118,16 +117,12 @@ def test_a_column_of_one_system_is_as_none():
     assert diff(a, b, QRELS, "P@2").select("qid", "doc_id", "difference").rows() == [("q", "d1", 0.5)]
 
 
-def test_the_kind_is_that_of_the_first_run():
+def test_either_run_may_be_a_plan():
     a = pl.DataFrame({"query_id": "q", "doc_id": ["d1", "d2"], "score": [2, 1]})
     b = pl.DataFrame({"query_id": "q", "doc_id": ["d3", "d1"], "score": [2, 1]})
     found = diff(a, b, QRELS, "P@2")
-    assert isinstance(diff(a.lazy(), b, QRELS, "P@2"), pl.LazyFrame)
     for others in ((a.lazy(), b), (a, b.lazy()), (a.lazy(), b.lazy())):
         assert_frame_equal(diff(*others, QRELS, "P@2").lazy().collect(), found)
-    pandas = diff(a.to_pandas(), b, QRELS, "P@2")
-    assert isinstance(pandas, pd.DataFrame)
-    assert pandas["doc_id"].tolist() == found["doc_id"].to_list()
 
 
 @pytest.mark.parametrize(
