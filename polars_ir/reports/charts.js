@@ -17,6 +17,9 @@ function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** The ticks of an axis of queries. */
+const ticksOfQueries = (n) => [...new Set([1, ...ticks(1, n).filter((tick) => tick > 0 && Number.isInteger(tick))])].map((tick) => [tick, tick.toLocaleString("en")]);
+
 /** Round numbers from one to another, some five of them. */
 function ticks(low, high, n = 5) {
   const rough = (high - low) / n || 1, power = 10 ** Math.floor(Math.log10(rough));
@@ -109,7 +112,7 @@ function showDifferences() {
     };
     const told = (event) => { const row = rowAt(event); label.textContent = row ? `${shortened(row.id)}  ${number(row.difference, 4, true)}` : ""; };
     const touched = svg("rect", { class: "touched", x: made.left, y: made.top, width: made.right - made.left, height: made.bottom - made.top, onpointermove: told, onclick: (event) => { const row = rowAt(event); if (row) openQuery(row.query); } });
-    const across = axes(made, { xTicks: ticks(0, rows.length).filter((tick) => tick > 0).map((tick) => [tick, tick.toLocaleString("en")]), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName(), signed: true });
+    const across = axes(made, { xTicks: ticksOfQueries(rows.length), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName(), signed: true });
     return { width: made.width, marks: [across, of("gain", (row) => row.gain > 0), of("loss", (row) => row.gain < 0), at < 0 ? null : svg("line", { class: "here", x1: made.x(at + 0.45), x2: made.x(at + 0.45), y1: made.top, y2: made.bottom }), label, touched] };
   });
 }
@@ -147,8 +150,7 @@ function showSpread() {
       const points = Array.from({ length: Math.min(of.length, POINTS + 1) }, (_, i) => Math.min(of.length - 1, Math.round(i * step)));
       return { system, path: pathOf(points.map((i) => [made.x(i + 1), made.y(of[i])])) };
     });
-    const xTicks = [...new Set([1, ...ticks(1, n).filter((tick) => tick > 0)])].map((tick) => [tick, tick.toLocaleString("en")]);
-    return { width: made.width, marks: [axes(made, { xTicks, yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName() }), lines(drawn)] };
+    return { width: made.width, marks: [axes(made, { xTicks: ticksOfQueries(n), yTicks: ticks(low, high), xTitle: "queries", yTitle: measureName() }), lines(drawn)] };
   }, legend(pairOf()));
 }
 
@@ -200,7 +202,9 @@ function showSlicesOf({ attribute, reference, means }, i) {
 }
 
 function showCharts() {
-  const charts = { differences: systems.length > 1 && showDifferences, cutoffs: content.cutoffs && showCutoffs, spread: showSpread };
+  const several = content.queries.ids.length > 1;
+  const charts = { differences: several && systems.length > 1 && showDifferences, cutoffs: content.cutoffs && showCutoffs, spread: several && showSpread };
+  document.getElementById("charts").hidden = !Object.values(charts).some(Boolean);
   // Each is as wide as the others leave it.
   for (const [id, draw] of Object.entries(charts)) document.getElementById(id).hidden = !draw;
   for (const draw of Object.values(charts)) if (draw) draw();

@@ -153,7 +153,7 @@ function moveRow(event) {
 /** A query with its figures and, where they are kept, its rankings. */
 function openQuery(query) {
   state.query = query;
-  if (systems.length > 1) showDifferences();
+  if (systems.length > 1 && content.queries.ids.length > 1) showDifferences();
   const dialog = document.getElementById("query");
   const found = foundRows().map((row) => row.query);
   const place = found.indexOf(query);

@@ -23,14 +23,14 @@ from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import labelled_table, per_query_table, run_table
-from polars_ir.language.names import Measured, Measures, is_cost, resolve
+from polars_ir.language.names import Measured, Measures, column_of, is_cost, resolve
 from polars_ir.language.options import check, options_of, takes, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
 from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
-from polars_ir.reports.answer import answer, rows_of, verdict
+from polars_ir.reports.answer import answer, plain, rows_of, verdict
 from polars_ir.reports.doubts import doubts_of
 from polars_ir.reports.made import made_of
 from polars_ir.reports.rankings import LONGEST_TEXT, rankings_of
@@ -317,7 +317,7 @@ def reported(
             **tested,
             "verdicts": judged,
             "verdict": verdict(judged),
-            "answers": [[*answer(tested, name, baseline), *of_all] for name in measures],
+            "answers": [[*answer(tested, name, baseline), *of_all, *_assumed(name)] for name in measures],
             "slices": _slices(experiment, baseline, attributes, options),
             "cutoffs": _cutoffs(experiment),
             "doubts": doubts_of(experiment, options),
@@ -354,6 +354,13 @@ def _tested(experiment: Experiment, baseline: str | None, options: Reporting) ->
             compared = compare(per_query, measures, baseline=baseline, missing=missing)
             found["against"] = columns_of(compared.select(COMPARED))
     return found
+
+
+def _assumed(measure: str) -> list[str]:
+    """The sentence on a measure that the catalogue does not have."""
+    if column_of(measure) is not None:
+        return []
+    return [f"A higher value of {plain(measure)} is taken for a better one; the catalogue has no measure of this name."]
 
 
 def _pair(

@@ -62,7 +62,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """A report in the browser; whatever the page asks for, complains of or shows in a dialog fails the test."""
     noticed: list[str] = []
 
-    def open_page(report: Any, width: int = 1280, **options: Any) -> Any:
+    def open_page(report: Any, width: int = 1280, charts: str = "#spread", **options: Any) -> Any:
         path = tmp_path / "report.html"
         report.write(path)
         page = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
@@ -71,7 +71,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page.on("dialog", lambda dialog: noticed.append(dialog.message))
         page.on("request", lambda request: request.url == path.as_uri() or noticed.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector("#spread svg")
+        page.wait_for_selector(f"{charts} svg")
         return page
 
     yield open_page
@@ -268,6 +268,14 @@ def test_a_system_alone_has_a_page(opened):
     assert page.locator("figure:visible").count() == 2
     page.locator("#queries-table tbody tr").first.click()
     assert "has figures, and no rankings" in page.locator("dialog").inner_text()
+
+
+def test_a_query_alone_has_no_charts_of_queries(opened):
+    qrels = PYDOCS.qrels.filter(query_id="q01")
+    page = opened(ir.report(PYDOCS.runs.filter(query_id="q01"), qrels, ["nDCG@10"]), charts="#cutoffs")
+    assert page.locator("figure:visible").count() == 1
+    page.locator("#queries-table tbody tr").click()
+    assert page.locator("dialog .sides").is_visible()
 
 
 def test_a_notebook_shows_it_in_a_frame(browser, report):

@@ -197,6 +197,13 @@ def test_a_baseline_is_what_differences_are_from():
     assert of_worst["pair"] == [1, 0]
 
 
+def test_a_measure_of_ones_own_says_what_is_taken_for_better():
+    deepest = ir.rank.max().fill_null(0).alias("deepest")
+    sentences, of_catalogue = ir.report(*small(), [deepest, "RR"], n_queries=0).content["answers"]
+    assert sentences[-1].startswith("A higher value of deepest is taken for a better one")
+    assert not any("taken for" in sentence for sentence in of_catalogue)
+
+
 def test_a_system_alone_is_summarized():
     runs, qrels = small()
     (sentence,) = ir.report(runs["a"], qrels, ["RR"]).content["answers"][0]
