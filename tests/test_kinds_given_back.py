@@ -3,7 +3,7 @@
 import inspect
 import math
 import re
-from functools import cache
+from functools import cache, partial
 from itertools import filterfalse
 
 import pandas as pd
@@ -95,6 +95,16 @@ def frames_of(result: object) -> list:
     return [field for field in fields if not isinstance(field, (str, float, dict, type(None)))]
 
 
+class Functions:
+    """The functions of the package in the place of the methods of a frame."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+
+    def __getattr__(self, name: str) -> partial:
+        return partial(getattr(ir, name), self.frame)
+
+
 @cache
 def in_memory(name: str) -> list[pl.DataFrame]:
     """The frames of a result of Polars frames in memory."""
@@ -106,40 +116,56 @@ def test_every_method_is_called_here():
     assert CALLS.keys() | OTHERS == namespace.OF_RUN.keys() | namespace.OF_PER_QUERY.keys()
 
 
+def by_system(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The frames of the systems of a frame."""
+    return {run: frame.filter(run=run).drop("run") for run in frame["run"].unique(maintain_order=True)}
+
+
+def turned(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows from last to first, but for the order of the systems."""
+    parts = frame.partition_by("run", maintain_order=True) if "run" in frame.columns else [frame]
+    return pl.concat(map(pl.DataFrame.reverse, parts))
+
+
+#: The methods of a frame in another form, and the results of these in memory.
+FORMS = {
+    "DataFrame": (lambda frame: turned(frame).ir, lambda found: [found]),
+    "LazyFrame": (
+        lambda frame: frame.reverse().lazy().ir,
+        lambda found: [found.select(KNOWN).collect(engine=engine) for engine in ("in-memory", "streaming")],
+    ),
+    "pandas": (lambda frame: frame.to_pandas().ir, lambda found: [pl.from_pandas(found)]),
+    "dict": (lambda frame: ir.of(by_system(frame)), lambda found: [found]),
+    "function": (Functions, lambda found: [found]),
+}
+KINDS = {"LazyFrame": pl.LazyFrame, "pandas": pd.DataFrame}
+
+
 @pytest.mark.filterwarnings("ignore:run.ir.top.k. is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("kind", "name"),
+    ("form", "name"),
     [
-        (kind, name)
-        for kind in ("DataFrame", "LazyFrame", "pandas", "dict")
+        (form, name)
+        for form in FORMS
         for name, (frame, _) in CALLS.items()
-        if kind != "dict" or "run" in frame.columns
+        if {"dict": "run" in frame.columns, "function": name != "top"}.get(form, True)
     ],
 )
-def test_a_method_gives_back_what_its_function_says_and_the_same_of_every_kind(kind, name):
+def test_a_method_gives_back_what_its_function_says_and_the_same_in_every_form(form, name):
     frame, call = CALLS[name]
+    methods, collected = FORMS[form]
     assert "SameKind" in given_back(name) or given_back(name) == "Eager"
-    if kind == "LazyFrame" and given_back(name) == "Eager":
+    if form == "LazyFrame" and given_back(name) == "Eager":
         with pytest.raises(ir.IRError, match="got a LazyFrame"):
-            call(frame.lazy().ir)
-    elif kind == "LazyFrame":
-        for found, wanted in zip(frames_of(call(frame.reverse().lazy().ir)), in_memory(name), strict=True):
-            assert isinstance(found, pl.LazyFrame)
-            for engine in ("in-memory", "streaming"):
-                assert_alike(found.select(KNOWN).collect(engine=engine), wanted.select(KNOWN))
-    elif kind == "pandas":
-        for found, wanted in zip(frames_of(call(frame.to_pandas().ir)), in_memory(name), strict=True):
-            assert isinstance(found, pd.DataFrame)
-            assert_alike(pl.from_pandas(found), wanted)
-    elif kind == "dict":
-        by_system = {run: frame.filter(run=run).drop("run") for run in frame["run"].unique(maintain_order=True)}
-        for found, wanted in zip(frames_of(call(ir.of(by_system))), in_memory(name), strict=True):
-            assert_alike(found, wanted)
-    else:
-        parts = frame.partition_by("run", maintain_order=True) if "run" in frame.columns else [frame]
-        result = call(pl.concat(map(pl.DataFrame.reverse, parts)).ir)  # the order of systems stays
-        for found, wanted in zip(frames_of(result), in_memory(name), strict=True):
-            assert_frame_equal(found, wanted, check_row_order=False, check_exact=True)
+            call(methods(frame))
+        return
+    for found, wanted in zip(frames_of(call(methods(frame))), in_memory(name), strict=True):
+        assert type(found) is KINDS.get(form, pl.DataFrame)
+        for result in collected(found):
+            if form in ("DataFrame", "function"):
+                assert_frame_equal(result, wanted, check_row_order=False, check_exact=True)
+            else:
+                assert_alike(result, wanted.select(KNOWN) if form == "LazyFrame" else wanted)
 
 
 def assert_alike(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
