@@ -22,7 +22,7 @@ from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.keys import with_systems
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
-from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, PairedTest, check_correction, tested
+from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS, PairedTest, check_correction, tested
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Aligned
@@ -132,8 +132,9 @@ def compare(
           null: the larger p of both one-sided tests, which are those of `gate(interval="auto")`;
         - `wins`, `ties`, `losses` (UInt32), in which for a cost such as `Hole` the lower value wins;
         - `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
-        - `note` (String), why something is null, and how many pairs were left out since the measure is undefined for
-          only one of the two; null where there is nothing to say.
+        - `note` (String), why something is null, how many pairs were left out since the measure is undefined for
+          only one of the two, and that 10 queries or fewer with a significant mean difference may be skewed; null
+          where there is nothing to say.
 
         Rows are in the order of slices, measures, baselines and systems. The difference comes first of the figures, and
         its interval, `p_corrected` and `significant` last, so that a narrow terminal shows them.
@@ -223,7 +224,7 @@ def compared_systems(
         for row, p in zip(rows, together, strict=True):
             row["p_corrected"] = None if row["p"] is None else max(row["p"], p)
     schema = {**{name: scores.queries.collect_schema()[name] for name in scores.slices}, **SCHEMA}
-    return tested(
+    found = tested(
         rows,
         schema,
         significant="significant",
@@ -232,6 +233,11 @@ def compared_systems(
         resamples=draws.resamples if test.resampled else None,
         family=options["family"],
     )
+    if test.interval in ("auto", *OF_MEDIANS):
+        return found
+    told = pl.concat_str("note", pl.lit(OF_FEW), separator="; ", ignore_nulls=True)
+    few = pl.col("significant") & (pl.col("n_queries") <= FEW)
+    return found.with_columns(note=pl.when(few).then(told).otherwise("note"))
 
 
 class Options(NamedTuple):

@@ -18,6 +18,7 @@ from polars_ir.language.options import takes
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import RankingBySlice, confidence_is_alpha, draws_nothing
+from polars_ir.per_query.shared.tests import FEW, OF_FEW
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Booleans
@@ -63,11 +64,12 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBy
     Returns
     -------
     The kind of per_query
-        `run` (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems; equal
-        means share the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is
-        among these with a confidence of 1 - alpha; `measure` (String); `mean` (Float64); `n_queries` (UInt32),
-        for which all systems have a value; `note` (String), how many were left out, or why there are no ranks,
-        which are null then; null where there is nothing to say. Rows are in the order of measures and ranks.
+        `run` (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems; equal means share
+        the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is among these with a
+        confidence of 1 - alpha; `measure` (String); `mean` (Float64); `n_queries` (UInt32), for which all systems have
+        a value; `note` (String), how many were left out, that systems are told apart by 10 queries or fewer, or why
+        there are no ranks, which are null then; null where there is nothing to say. Rows are in the order of measures
+        and ranks.
 
     Raises
     ------
@@ -119,11 +121,13 @@ def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[d
     notes += scores.left_out(measure)
     if len(values) < 2:
         notes.insert(0, "fewer than two queries with a value of all systems")
-    same = {"measure": measure, "n_queries": len(values), "note": "; ".join(notes) or None}
+    same: dict[str, Any] = {"measure": measure, "n_queries": len(values), "note": "; ".join(notes) or None}
     if len(values) < 2:
         yield from ({**same, "run": system} for system in scores.systems)
         return
     places = _places(-values if is_cost(measure) else values, options["alpha"])
+    if len(values) <= FEW and not places["tied_with_first"].all():
+        same["note"] = "; ".join([*notes, OF_FEW])
     order = np.argsort(places["rank"], kind="stable")
     for system in order.tolist():
         figures = {name: column[system].item() for name, column in places.items()}

@@ -88,7 +88,8 @@ def summarize(
         apart is no chance then, and the interval is of the spread within them: the standard error is
         sqrt(sum(n / (n - 1) * sum((z - mean(z))^2))) over groups of n queries, z being (x - mean) * w / sum(w), and
         Student's t has as many degrees of freedom as there are queries, less the number of groups. With `weights`, a
-        group counts as those of its queries together; without, as it has queries. For interval `"auto"`. `compare` and
+        group counts as those of its queries together; without, as it has queries, and one without a query here not at
+        all; one of a single query is an error. For interval `"auto"`. `compare` and
         `gate` take none: in the difference of two systems on a query, the level of its group is gone. So does `mean`:
         strata change the interval, and only weights change the mean.
 

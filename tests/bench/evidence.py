@@ -442,7 +442,7 @@ def correlations(_: Path, n: int, simulations: int) -> Iterator[Figure]:
 
 
 def choices(data: Path, n: int, _: int) -> Iterator[Figure]:
-    """The mean AP of the n hardest queries by a run, and by the others; of the worst of n variants alike."""
+    """The mean AP of the n hardest queries by a run, and by the others; of the worst of variants that are alike."""
     values = np.column_stack(populations(data)["AP"])
     own, others = [], []
     for system in range(values.shape[1]):
@@ -452,6 +452,11 @@ def choices(data: Path, n: int, _: int) -> Iterator[Figure]:
         others.append(np.delete(values[chosen], system, axis=1).mean())
     for by, found in (("the run that chose", own), ("the others", others)):
         yield share("hardest, mean AP", f"by {by}", TOLD, found)
+    for variants in (2, 5, 10):
+        alike = np.random.default_rng(variants).choice(values.ravel(), 1000 * variants)
+        asked = np.repeat(range(1000), variants)
+        frame = pl.DataFrame({"query_id": range(len(alike)), "AP": alike, "asked": asked})
+        yield share("robustness, worst AP", f"{variants} variants alike", TOLD, ir.robustness(frame, "asked")["worst"])
 
 
 def nights(_: Path, n: int, simulations: int) -> Iterator[Figure]:
@@ -470,7 +475,7 @@ def nights(_: Path, n: int, simulations: int) -> Iterator[Figure]:
 
 
 def others(data: Path, n: int, simulations: int) -> Iterator[Figure]:
-    """Intervals of medians; one family of five slices; as many fresh queries pass as `power` and `gate` say."""
+    """Intervals of medians; one family of five slices; pairs and coins by chance; fresh queries that pass as told."""
     source, few = np.random.default_rng(n), max(10, simulations // 5)
     moved = source.normal(0.02, 0.1, (simulations, n)).clip(-0.5, 0.5)
     for test in ("sign", "wilcoxon"):
@@ -483,6 +488,11 @@ def others(data: Path, n: int, simulations: int) -> Iterator[Figure]:
         found = ir.compare(alike, by=by, test=test, resamples=999)
         told = in_each(found, SIGNIFICANT)
         yield share(f'compare(by=, test="{test}"), any of all slices', "four alike, five slices", WRONG, told)
+    told_apart = ir.discriminative_power(systems_of(source.normal(0.5, 0.1, (simulations, n, 4)).clip(0, 1)), test="t")
+    yield share("discriminative_power, pairs", "four alike", WRONG, told_apart["share"])
+    lists = [{f"q{query}": [f"{team}{query}"] for query in range(n)} for team in "ab"]
+    first = pl.concat(ir.interleave(*lists, k=1, impression=shown)["team"] == "b" for shown in range(few))
+    yield share("interleave, first", "two systems", (0.5, 0.5), first)
     if n >= 25:
         equal = made_equal(data, "AP")
         halved = (equal[:, 0] - equal[:, -1]).clip(-0.98, 0.98) / 2

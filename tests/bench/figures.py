@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
+from inspect import getdoc, isfunction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+
+import polars_ir as ir
 
 LEVEL = 0.05
 
@@ -15,6 +20,12 @@ WRONG, HOLDS, TOLD = (0.0, LEVEL), (1 - LEVEL, 1.0), (0.0, 1.0)
 
 #: The same of t, all pairs of several real runs, of 5 and 10 queries, which are few for skewed differences: it is told.
 FEW = {5: {WRONG: (0.0, 0.1), HOLDS: (0.9, 1.0)}, 10: {WRONG: (0.0, 0.08), HOLDS: (0.92, 1.0)}}
+
+#: Words of a docstring that promise something of chance.
+PROMISING = re.compile(r"\b(?:significant|by chance|alpha of|confidence of 1 - alpha|(?:probability|level) of alpha)\b")
+
+#: The functions that show what others promise, or simulate these.
+SHOWING = {"table": "compare, summarize", "report": "compare, gate, summarize", "level": "compare"}
 
 
 class Figure(NamedTuple):
@@ -66,6 +77,13 @@ def tables(part: str, what: str, done: dict[tuple[str, int], list[Figure]]) -> s
     for (promise, shape), cells in rows.items():
         lines.append(f"| {' | '.join([promise, shape, *(cells.get(key, '') for key in ('promised', *sizes))])} |")
     return f"\n### {part}\n\n{what}\n\n" + "\n".join(lines)
+
+
+def unsimulated(figures: Iterable[Figure]) -> list[str]:
+    """The public functions whose docstrings promise something of chance, and of which there is no figure."""
+    named = {word for figure in figures for word in re.findall(r"\w+", figure.promise)}.union(SHOWING)
+    functions = {name: getattr(ir, name) for name in ir.__all__ if isfunction(getattr(ir, name))}
+    return [name for name, each in functions.items() if PROMISING.search(str(getdoc(each))) and name not in named]
 
 
 def read(results: Path) -> dict[tuple[str, int], list[Figure]]:

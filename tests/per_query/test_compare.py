@@ -238,6 +238,24 @@ def test_an_undefined_value_of_both_is_nothing_to_say_of():
     assert compare(frame(a=[0.5, None, 0.5, 1.0], b=[0.75, None, 0.5, 0.5]))["note"].item() is None
 
 
+@pytest.mark.parametrize(
+    ("test", "n", "rise", "told"),
+    [
+        ("t", 10, 0.1, True),
+        ("max-t", 10, 0.1, True),
+        ("t", 11, 0.1, False),
+        ("t", 10, 0.0, False),
+        ("sign", 10, 0.1, False),
+    ],
+)
+def test_few_queries_that_are_told_apart_may_be_skewed(test, n, rise, told):
+    some = frame(a=[0.5] * n, b=[0.5 + rise + (-1) ** i / 100 for i in range(n)])
+    row = compare(some, test=test).row(0, named=True)
+    assert row["significant"] == (rise > 0)
+    said = "of 10 queries or fewer, skewed differences are told apart too often: compare(test='auto') holds"
+    assert row["note"] == (said if told else None)
+
+
 def test_frames_without_a_common_measure_are_told():
     ids = pl.Series("query_id", ["q1", "q2", "q3"])
     both = {name: pl.DataFrame([ids, pl.Series(m, [0.1, 0.2, 0.3])]) for name, m in (("a", "AP"), ("b", "RR"))}

@@ -57,6 +57,14 @@ def test_ranges_are_those_of_the_pairs_that_compare_tells_apart(per_query):
     assert found["rank"].to_list() == [1, 2, 3] * 3
 
 
+@pytest.mark.parametrize(("n", "mean", "told"), [(10, 0.8, True), (11, 0.8, False), (10, 0.2, False)])
+def test_few_queries_that_tell_systems_apart_may_be_skewed(n, mean, told):
+    found = ranks(frame(a=noisy(0.2, 1, n), b=noisy(mean, 2, n)))
+    assert found["worst_rank"].to_list() == ([1, 2] if mean > 0.5 else [2, 2])
+    said = "of 10 queries or fewer, skewed differences are told apart too often: compare(test='auto') holds"
+    assert found["note"].to_list() == [said if told else None] * 2
+
+
 def test_nothing_is_drawn(per_query):
     with pytest.warns(DeprecationWarning, match="nothing is drawn at random"):
         found = ranks(per_query, resamples=99, seed=4)

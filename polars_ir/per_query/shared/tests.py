@@ -16,6 +16,10 @@ from polars_ir.language.options import check, one_of, or_none
 #: The intervals of a median, which need not hold the mean.
 OF_MEDIANS = ("median", "hodges-lehmann")
 
+#: Up to so many queries, tests of the mean but `"auto"` reject too often where differences are skewed, and the note.
+FEW = 10
+OF_FEW = f"of {FEW} queries or fewer, skewed differences are told apart too often: compare(test='auto') holds"
+
 
 class PairedTest(NamedTuple):
     """A test of `significance.PAIRED`: its name in papers, the interval that goes with it, and what it needs.
