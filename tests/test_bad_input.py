@@ -514,6 +514,13 @@ LAZILY_WRONG_LABELLED = {
 }
 
 
+def check_fails(plan: pl.LazyFrame, engine: str, sentence: str) -> None:
+    """A plan fails with a sentence of ours."""
+    with pytest.raises(pl.exceptions.PolarsError) as error:
+        plan.collect(engine=engine)
+    assert f"polars_ir: {sentence}" in str(error.value)
+
+
 @pytest.mark.parametrize(("run", "sentence"), LAZILY_WRONG.values(), ids=LAZILY_WRONG)
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("deep", [0, 10**9])
@@ -521,10 +528,7 @@ LAZILY_WRONG_LABELLED = {
 @pytest.mark.whole("many cases", quick=24)
 def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engine, deep, measure, monkeypatch):
     tune(monkeypatch, deep=deep)
-    plan = run.lazy().ir.evaluate(QRELS, measure)
-    with pytest.raises(pl.exceptions.PolarsError) as error:
-        plan.collect(engine=engine)
-    assert f"polars_ir: {sentence}" in str(error.value)
+    check_fails(run.lazy().ir.evaluate(QRELS, measure), engine, sentence)
 
 
 @pytest.mark.parametrize(("qrels", "sentence"), LAZILY_WRONG_QRELS.values(), ids=LAZILY_WRONG_QRELS)
@@ -532,44 +536,33 @@ def test_collecting_a_wrong_lazy_run_fails_with_our_sentence(run, sentence, engi
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "NumRel", "P@10"])
 @pytest.mark.whole("many cases", quick=20)
 def test_collecting_wrong_lazy_qrels_fails_with_our_sentence(qrels, sentence, engine, measure):
-    plan = RUN.lazy().ir.evaluate(qrels.lazy(), measure)
-    with pytest.raises(pl.exceptions.PolarsError) as error:
-        plan.collect(engine=engine)
-    assert f"polars_ir: {sentence}" in str(error.value)
+    check_fails(RUN.lazy().ir.evaluate(qrels.lazy(), measure), engine, sentence)
 
 
 @pytest.mark.parametrize(("qrels", "sentence"), LAZILY_WRONG_QRELS.values(), ids=LAZILY_WRONG_QRELS)
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_wrong_lazy_qrels_are_seen_where_an_empty_run_leaves_every_query_out(qrels, sentence, engine):
     nothing = RUN.lazy().filter(pl.col("score") > 1)
-    with pytest.raises(pl.exceptions.PolarsError) as error:
-        nothing.ir.evaluate(qrels.lazy(), "nDCG@10", missing="skip").collect(engine=engine)
-    assert f"polars_ir: {sentence}" in str(error.value)
+    check_fails(nothing.ir.evaluate(qrels.lazy(), "nDCG@10", missing="skip"), engine, sentence)
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_a_run_is_not_reranked_by_wrong_lazy_scores(engine):
-    with pytest.raises(pl.exceptions.PolarsError, match=rules.BAD_RUN):
-        ir.rerank(RUN.lazy(), LAZILY_WRONG["NaN"][0].lazy()).collect(engine=engine)
+    check_fails(ir.rerank(RUN.lazy(), LAZILY_WRONG["NaN"][0].lazy()), engine, rules.BAD_RUN)
 
 
 @pytest.mark.parametrize("case", ["NaN", "null", "infinite"])
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_a_list_is_not_condensed_by_wrong_lazy_qrels(case, engine):
     qrels, sentence = LAZILY_WRONG_QRELS[case]
-    with pytest.raises(pl.exceptions.PolarsError) as error:
-        ir.condense(RUN.lazy(), qrels.lazy()).collect(engine=engine)
-    assert f"polars_ir: {sentence}" in str(error.value)
+    check_fails(ir.condense(RUN.lazy(), qrels.lazy()), engine, sentence)
 
 
 @pytest.mark.parametrize(("frame", "sentence"), LAZILY_WRONG_LABELLED.values(), ids=LAZILY_WRONG_LABELLED)
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("measure", ["nDCG@10", "NumRel", "NumRet"])
 def test_collecting_a_wrong_lazy_labelled_frame_fails_with_our_sentence(frame, sentence, engine, measure):
-    plan = frame.lazy().ir.evaluate(None, measure)
-    with pytest.raises(pl.exceptions.PolarsError) as error:
-        plan.collect(engine=engine)
-    assert f"polars_ir: {sentence}" in str(error.value)
+    check_fails(frame.lazy().ir.evaluate(None, measure), engine, sentence)
 
 
 # Nothing in common is no error, and hardly ever what was meant.
