@@ -15,6 +15,11 @@ MASTER = os.environ.get("SPARK_MASTER", "local[2,3]")
 SYSTEMS = ["a", "b", "c"]
 
 
+def threads(rows):  # noqa: ARG001  # a summary takes them
+    """The threads of Polars in a task; executors import this module, and none of `tests/support`."""
+    return pl.DataFrame({"n": [pl.thread_pool_size()]})
+
+
 def collected(result, keys):
     """A Spark frame in memory, its rows in the order of the local ones."""
     return pl.DataFrame(result.toArrow()).sort(keys)

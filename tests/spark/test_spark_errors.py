@@ -10,7 +10,7 @@ from functools import partial
 import polars as pl
 import pytest
 from messages import message_of
-from on_spark import REMOTE
+from on_spark import REMOTE, threads
 
 import polars_ir as ir
 from polars_ir import spark as irs
@@ -317,10 +317,6 @@ def test_slices_and_weights_are_columns_on_spark(to_spark):
     assert message_of(lambda: irs.mean(per_query, weights=pl.DataFrame({"qid": ["q1"], "asked": [2]}))) == (
         "weights must name columns of per_query here; got DataFrame. Join it first: per_query.join(weights, 'qid')."
     )
-
-
-def threads(rows):  # noqa: ARG001  # what a summary is made of
-    return pl.DataFrame({"n": [pl.thread_pool_size()]})
 
 
 @pytest.mark.skipif("POLARS_MAX_THREADS" in os.environ, reason="somebody else has chosen")
