@@ -1,7 +1,8 @@
 """The answer of a report in two sentences: who is first, who is tied with it, and in how many queries.
 
 Conventions: tied with the first are the systems whose difference from it is not beyond chance by `compare` of all pairs
-(Student's paired t, corrected by Holm). What is first, second and equal is what `ranks` says.
+(Student's paired t, corrected by Holm), and than which `ranks` calls no system better. What is first, second and equal
+is what `ranks` says.
 """
 
 from __future__ import annotations
@@ -149,7 +150,8 @@ def _first(
         head = f"{name(best['run'])} is first by {measure}, {mean}"
     beaten = [run for run in others if (row := pairs[run]) and row["significant"]]
     untested = [run for run in others if (row := pairs[run]) and row["p"] is None and row["difference"]]
-    tied = [run for run in others if run not in (*beaten, *untested, *level)]
+    may_be_first = {row["run"] for row in ranking if row["tied_with_first"]}
+    tied = [run for run in others if run in may_be_first and run not in (*beaten, *untested, *level)]
     how = f"({TEST.format(family='all pairs') if len(others) > 1 else 'paired t-test, level 0.05'})"
     if not any(pairs.values()):
         return f"{head}."

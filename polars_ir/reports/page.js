@@ -279,7 +279,7 @@ function showMade() {
     entry("Versions", Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(", ")),
     entry("Options", Object.entries(options).map(([name, option]) => `${name}: ${said(option)}`).join("; ")),
     entry("Test", test),
-    content.rankings ? entry("Rankings", `kept for ${content.rankings.queries.length} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${content.rankings.depth}; places are looked up down to rank 100, and texts are cut at ${content.rankings.longest_text} characters`) : null),
+    content.rankings ? entry("Rankings", `kept for ${content.rankings.queries.length} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${content.rankings.depth}; places of documents that are not relevant are looked up down to rank ${content.rankings.looked_up}, and texts are cut at ${content.rankings.longest_text} characters`) : null),
   files.length ? wide("Files", table(columns, files, {})) : null,
   command ? [h("h3", {}, "The command"), h("pre", { tabindex: 0 }, h("code", {}, command))] : null,
   h("h3", {}, "In Python"), h("pre", { tabindex: 0 }, h("code", {}, python)));

@@ -206,16 +206,16 @@ function rankingsOf(query) {
     missed.sort((x, y) => y.gain - x.gain || (x.places.get(system)?.rank ?? Infinity) - (y.places.get(system)?.rank ?? Infinity));
     const more = (content.rankings.missed[content.queries.ids[query]] ?? 0) - documents.filter((each) => each.missed).length;
     return h("div", {}, h("h3", {}, isolated(systems[system])),
-      top.length ? h("ol", { class: "ranking" }, top.map((each) => documentOf(each, system, other))) : h("p", { class: "note" }, "No document was retrieved."),
-      missed.length ? [h("h3", {}, `Relevant, and not among the first ${depth}`), h("ul", { class: "ranking" }, missed.map((each) => documentOf(each, system, other)))] : null,
+      top.length ? h("ol", { class: "ranking" }, top.map((each) => documentOf(each, system, other, query))) : h("p", { class: "note" }, "No document was retrieved."),
+      missed.length ? [h("h3", {}, `Relevant, and not among the first ${depth}`), h("ul", { class: "ranking" }, missed.map((each) => documentOf(each, system, other, query)))] : null,
       more > 0 ? h("p", { class: "note" }, `And ${counted(more, "relevant document")} that no system has among its first ${depth}.`) : null);
   });
   return [h("p", { class: "note" }, note), h("div", { class: "sides" }, sides)];
 }
 
 /** A document in the ranking of a system: its grade, its contribution, its place in the other ranking. */
-function documentOf(each, system, other) {
-  const { depth } = content.rankings;
+function documentOf(each, system, other, query) {
+  const { depth, looked_up: lookedUp } = content.rankings;
   const here = each.places.get(system), there = each.places.get(other);
   const kind = each.relevance == null ? "unjudged" : each.gain > 0 ? "relevant" : "judged";
   const remarks = [each.relevance == null ? "not judged" : `grade ${each.relevance}${kind === "relevant" ? ", relevant" : ", not relevant"}`];
@@ -223,7 +223,9 @@ function documentOf(each, system, other) {
   if (!here) remarks.push("not retrieved");
   const gap = here && there ? there.rank - here.rank : 0;
   const move = gap ? `, ${gap > 0 ? "\u2191" : "\u2193"}\u2009${Math.abs(gap)} here` : "";
-  const elsewhere = other == null ? null : [", ", there ? [`at ${there.rank} in `, isolated(systems[other]), move] : ["not in ", isolated(systems[other])]];
+  // Further down the places of relevant documents alone are known.
+  const isAbsent = each.gain > 0 || count("NumRet", other, query) <= lookedUp;
+  const elsewhere = other == null ? null : [", ", there ? [`at ${there.rank} in `, isolated(systems[other]), move] : [isAbsent ? "not in " : `not among the first ${lookedUp} of `, isolated(systems[other])]];
   const swap = other != null && each.gain > 0 ? outcomeOf(here?.rank <= depth, there?.rank <= depth) : null;
   return h("li", { class: kind },
     h("span", { class: "rank" }, here ? String(here.rank) : "\u2013"),

@@ -107,4 +107,5 @@ def _parts(explained: pl.DataFrame, systems: Sequence[str], documents: Any, dept
         "missed": dict(counts.select("query_id", "missed").iter_rows()),
         "most_missed": MISSED,
         "longest_text": LONGEST_TEXT,
+        "looked_up": LOOKED_UP,
     }

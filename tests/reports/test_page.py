@@ -186,6 +186,19 @@ def test_rankings_stand_side_by_side(opened, report):
     assert "grade 3, relevant, contributes 0.6577, at 1 in chargrams" in first.inner_text()
 
 
+def test_a_document_further_down_than_is_looked_up_is_not_called_absent(opened):
+    documents = [f"d{place}" for place in range(150)]
+    runs = {"a": {"q": documents, "r": ["d1"]}, "b": {"q": documents[::-1], "r": ["d2", "d1"]}}
+    page = opened(ir.report(runs, {"q": {"d3": 1}, "r": {"d1": 1}}, ["nDCG@10"]))
+    page.locator("#queries-table tbody tr", has_text="q").click()
+    first = page.locator(".sides > div").first.locator("ol .remarks").all_inner_texts()
+    assert first[0] == "not judged, not among the first 100 of b"
+    assert first[3] == "grade 1, relevant, contributes 0.4307, at 147 in b, \u2191\u2009143 here, gained"
+    page.keyboard.press("Escape")
+    page.locator("#queries-table tbody tr", has_text="r").click()
+    assert page.locator(".sides > div").last.locator("ol .remarks").first.inner_text() == "not judged, not in a"
+
+
 def test_the_first_rows_open_with_rankings(opened, report):
     page = opened(report)
     for heading, falls in (("Difference", "descending"), ("Difference", "ascending")):

@@ -138,7 +138,7 @@ def test_the_answer_is_that_of_ranks_and_compare():
 def found_of(rows: list[tuple[str, float, int]], pairs: list[tuple]) -> dict:
     """Ranks and comparisons as a report has them."""
     ranks = {"run": [r for r, *_ in rows], "mean": [m for _, m, _ in rows], "rank": [p for *_, p in rows]}
-    n = {"measure": ["AP"] * len(rows), "n_queries": [9] * len(rows)}
+    n = {"measure": ["AP"] * len(rows), "n_queries": [9] * len(rows), "tied_with_first": [r != "d" for r, *_ in rows]}
     names = ("run", "baseline", "difference", "p", "significant")
     columns = {name: [pair[i] for pair in pairs] for i, name in enumerate(names)}
     others = {"low": -1.0, "high": 1.0, "wins": 5, "ties": 1, "losses": 3, "n_queries": 9, "measure": "AP"}
@@ -172,6 +172,14 @@ def found_of(rows: list[tuple[str, float, int]], pairs: list[tuple]) -> dict:
                 "a is first by AP, with a mean of 0.5000 over 9 queries, and c is tied with it: its difference is not "
                 "beyond chance (paired t-test, Holm's correction for all pairs, level 0.05), b could not be tested "
                 "against it."
+            ),
+        ),
+        (
+            [("a", 0.5, 1), ("b", 0.4, 2), ("d", 0.2, 3)],  # b is better than d
+            [("a", "b", 0.1, 0.2, False), ("a", "d", 0.3, 0.3, False), ("b", "d", 0.2, 0.01, True)],
+            (
+                "a is first by AP, with a mean of 0.5000 over 9 queries, and b is tied with it: its difference is not "
+                "beyond chance (paired t-test, Holm's correction for all pairs, level 0.05)."
             ),
         ),
     ],
