@@ -20,18 +20,16 @@ async function inflated(id) {
   return new Response(stream).arrayBuffer();
 }
 
-/** The decimals that values of a measure have at least: none if it counts. */
-function leastOf(measure) {
-  const n = systems.length * content.queries.ids.length;
-  return (wholes[measure] ??= figures.subarray(measure * n, (measure + 1) * n).every((each) => Number.isNaN(each) || Number.isInteger(each))) ? 0 : 4;
-}
-
 const wholes = [];
 
-const at = (table, system, query) => figures[(table * systems.length + system) * content.queries.ids.length + query];
+/** The decimals that values of a measure have at least: none if it counts. */
+function leastOf(measure) {
+  const n = systems.length * content.queries.ids.length, isWhole = (each) => Number.isNaN(each) || Number.isInteger(each);
+  return (wholes[measure] ??= figures.subarray(measure * n, (measure + 1) * n).every(isWhole)) ? 0 : 4;
+}
 
-/** The value of a measure; NaN where there is none. */
-const value = (measure, system, query) => at(measure, system, query);
+/** The value of a measure, or of a count behind the measures; NaN where there is none. */
+const value = (measure, system, query) => figures[(measure * systems.length + system) * content.queries.ids.length + query];
 
 /** The figures of a system, a query after the other. */
 function figuresOfAll(table, system) {
@@ -42,7 +40,7 @@ function figuresOfAll(table, system) {
 /** What was counted of a ranking; undefined where nothing was. */
 function count(name, system, query) {
   const place = content.counts.indexOf(name);
-  return place < 0 ? undefined : at(content.measures.length + place, system, query);
+  return place < 0 ? undefined : value(content.measures.length + place, system, query);
 }
 
 /** The documents of the queries whose rankings are kept, each with its places by system. */
@@ -85,8 +83,13 @@ function reference() {
   return ranked.length ? ranked[0].run : systems[0];
 }
 
-/** The number of unanswered queries by system. */
 const lacking = [];
+
+/** The number of queries that a system does not answer. */
+function unansweredBy(system) {
+  const retrieved = content.measures.length + content.counts.indexOf("NumRet");
+  return (lacking[system] ??= figuresOfAll(retrieved, system).reduce((n, each) => n + !(each > 0), 0));
+}
 
 /** A row per system. */
 function systemRows() {
@@ -94,7 +97,7 @@ function systemRows() {
   const summary = of(content.summary), ranks = of(content.ranks), against = reference();
   return systems.map((run, system) => {
     const means = Object.fromEntries(content.summary.filter((row) => row.run === run).map((row) => [row.measure, row.mean]));
-    const unanswered = content.counts.length ? (lacking[system] ??= figuresOfAll(content.measures.length + content.counts.indexOf("NumRet"), system).reduce((n, each) => n + !(each > 0), 0)) : null;
+    const unanswered = content.counts.length ? unansweredBy(system) : null;
     return { run, system, means, unanswered, summary: summary[run] ?? {}, rank: ranks[run] ?? {}, compared: run === against ? {} : comparison(run, against) ?? {} };
   });
 }
@@ -140,9 +143,7 @@ function showSystems() {
   const row = ({ system }) => ({ class: systems.length > 1 && system === state.a ? "chosen" : null });
   fill("systems-table", wide("The table of systems", table(columns, inOrder(rows, columns, state.sort.systems), { sort: state.sort.systems, onsort, row })));
   const family = content.baseline == null ? "all pairs" : "the comparisons with the baseline";
-  const notes = [];
-  if (content.pairs) notes.push(`p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.`);
-  fill("systems-note", notes);
+  fill("systems-note", content.pairs ? `p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.` : null);
   fill("systems-left-out", content.left_out.length ? h("details", {}, h("summary", {}, `${counted(content.left_out.length, "system")} left out`), h("p", { class: "note" }, content.left_out.map((name, i) => [i ? ", " : "", isolated(name)]))) : null);
 }
 
@@ -220,10 +221,13 @@ function showSlices() {
     const [ours, theirs] = [system, other].map((run) => bySlice(of(means).filter((row) => row.run === run)));
     const rows = [...(ours.size ? ours : bySlice(of(means))).keys()].map((slice) => ({ slice }));
     const column = (found, key) => [...found.values()].map((row) => row[key]);
-    const places = decimals([...column(ours, "mean"), ...column(theirs, "mean")]), apart = decimals(column(differences, "difference")), against = decimals(column(lost, "difference"));
+    const places = decimals([...column(ours, "mean"), ...column(theirs, "mean")]);
     const cell = (found, key, text) => (row) => figure(found.get(row.slice)?.[key], text(found.get(row.slice)?.[key]));
     const p = (found) => { const ofP = decimalsOfP([...found.values()]); return (row) => pCell(found.get(row.slice), ofP); };
-    const turned = (row) => { const found = differences.get(row.slice)?.difference; return figure(found, number(isNumber(found) ? sign * found : found, apart, true)); };
+    const signed = (found, sign) => {
+      const places = decimals(column(found, "difference"));
+      return (row) => { const difference = sign * (found.get(row.slice)?.difference ?? NaN); return figure(difference, number(difference, places, true)); };
+    };
     const columns = [
       { label: isolated(attribute), cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => chooseSlice(attribute, row.slice) }, isolated(row.slice ?? "\u2013"))) },
       { label: "Queries", figure: true, cell: cell(ours, "n_queries", (n) => (n == null ? "\u2013" : n.toLocaleString("en"))) },
@@ -231,10 +235,10 @@ function showSlices() {
     ];
     if (differences.size) columns.push(
       { label: isolated(other), figure: true, cell: cell(theirs, "mean", (mean) => number(mean, places)) },
-      { label: "Difference", figure: true, cell: turned },
+      { label: "Difference", figure: true, cell: signed(differences, sign) },
       { label: "p, corrected", figure: true, cell: p(differences) });
     if (lost.size) columns.push(
-      { label: content.baseline == null ? [isolated(told), " against the other queries"] : "Difference against the other queries", figure: true, cell: cell(lost, "difference", (figure) => number(figure, against, true)) },
+      { label: content.baseline == null ? [isolated(told), " against the other queries"] : "Difference against the other queries", figure: true, cell: signed(lost, told === system ? 1 : -1) },
       { label: "p, corrected", figure: true, cell: p(lost) });
     const row = ({ slice }) => ({ class: state.slice[0] === attribute && state.slice[1] === slice ? "chosen" : null });
     return [h("figure", { id: `slices-${i}` }), wide(`Slices by ${attribute}`, table(columns, rows, { row }))];

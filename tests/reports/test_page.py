@@ -80,7 +80,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 def column(page: Any, number: int, table: str = "queries") -> list[str]:
     """The texts of a column."""
-    return page.locator(f"#{table}-table tbody tr > :nth-child({number})").all_inner_texts()
+    return page.locator(f"[id^={table}-table] tbody tr > :nth-child({number})").all_inner_texts()
 
 
 def test_the_page_shows_the_answer_and_every_part(opened, report):
@@ -152,6 +152,21 @@ def test_slices_are_drawn_and_choose_their_queries(opened, report):
     assert drawn.filter(has_text="files").locator(".marked").count() == 1
     page.locator("#slices .slice .other").first.click()
     assert page.locator("#system").input_value() == "2"
+
+
+def test_slices_have_the_sign_of_the_pair(opened):
+    by = PYDOCS.queries.select("query_id", "category")
+    page = opened(ir.report(PYDOCS.runs, PYDOCS.qrels, ["nDCG@10"], baseline="tfidf", by=by))
+    per_query = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, "nDCG@10")
+    compared = ir.compare(per_query, baseline="tfidf", by=by).filter(run="bm25").sort("category")["difference"]
+    worst = ir.worst_slices(per_query, by, baseline="tfidf").filter(run="bm25").sort("value")["difference"]
+    for number, wanted in ((5, compared), (7, worst)):
+        shown = column(page, number, "slices")
+        assert shown == [f"{figure:+.4f}".replace("-", "\N{MINUS SIGN}") for figure in wanted]
+    page.select_option("#system", label="tfidf")
+    for number, wanted in ((5, compared), (7, worst)):
+        shown = column(page, number, "slices")
+        assert shown == [f"{-figure:+.4f}".replace("-", "\N{MINUS SIGN}") for figure in wanted]
 
 
 def test_the_keyboard_does_it_all(opened, report):
