@@ -103,8 +103,10 @@ class InputTypeError(IRError):
         return cls(f"has a name that is no text, {error.object!r:.80}: it has an unpaired surrogate.", about=table)
 
     @classmethod
-    def lazy(cls, what: str) -> InputTypeError:
-        fix = Fix("Collect it first", Code("per_query.collect()"))
+    def lazy(cls, what: str, instead: str | None = None) -> InputTypeError:
+        """The error for a figure that reads the values of a LazyFrame; `instead` is one that does not."""
+        words = f"Collect it first, or take {instead}" if instead else "Collect it first"
+        fix = Fix(words, Code("per_query.collect()"))
         return cls(f"{what} reads the values of all queries; got a LazyFrame.", fix=fix)
 
     @classmethod

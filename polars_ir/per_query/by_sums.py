@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from scipy import special, stats
 
-from polars_ir.errors import Code, DataError, Fix, InputTypeError, option
+from polars_ir.errors import DataError, InputTypeError, option
 from polars_ir.frames.table import Table
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.compare import Options, agree, equivalence, with_test
@@ -22,7 +22,7 @@ from polars_ir.per_query.gate import Ways, judged, one_sided
 from polars_ir.per_query.shared.aligned import Aligned, notes_of_lacking, pairs_of
 from polars_ir.per_query.shared.measures import Measures, Range, check_range, range_of
 from polars_ir.per_query.shared.options import ROUNDED, Comparing, Gating
-from polars_ir.per_query.shared.sums import Differences, Layout, Source, Sums, sums_of
+from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Differences, Layout, Source, Sums, sums_of
 from polars_ir.statistics.bounds import LEAST_BELOW, NO_RANGE, Tail
 from polars_ir.statistics.intervals import Ends
 from polars_ir.statistics.planning import gate_queries_by_t, widened
@@ -36,12 +36,6 @@ TESTS, INTERVALS = ("t", "auto"), (None, "t", "normal", "auto")
 NO_RANKS = "rank_biserial needs the values of queries: collect them"
 
 
-def needs_values(says: str, instead: str) -> InputTypeError:
-    """The error for a figure that sums can not make; `instead` is one that they can."""
-    fix = Fix(f"Collect it first, or take {instead}", Code("per_query.collect()"))
-    return InputTypeError(f"{says} reads the values of all queries; got a LazyFrame.", fix=fix)
-
-
 def to_compare(
     per_query: Any,
     measures: Measures,
@@ -52,13 +46,13 @@ def to_compare(
 ) -> tuple[Sums, list[tuple[int, int]]]:
     """The sums of the pairs of systems of a plan, and their numbers; an error for options that need the values."""
     if options["test"] not in TESTS:
-        raise needs_values(f"ir.compare with {option('test', options['test'])}", option("test", "t"))
+        raise InputTypeError.lazy(f"ir.compare with {option('test', options['test'])}", option("test", "t"))
     if options["interval"] not in INTERVALS:
-        raise needs_values(f"ir.compare with {option('interval', options['interval'])}", option("interval", "t"))
+        raise InputTypeError.lazy(f"ir.compare with {option('interval', options['interval'])}", option("interval", "t"))
     if options["cluster"] is not None:
-        raise needs_values("ir.compare with cluster", "the means of clusters, by a group_by of them, as queries")
+        raise InputTypeError.lazy("ir.compare with cluster", MEANS_OF_CLUSTERS)
     if systems is not None:
-        raise needs_values("ir.compare with systems", "that column in place of 'run'")
+        raise InputTypeError.lazy("ir.compare with systems", "that column in place of 'run'")
     sums = sums_of(per_query, measures, by=options["by"], what="ir.compare", source=source)
     pairs, names = pairs_of(sums.systems, baseline), tuple(sums.values)
     layout = Layout(
@@ -132,7 +126,7 @@ def tails_of(d: Differences, width: float, what: str, instead: str) -> tuple[Tai
     if d.n < 2 or not math.isfinite(width):
         return ()
     says = f"{what}, where fewer than {LEAST_BELOW} queries lie below mean and median, or above both,"
-    raise needs_values(says, instead)
+    raise InputTypeError.lazy(says, instead)
 
 
 def _tested(d: Differences, options: Options, width: float) -> Outcome:
@@ -184,9 +178,9 @@ def gated(
 ) -> Iterator[dict[str, Any]]:
     """The rows of `gate` of two plans: one for each slice and measure."""
     if options["interval"] != "auto":
-        raise needs_values(f"ir.gate with {option('interval', options['interval'])}", option("interval", "auto"))
+        raise InputTypeError.lazy(f"ir.gate with {option('interval', options['interval'])}", option("interval", "auto"))
     if options["cluster"] is not None:
-        raise needs_values("ir.gate with cluster", "the means of clusters, by a group_by of them, as queries")
+        raise InputTypeError.lazy("ir.gate with cluster", MEANS_OF_CLUSTERS)
     sums = sums_of(sides, measures, by=by or None, what="ir.gate", source=source)
     measures = tuple(sums.values)
     as_0 = [options["missing"] == "zero" and not ranges[name].is_cost for name in measures]
@@ -247,7 +241,7 @@ def spreads(
 ) -> Iterator[tuple[dict[str, Any], None, list[str]]]:
     """For each measure and pair of a plan their names and spreads, and notes, as in `power`; it has no differences."""
     if cluster is not None:
-        raise needs_values("ir.power with cluster", "the means of clusters, by a group_by of them, as queries")
+        raise InputTypeError.lazy("ir.power with cluster", MEANS_OF_CLUSTERS)
     sums = sums_of(per_query, measures, what="ir.power")
     names = tuple(sums.values)
     pairs = pairs_of(sums.systems, baseline)

@@ -49,7 +49,7 @@ from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Grouping, compares_means
 from polars_ir.per_query.shared.slice_sums import stretch_moments
-from polars_ir.per_query.shared.sums import Source
+from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
 from polars_ir.per_query.shared.tests import check_correction, tested
 
 if TYPE_CHECKING:
@@ -192,9 +192,7 @@ def course_of(
     check_correction(options["correction"])
     if isinstance(per_query, pl.LazyFrame):
         if cluster is not None:
-            says = "ir.drift with cluster reads the values of all queries; got a LazyFrame."
-            fix = Fix("Collect it first, or average each cluster by a group_by", Code("per_query.collect()"))
-            raise InputTypeError(says, fix=fix)
+            raise InputTypeError.lazy("ir.drift with cluster", MEANS_OF_CLUSTERS)
         queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
         return _of_moments(queries, options, every, reference, source)
     queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import InputTypeError, OptionError
+from polars_ir.errors import InputTypeError, OptionError, option
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.options import takes
@@ -158,7 +158,7 @@ def summaries(queries: Aligned, options: Summarizing) -> pl.LazyFrame:
     elif queries.table.eager:
         rows = [_with_interval(queries.below_each_other(names), kind, options) for kind, names in kinds]
     else:
-        raise InputTypeError.lazy(f"interval={interval!r}")
+        raise InputTypeError.lazy(f"ir.summarize with {option('interval', interval)}", option("interval", "auto"))
     found = pl.concat(rows).sort(pl.col("measure").cast(pl.Enum(queries.measures)), maintain_order=True)
     # What shows no spread does not show either that there is none.
     note = pl.coalesce("note", pl.when(pl.col("low") == pl.col("high")).then(pl.lit(SAME)))

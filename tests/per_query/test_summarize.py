@@ -204,7 +204,9 @@ def test_a_lazy_frame_stays_lazy_and_has_the_same_bits(function, engine):
 
 @pytest.mark.parametrize("interval", ["t", "percentile", "BCa"])
 def test_intervals_that_need_the_values_do_not_come_of_a_lazy_frame(interval):
-    with pytest.raises(ir.IRError, match=f"interval='{interval}' reads the values.*per_query.collect()"):
+    with pytest.raises(
+        ir.IRError, match=f"interval='{interval}' reads the values.*take interval='auto': per_query.collect()"
+    ):
         ir.summarize(PER_QUERY.lazy(), interval=interval)
 
 

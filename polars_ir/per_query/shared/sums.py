@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 #: A function of the rows of a part, or of all, whose results are put together by `ALL` and the slices.
 Step = Callable[[pl.LazyFrame], pl.LazyFrame]
 
+#: The queries that sums are made of where there are clusters.
+MEANS_OF_CLUSTERS = "the means of clusters, by a group_by of them, as queries"
+
 #: The parts that the range of a median is divided into at once.
 BINS = 1024
 
