@@ -104,34 +104,42 @@ function systemRows() {
 
 function systemColumns() {
   const rows = systemRows(), cost = content.measures[state.measure].cost;
-  const places = decimals(rows.map((row) => row.summary.mean));
-  const apart = decimals(rows.map((row) => row.compared.difference)), ofP = decimalsOfP(rows.map((row) => row.compared));
+  const ofP = decimalsOfP(rows.map((row) => row.compared));
   const interval = ranges(rows.map((row) => row.summary)), ofDifference = ranges(rows.map((row) => row.compared), true);
   const direction = (row) => ((row.compared.difference > 0) !== cost ? "better" : "worse");
   const tone = (row) => (row.compared.significant ? `figure strong ${direction(row)}` : "figure");
-  const columns = [
-    { key: "run", label: "System", value: (row) => row.run, cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", "aria-pressed": String(row.system === state.a), onclick: () => choose("a", row.system) }, isolated(row.run)), row.run === content.baseline ? " (baseline)" : null) },
-  ];
+  const quiet = (text) => (row) => h("td", { class: "figure range" }, text(row));
+  const ranksOf = ({ rank: { best_rank: best, worst_rank: worst } }) => (best == null ? "\u2013" : best === worst ? String(best) : `${best} to ${worst}`);
+  const outcomes = ({ compared }) => (compared.wins == null ? "\u2013" : ["wins", "ties", "losses"].map((outcome) => whole(compared[outcome])).join(" / "));
+  /** A column of figures with as many decimals as tell them apart. */
+  const column = (key, label, value, { signed, falls = !cost, kind = () => "figure" } = {}) => {
+    const places = decimals(rows.map(value));
+    return { key, label, figure: true, falls, value, cell: (row) => figure(value(row), number(value(row), places, signed), { class: kind(row) }) };
+  };
+  const name = (row) => h("th", { scope: "row", class: "name" },
+    h("button", { class: "pick", type: "button", "aria-pressed": String(row.system === state.a), onclick: () => choose("a", row.system) }, isolated(row.run)),
+    row.run === content.baseline ? " (baseline)" : null);
+  const columns = [{ key: "run", label: "System", value: (row) => row.run, cell: name }];
   if (content.ranks) columns.push(
-    { key: "rank", label: "Rank", figure: true, value: (row) => row.rank.rank, cell: (row) => figure(row.rank.rank, row.rank.rank == null ? "\u2013" : String(row.rank.rank)) },
-    { key: "ranks", label: "Rank range", figure: true, value: (row) => row.rank.best_rank, cell: (row) => h("td", { class: "figure range" }, row.rank.best_rank == null ? "\u2013" : row.rank.best_rank === row.rank.worst_rank ? String(row.rank.best_rank) : `${row.rank.best_rank} to ${row.rank.worst_rank}`) },
+    { key: "rank", label: "Rank", figure: true, value: (row) => row.rank.rank, cell: (row) => figure(row.rank.rank, whole(row.rank.rank)) },
+    { key: "ranks", label: "Rank range", figure: true, value: (row) => row.rank.best_rank, cell: quiet(ranksOf) },
   );
   columns.push(
-    { key: "mean", label: isolated(measureName()), figure: true, falls: !cost, value: (row) => row.summary.mean, cell: (row) => figure(row.summary.mean, number(row.summary.mean, places), { class: "figure strong" }) },
-    { key: "interval", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, interval(row.summary)) },
+    column("mean", isolated(measureName()), (row) => row.summary.mean, { kind: () => "figure strong" }),
+    { key: "interval", label: "95 % interval", figure: true, cell: quiet((row) => interval(row.summary)) },
   );
   if (content.pairs) columns.push(
-    { key: "difference", label: ["Difference from ", isolated(reference())], figure: true, falls: !cost, value: (row) => row.compared.difference, cell: (row) => figure(row.compared.difference, number(row.compared.difference, apart, true), { class: tone(row) }) },
-    { key: "low", label: "95 % interval", figure: true, cell: (row) => h("td", { class: "figure range" }, ofDifference(row.compared)) },
+    column("difference", ["Difference from ", isolated(reference())], (row) => row.compared.difference, { signed: true, kind: tone }),
+    { key: "low", label: "95 % interval", figure: true, cell: quiet((row) => ofDifference(row.compared)) },
     { key: "p", label: "p, corrected", figure: true, value: (row) => row.compared.p_corrected, cell: (row) => pCell(row.compared, ofP) },
-    { key: "wins", label: "Better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, row.compared.wins == null ? "\u2013" : ["wins", "ties", "losses"].map((outcome) => row.compared[outcome].toLocaleString("en")).join(" / ")) },
+    { key: "wins", label: "Better / equal / worse", figure: true, falls: true, value: (row) => row.compared.wins, cell: (row) => h("td", { class: "figure" }, outcomes(row)) },
   );
-  content.measures.forEach(({ name, cost }, m) => {
-    if (m === state.measure) return;
-    const places = decimals(rows.map((row) => row.means[name]));
-    columns.push({ key: `mean of ${name}`, label: isolated(name), figure: true, falls: !cost, value: (row) => row.means[name], cell: (row) => figure(row.means[name], number(row.means[name], places)) });
-  });
-  if (rows.some((row) => row.unanswered)) columns.push({ key: "unanswered", label: "Unanswered", figure: true, falls: true, value: (row) => row.unanswered, cell: (row) => figure(row.unanswered, row.unanswered.toLocaleString("en")) });
+  for (const { name, cost } of content.measures.filter((_, m) => m !== state.measure)) {
+    columns.push(column(`mean of ${name}`, isolated(name), (row) => row.means[name], { falls: !cost }));
+  }
+  if (rows.some((row) => row.unanswered)) columns.push(
+    { key: "unanswered", label: "Unanswered", figure: true, falls: true, value: (row) => row.unanswered, cell: (row) => figure(row.unanswered, whole(row.unanswered)) },
+  );
   return columns;
 }
 
@@ -143,8 +151,12 @@ function showSystems() {
   const row = ({ system }) => ({ class: systems.length > 1 && system === state.a ? "chosen" : null });
   fill("systems-table", wide("The table of systems", table(columns, inOrder(rows, columns, state.sort.systems), { sort: state.sort.systems, onsort, row })));
   const family = content.baseline == null ? "all pairs" : "the comparisons with the baseline";
-  fill("systems-note", content.pairs ? `p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.` : null);
-  fill("systems-left-out", content.left_out.length ? h("details", {}, h("summary", {}, `${counted(content.left_out.length, "system")} left out`), h("p", { class: "note" }, content.left_out.map((name, i) => [i ? ", " : "", isolated(name)]))) : null);
+  const note = `p is of the paired t-test, by Holm's correction for ${family}; * is a difference beyond chance at a level of .05. `
+    + "The ranks a system may have hold for all systems together, with a confidence of 95 %. Better, equal and worse count queries.";
+  fill("systems-note", content.pairs ? note : null);
+  const names = content.left_out.map((name, i) => [i ? ", " : "", isolated(name)]);
+  const leftOut = h("details", {}, h("summary", {}, `${counted(names.length, "system")} left out`), h("p", { class: "note" }, names));
+  fill("systems-left-out", names.length ? leftOut : null);
 }
 
 /** Choose a system of the pair, which the other one then is not. */
@@ -166,7 +178,7 @@ function showAnswer() {
     { label: "Difference", figure: true, cell: (row) => figure(row.difference, number(row.difference, places, true)) },
     { label: "Bounds", figure: true, cell: (row) => h("td", { class: "figure range" }, bounds(row)) },
     { label: "May drop", figure: true, cell: (row) => figure(row.max_drop, number(row.max_drop)) },
-    { label: "Queries", figure: true, cell: (row) => figure(row.n_queries, row.n_queries.toLocaleString("en")) },
+    { label: "Queries", figure: true, cell: (row) => figure(row.n_queries, whole(row.n_queries)) },
   ];
   if (rows.some((row) => row.note)) columns.push({ label: "Note", cell: (row) => h("td", { class: "text" }, row.note ?? "") });
   fill("verdicts", wide("The verdicts", table(columns, rows, {})));
@@ -181,12 +193,14 @@ function showDoubts() {
     const moved = /moved by/.test(finding), said = moved ? (share) => number(share) : percent;
     const columns = [
       { label: "System", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.run)) },
-      { label: "Count", figure: true, cell: (row) => figure(row.count, row.count.toLocaleString("en")) },
+      { label: "Count", figure: true, cell: (row) => figure(row.count, whole(row.count)) },
       { label: "Share", figure: true, cell: (row) => figure(row.share, said(row.share)) },
       { label: "For example", cell: (row) => h("td", { class: "text" }, row.examples.map((example, i) => [i ? ", " : "", isolated(example)])) },
     ];
     const most = Math.max(...found.map((row) => row.share ?? 0));
-    return h("details", {}, h("summary", {}, severity === "warning" ? h("span", { class: "strong worse" }, "Warning: ") : null, h("span", { class: "strong" }, finding), ": ", names, `, ${moved ? "by " : ""}${found.length > 1 ? "up to " : ""}${said(most)}`),
+    const warning = severity === "warning" ? h("span", { class: "strong worse" }, "Warning: ") : null;
+    const share = `, ${moved ? "by " : ""}${found.length > 1 ? "up to " : ""}${said(most)}`;
+    return h("details", {}, h("summary", {}, warning, h("span", { class: "strong" }, finding), ": ", names, share),
       h("p", { class: "note" }, `${meaning[0].toUpperCase()}${meaning.slice(1)}.`), wide(`Systems: ${finding}`, table(columns, found, {})));
   });
   if (bounds?.run?.length) {
@@ -230,7 +244,7 @@ function showSlices() {
     };
     const columns = [
       { label: isolated(attribute), cell: (row) => h("th", { scope: "row", class: "name" }, h("button", { class: "pick", type: "button", onclick: () => chooseSlice(attribute, row.slice) }, isolated(row.slice ?? "\u2013"))) },
-      { label: "Queries", figure: true, cell: cell(ours, "n_queries", (n) => (n == null ? "\u2013" : n.toLocaleString("en"))) },
+      { label: "Queries", figure: true, cell: cell(ours, "n_queries", whole) },
       { label: isolated(system), figure: true, cell: cell(ours, "mean", (mean) => number(mean, places)) },
     ];
     if (differences.size) columns.push(
@@ -267,12 +281,15 @@ function showPair() {
   const names = [isolated(systems[state.a]), " against ", isolated(systems[state.b]), ` by ${measureName()}: `];
   if (!row) return fill("pair", names, "not compared.");
   const p = row.p_corrected == null ? row.note ?? "not tested" : `p ${pText(row.p_corrected, decimalsOfP([row])).replace(/^(?=\.)/, "= ")} corrected, ${row.significant ? "beyond chance" : "not beyond chance"}`;
-  fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${ranges([row], true)(row)}; ${p}); better in ${row.wins.toLocaleString("en")}, equal in ${row.ties.toLocaleString("en")}, worse in ${row.losses.toLocaleString("en")} of ${counted(row.n_queries, "query", "queries")}.`);
+  fill("pair", names, `${number(row.difference, 4, true)} (95 % interval ${ranges([row], true)(row)}; ${p}); better in ${whole(row.wins)}, equal in ${whole(row.ties)}, worse in ${whole(row.losses)} of ${counted(row.n_queries, "query", "queries")}.`);
 }
 
 function showMade() {
   const { versions, options, test, files, command, python } = content.made;
   const entry = (term, ...description) => [h("dt", {}, term), h("dd", {}, description)];
+  const { depth, looked_up: lookedUp, longest_text: longest } = content.rankings ?? {};
+  const rankings = `kept for ${kept.size} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${depth}; places of documents that are `
+    + `not relevant are looked up down to rank ${lookedUp}, and texts are cut at ${longest} characters`;
   const said = (option) => (option === null ? "none" : Array.isArray(option) ? option.join(", ") : String(option));
   const columns = [
     { label: "File", cell: (row) => h("th", { scope: "row", class: "name" }, isolated(row.name)) },
@@ -283,7 +300,7 @@ function showMade() {
     entry("Versions", Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(", ")),
     entry("Options", Object.entries(options).map(([name, option]) => `${name}: ${said(option)}`).join("; ")),
     entry("Test", test),
-    content.rankings ? entry("Rankings", `kept for ${content.rankings.queries.length} of ${counted(content.queries.ids.length, "query", "queries")}, down to rank ${content.rankings.depth}; places of documents that are not relevant are looked up down to rank ${content.rankings.looked_up}, and texts are cut at ${content.rankings.longest_text} characters`) : null),
+    kept.size ? entry("Rankings", rankings) : null),
   files.length ? wide("Files", table(columns, files, {})) : null,
   command ? [h("h3", {}, "The command"), h("pre", { tabindex: 0 }, h("code", {}, command))] : null,
   h("h3", {}, "In Python"), h("pre", { tabindex: 0 }, h("code", {}, python)));

@@ -88,7 +88,9 @@ function queryColumns(shown) {
       cell: (row) => figure(row.difference, number(row.difference, places, true), { class: `figure ${row.gain > 0 ? "better" : row.gain < 0 ? "worse" : ""}` }),
     });
   }
-  if (queryRows().some((row) => row.remarks.length)) columns.push({ key: "remarks", label: "Remarks", cell: (row) => h("td", { class: "range remark" }, row.remarks.map(({ text, system }) => h("div", {}, text, b == null ? null : [" of ", named(system)]))) });
+  const remark = ({ text, system }) => h("div", {}, text, b == null ? null : [" of ", named(system)]);
+  const remarks = (row) => h("td", { class: "range remark" }, row.remarks.map(remark));
+  if (queryRows().some((row) => row.remarks.length)) columns.push({ key: "remarks", label: "Remarks", cell: remarks });
   return columns;
 }
 

@@ -48,6 +48,9 @@ function number(value, places = 4, signed = false) {
   return (value < 0 ? MINUS : signed && value > 0 ? "+" : "") + text;
 }
 
+/** A count; none is a dash. */
+const whole = (n) => (n == null ? "\u2013" : n.toLocaleString("en"));
+
 const counted = (n, noun, several = noun + "s") => `${n.toLocaleString("en")} ${n === 1 ? noun : several}`;
 
 /** A share in percent. */
@@ -90,10 +93,14 @@ function figure(value, text, attributes = {}) {
 /** A cell of a corrected p, with a star where it is beyond chance, and the room of one elsewhere. */
 const pCell = (row, places) => figure(row?.p_corrected, [pText(row?.p_corrected, places), h("span", { class: "star" }, row?.significant ? "*" : "")]);
 
-/** Intervals of rows that stand together, as texts. */
+/** Intervals of rows that stand together, as texts: with as many decimals as tell their ends and them apart. */
 function ranges(rows, signed) {
-  const places = decimals(rows.flatMap((row) => [row?.low, row?.high]));
-  return (row) => (isNumber(row?.low) ? `${number(row.low, places, signed)} to ${number(row.high, places, signed)}` : "\u2013");
+  const text = (row, places) => `${number(row.low, places, signed)} to ${number(row.high, places, signed)}`;
+  const found = rows.filter((row) => isNumber(row?.low));
+  const different = (places) => new Set(found.map((row) => text(row, places))).size;
+  let places = Math.max(4, ...found.map(({ low, high }) => decimals([low, high])));
+  while (places < 13 && different(places) < different(13)) places++;
+  return (row) => (isNumber(row?.low) ? text(row, places) : "\u2013");
 }
 
 /**
