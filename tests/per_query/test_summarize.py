@@ -445,9 +445,10 @@ def test_the_interval_by_default_covers_the_mean_of_success():
             pl.col("won").cast(pl.String), (pl.col("query_id") < pl.col("won")).cast(float).alias("Success")
         )
         ends = ir.summarize(frame.with_columns(run="won").drop("won")).sort(pl.col("run").cast(int))
-        for p in np.linspace(0.05, 0.95, 91):
+        rare = {0.97: 0.91, 0.98: 0.88, 0.99: 0.86}
+        for p, least in {**dict.fromkeys(np.linspace(0.05, 0.95, 91), 0.93), **rare}.items():
             held = (ends["low"] <= p) & (ends["high"] >= p)
-            assert stats.binom.pmf(counts, n, p) @ held.to_numpy() >= 0.93
+            assert stats.binom.pmf(counts, n, p) @ held.to_numpy() >= least
 
 
 def test_a_measure_without_ends_and_values_beyond_them_have_the_interval_of_t():
