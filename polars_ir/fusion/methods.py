@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from polars_ir.language.options import chance, check, not_negative, positive
+from polars_ir.language.words import power
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.norms import dbsf as dbsf_norm
 
@@ -175,7 +176,7 @@ def rbc(phi: float = 0.8) -> Method:
     Bailey, Moffat, Scholer & Thomas 2017, https://doi.org/10.1145/3077136.3080839.
     """
     phi = check("phi", phi, chance())
-    return Method("rbc", weight * ((1 - phi) * pl.lit(phi).pow(rank - 1)), by_row=True, falling=True)
+    return Method("rbc", weight * ((1 - phi) * power(phi, rank - 1)), by_row=True, falling=True)
 
 
 def borda() -> Method:

@@ -221,3 +221,15 @@ def test_the_number_of_threads_changes_nothing():
 
     one = found_with(POLARS_MAX_THREADS="1")
     assert found_with(POLARS_MAX_THREADS="8", POLARS_IDEAL_MORSEL_SIZE="500") == one
+
+
+@pytest.mark.parametrize("place", [4, 5, 6, 9])
+def test_a_query_alone_has_the_bits_that_it_has_among_others(place: int):
+    # One judged document is one row of the judged relation, which an engine may compute otherwise than columns of many.
+    measures = [*(f"RBP(p={p})" for p in (0.7, 0.8, 0.9)), "Compat(p=0.9)", "ERR", "nDCG", "AP"]
+    run = {query: [f"{query}{n}" for n in range(1, 11)] for query in "ab"}
+    qrels = {query: {f"{query}{place}": 1} for query in run}
+    among = ir.evaluate(run, qrels, measures)
+    for query, ranking in run.items():
+        alone = ir.evaluate({query: ranking}, {query: qrels[query]}, measures)
+        assert bits(alone) == bits(among.filter(query_id=query))

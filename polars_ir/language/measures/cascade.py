@@ -14,6 +14,7 @@ from polars_ir.language.words import (
     discounted,
     gain,
     if_relevant,
+    power,
     rank,
     ranked,
     relevance,
@@ -35,7 +36,7 @@ SHARES = Option(
 
 def chance_of_reading(p: float) -> pl.Expr:
     """The chance of a reader to get to a document, who goes on to the next with probability `p`."""
-    return p ** (rank.cast(pl.Float64) - 1)
+    return power(p, rank.cast(pl.Float64) - 1)
 
 
 def share_of(gains: Gains | None) -> pl.Expr:
@@ -87,7 +88,7 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
 def chance_of_stopping(documents: pl.Expr, k: int | None, p: float, worth: pl.Expr) -> pl.Expr:
     """The worth of some documents, each with the chance that the reader stops there: p^a (1 - p^m) / n, added up."""
     before, m = (column.cast(pl.Float64) for column in (ties.higher, ties.places(k)))
-    return total((worth * p**before * (1 - p**m) * ties.chance).filter(documents & ties.within(k)).sort())
+    return total((worth * power(p, before) * (1 - power(p, m)) * ties.chance).filter(documents & ties.within(k)).sort())
 
 
 @measure(

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.language.measure import measure
 from polars_ir.language.options import Option, Value, is_number
-from polars_ir.language.words import n_retrieved, rank, ranked, ratio, relevance, total
+from polars_ir.language.words import n_retrieved, power, rank, ranked, ratio, relevance, total
 
 #: Weights below this no longer change a sum.
 NEGLIGIBLE = 1e-18
@@ -66,7 +66,7 @@ def compatibility(*, p: float = 0.95, normalize: bool = True) -> pl.Expr:
     agreement = overlap(pl.min_horizontal(in_both_from, end), end, p)
     if normalize:
         return ratio(agreement, overlap(places, end, p))
-    return pl.when(graded.any()).then(agreement * (1 - p) / (1 - p ** (end - 1).cast(pl.Float64)))
+    return pl.when(graded.any()).then(agreement * (1 - p) / (1 - power(p, end - 1)))
 
 
 def overlap(depths: pl.Expr, end: pl.Expr, p: float) -> pl.Expr:

@@ -25,7 +25,7 @@ from polars_ir.language.cover import Cover, greedy_rank
 from polars_ir.language.measure import measure
 from polars_ir.language.measures.positions import over_places
 from polars_ir.language.options import Option, Value, chance, is_number
-from polars_ir.language.words import discounted, n_retrieved, rank, ratio, top, total
+from polars_ir.language.words import discounted, n_retrieved, power, rank, ratio, top, total
 
 subtopic = pl.col("subtopic")
 
@@ -78,7 +78,7 @@ def by_rank(place: pl.Expr) -> pl.Expr:
 
 def by_patience(beta: float) -> Discount:
     """A gain that a reader meets who goes on to the next document with chance `beta`."""
-    return lambda place: beta ** (place.cast(pl.Float64) - 1)
+    return lambda place: power(beta, place.cast(pl.Float64) - 1)
 
 
 def covering(cover: Cover, order: pl.Expr, k: int | None, *columns: pl.Expr) -> pl.Expr:
@@ -100,7 +100,7 @@ def novelty(cover: Cover, order: pl.Expr, k: int | None, discount: Discount) -> 
     rows = covering(cover, order, k)
     gain, left = rows.struct.field("gain"), pl.lit(1.0)
     for share in sorted({1.0, *(float(gain) for gain in (cover.gains or {}).values() if gain > 0)}):
-        left = left * (1 - cover.alpha * share) ** above(rows, gain == share)
+        left = left * power(1 - cover.alpha * share, above(rows, gain == share))
     return total(rows.struct.field("worth") * left * discount(rows.struct.field("place")))
 
 
@@ -122,7 +122,7 @@ def out_of_all(cover: Cover, k: int | None, discount: Discount) -> pl.Expr:
     """The novelty of a ranking, out of that of one in which every document covers every subtopic."""
 
     def new_at(place: pl.Expr) -> pl.Expr:
-        return (1 - cover.alpha) ** (place.cast(pl.Float64) - 1) * discount(place)
+        return power(1 - cover.alpha, place.cast(pl.Float64) - 1) * discount(place)
 
     # At least one place, so that an empty ranking is not divided by 0.
     filled = pl.int_range(1, n_retrieved.clip(lower_bound=1) + 1)
