@@ -97,7 +97,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     keys = [RANKING] if run.eager else run.keys
     if run.eager:
-        relation = _placed(rows, run.keys, by_id=by_id)
+        relation = placed_rows(rows, run.keys, by_id=by_id)
     else:
         tie = text("doc_id") if by_id else pl.col(POSITION)
         relation = rows.with_columns(rank=place("score", tie).over(keys), **tie_counts(keys))
@@ -129,7 +129,7 @@ def _unlike_in_ties(keys: list[str], columns: list[str]) -> pl.Expr:
     return pl.any_horizontal(pl.col(column).n_unique().over(*keys, "score") > 1 for column in columns)
 
 
-def _placed(plan: pl.LazyFrame, keys: Sequence[str], *, by_id: bool) -> pl.LazyFrame:
+def placed_rows(plan: pl.LazyFrame, keys: Sequence[str], *, by_id: bool) -> pl.LazyFrame:
     """The rows of a frame in memory, with the number of their ranking and their places in it."""
     rows = plan.collect(engine="in-memory")
     rankings = Rankings.of(rows, keys, keys[:-1], rows["query_id"].unique())

@@ -11,8 +11,8 @@ import polars as pl
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import Pair, of_systems, systems_of
 from polars_ir.engine.prefilter import among
-from polars_ir.engine.ranking import DOCUMENT, reordered
-from polars_ir.engine.relation import relate
+from polars_ir.engine.ranking import DOCUMENT, reordered, tie_counts
+from polars_ir.engine.relation import placed_rows, relate
 from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.kinds import PreparedJudgments, SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
@@ -28,6 +28,18 @@ DEPTH = 10
 
 #: The columns of the relation that findings read, beside the keys.
 READ = ("doc_id", "relevance", "rank", "n_higher", "n_tied")
+
+#: True of a document whose score another one of its ranking has, and of one whose score can bring it to the top.
+TIED, IN_TOP = pl.col("n_tied") > 1, pl.col("n_higher") < DEPTH
+
+#: What makes texts alike that are not the same, by any of its characters: other ones than ASCII, what is stripped, and
+#: letters of both cases.
+FORMS = {
+    "other": pl.all().str.len_bytes() != pl.all().str.len_chars(),
+    "stripped": pl.all().str.contains(r"^\s|\s$|\.0$|^0\d"),
+    "upper": pl.all().str.contains("[A-Z]"),
+    "lower": pl.all().str.contains("[a-z]"),
+}
 
 #: How bad a finding is: `evaluate` refuses it; something went wrong on the way, so that figures are not what they seem;
 #: or it is as it is, and figures are to be read with it in mind. The worst first.
@@ -112,13 +124,15 @@ def validate(
     repeated_qrels, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
     pair = Pair(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
-    may_tie = not run_side.eager or may_repeat(sound_run.select(*sound_run.keys, "score"))
-    relation = pl.LazyFrame()
+    # Several findings read these, each of which would make them anew.
+    placed = relation = pl.LazyFrame()
+    may_tie = True
+    if not {*SCORES, *TIES, *UNJUDGED}.isdisjoint(names):
+        placed = _placed(sound_run)
+        may_tie = not run_side.eager or not placed.filter(TIED).head(1).collect(engine="in-memory").is_empty()
     if not {*UNJUDGED, *(TIES if may_tie else ())}.isdisjoint(names):
-        relation = _judged(pair)
-        if eager:
-            # Several findings read it, each of which would make it anew.
-            relation = relation.collect(engine="in-memory").lazy()
+        relation = _judged(_of_top(pair, placed, sound_qrels) if eager else pair)
+        relation = relation.collect(engine="in-memory").lazy() if eager else relation
     checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
         (TYPES, lambda: [of_types]),
         (POOLED, lambda: _pooled(run_side)),
@@ -126,7 +140,7 @@ def validate(
         (QUERIES, lambda: _queries(sound_run, sound_qrels)),
         (SHARES, lambda: [_shares(sound_qrels)]),
         *((LOOKALIKES[role], partial(_lookalikes, pair, sound_qrels, role)) for role in DOCUMENT),
-        (SCORES, lambda: [_tied(sound_run)] if may_tie else []),
+        (SCORES, lambda: [_tied(sound_run.keys, placed)] if may_tie else []),
         (TIES, lambda: _ties(sound_run.keys, relation, eager=eager) if may_tie else []),
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
         (RANKS, lambda: _rank_column(run, run_side)),
@@ -142,6 +156,28 @@ def validate(
         # One after the other: what they make is not to be in memory together.
         findings = [each.collect(engine="in-memory").lazy() for each in findings]
     return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
+
+
+def _placed(run: Table) -> pl.LazyFrame:
+    """The ids and scores of a run, with the numbers of documents with a higher score and with the same."""
+    rows = run.select(*run.document, "score")
+    # Numbers of rankings leave out those of a system without a name.
+    if not run.eager or any(run.column(key).has_nulls() for key in run.keys):
+        return rows.with_columns(**tie_counts(run.keys))
+    return placed_rows(rows, run.keys, by_id=False)
+
+
+def _of_top(pair: Pair, placed: pl.LazyFrame, qrels: Table) -> Pair:
+    """A pair in memory without what no finding on the top reads: most of the run, and most of the judgments.
+
+    There stay the documents whose score can bring them to the top, the judgments of these, those of relevant documents,
+    which an ideal ranking holds, and one of each query.
+    """
+    top = placed.filter(IN_TOP).select(*pair.run.document, "score").collect(engine="in-memory")
+    of_query = pl.col(qrels.keys[0]) if len(qrels.keys) == 1 else pl.struct(qrels.keys)
+    read = (pl.col("relevance") > 0) | among(qrels.document, top.select(qrels.document)) | of_query.is_first_distinct()
+    judged = qrels.select(*qrels.document, "relevance").filter(read).collect(engine="in-memory")
+    return Pair(pair.run.made_of(top), qrels.made_of(judged))
 
 
 def _judged(pair: Pair) -> pl.LazyFrame:
@@ -286,23 +322,21 @@ def _lookalikes(pair: Pair, qrels: Table, role: str) -> list[pl.LazyFrame]:
     Or with accents as one character (NFC), which others write as two (NFD).
     """
     run_ids, eager = _texts(pair.run, role), pair.run.eager and qrels.eager
-    judged_ids, judged_form = pair.kept(("ids", role), partial(_judged_ids, qrels, role))
-    form = min(_form(run_ids), judged_form) if eager else 0
-    if form == 3:
+    judged_ids, of_judged = pair.kept(("ids", role), partial(_judged_ids, qrels, role))
+    form = _form(run_ids) | of_judged if eager else set(FORMS)
+    if form.isdisjoint(("other", "stripped")) and not form.issuperset(("upper", "lower")):
         return []
     # Nothing but ASCII has no other form, and to look for one takes longer than all the rest.
-    composed = pl.col(role) if form else pl.col(role).str.normalize("NFC")
-    stripped = composed.str.to_lowercase()
-    if form < 2:
-        stripped = stripped.str.strip_chars().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
-    if role == "query_id":
-        run_ids = run_ids.unique()  # there are few of these, and many documents
-    if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=stripped), stripped):
+    alike = pl.col(role).str.normalize("NFC") if "other" in form else pl.col(role)
+    alike = alike.str.to_lowercase()
+    if not form.isdisjoint(("other", "stripped")):
+        alike = alike.str.strip_chars().str.strip_suffix(".0").str.replace(r"^0+(\d)", "$1")
+    if eager and not _any_alike(run_ids, judged_ids.with_columns(alike=alike), alike):
         run_ids, judged_ids = run_ids.clear(), judged_ids.clear()
     run_ids = run_ids.unique()
-    unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=stripped)
-    alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=stripped)
-    pairs = alone.join(unmatched.unique("alike"), on="alike", how="left")
+    unmatched = judged_ids.join(run_ids, on=role, how="anti").select(pl.col(role).alias("judged"), alike=alike)
+    alone = run_ids.join(judged_ids, on=role, how="anti").with_columns(alike=alike)
+    pairs = alone.join(unmatched.group_by("alike").agg(pl.col("judged").min()), on="alike", how="left")
     meaning = (
         "the run's id and that of the qrels differ in blanks, case, leading zeros, a decimal point or the form of "
         "accents (NFC, NFD), so that they do not match"
@@ -312,31 +346,27 @@ def _lookalikes(pair: Pair, qrels: Table, role: str) -> list[pl.LazyFrame]:
 
 
 def _texts(table: Table, role: str) -> pl.LazyFrame:
-    """The ids of a table as texts."""
-    return table.select(role).select(pl.col(role).cast(pl.String))
+    """The ids of a table as texts, those of queries once: there are few of these, and many documents."""
+    ids = table.select(role).unique() if role == "query_id" else table.select(role)
+    return ids.select(pl.col(role).cast(pl.String))
 
 
-def _judged_ids(qrels: Table, role: str) -> tuple[pl.LazyFrame, int]:
+def _judged_ids(qrels: Table, role: str) -> tuple[pl.LazyFrame, set[str]]:
     """The ids that are judged, and in memory their form."""
-    ids = _texts(qrels, role).unique()
+    ids = _texts(qrels, role)
     if not qrels.eager:
-        return ids, 0
+        return ids.unique(), set()
     ids = ids.collect(engine="in-memory").lazy()
     return ids, _form(ids)
 
 
-def _form(ids: pl.LazyFrame) -> int:
-    """3 for ids in memory that stay as they are, 2 if only their case may go, 1 for other ASCII, else 0.
+def _form(ids: pl.LazyFrame) -> set[str]:
+    """The names in `FORMS` of what is in some of the ids in memory.
 
-    To know it is cheap, and mostly nothing is to be stripped.
+    To know it is cheap, and mostly nothing is to be stripped, and all letters are of one case.
     """
-    is_ascii = pl.all().str.len_bytes() == pl.all().str.len_chars()
-    if not ids.select(is_ascii.all()).collect(engine="in-memory").item():
-        return 0
-    for form, pattern in ((1, r"^\s|\s$|\.0$|^0\d"), (2, "[A-Z]")):
-        if ids.select(pl.all().str.contains(pattern).any()).collect(engine="in-memory").item():
-            return form
-    return 3
+    forms = ids.select(form.any().alias(name) for name, form in FORMS.items()).collect(engine="in-memory")
+    return {name for name in FORMS if forms[name].item()}
 
 
 def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Expr) -> bool:
@@ -352,23 +382,21 @@ def _any_alike(run_ids: pl.LazyFrame, judged_ids: pl.LazyFrame, stripped: pl.Exp
     return not alike.head(1).collect(engine="in-memory").is_empty()
 
 
-def _tied(run: Table) -> pl.LazyFrame:
-    tied = pl.len().over(*run.keys, "score") > 1
+def _tied(keys: list[str], placed: pl.LazyFrame) -> pl.LazyFrame:
     meaning = "rows whose score another document of the query has too"
-    return finding("tied scores", run.all_columns(), tied, _id(*run.keys), meaning)
+    return finding("tied scores", placed, TIED, _id(*keys), meaning)
 
 
 def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.LazyFrame]:
     measures = {f"{name}@{DEPTH}": measure for name, measure in (("P", precision(k=DEPTH)), ("nDCG", ndcg(k=DEPTH)))}
     # Only judged documents in a tie that begins in the top move a value.
-    judged, in_top = pl.col("relevance").is_not_null(), (pl.col("n_tied") > 1) & (pl.col("n_higher") < DEPTH)
-    moving = relation.filter(judged)
-    movable = moving.filter(in_top).select(keys).unique()
+    moving = relation.filter(pl.col("relevance").is_not_null())
+    movable = moving.filter(TIED & IN_TOP).select(keys).unique()
     if eager and movable.collect(engine="in-memory").is_empty():
         return []
     moving = moving.join(movable, on=keys, how="semi")
     # Below the top no order matters, and to find one takes long.
-    starts_in_top = (pl.col("n_higher") < DEPTH).fill_null(False)
+    starts_in_top = IN_TOP.fill_null(False)
     below = moving.filter(~starts_in_top)
     best, worst = (
         pl.concat([reordered(moving.filter(starts_in_top), keys, ties), below])
