@@ -107,7 +107,7 @@ def test_a_nightly_job_stops_where_a_night_is_wrong_and_goes_on_once_it_is_mende
     assert "without a judged document" in first["stopped"][str(nights[12])]
 
     loaded = pl.read_parquet(lake[nights[7]] / "*.parquet", hive_partitioning=True)
-    single = ir.deduplicate(loaded, by="date").rename({"run": "system"})
+    single = ir.deduplicate(loaded, by="date")
     single.select(runs.columns).write_parquet(doubled)
     doubled.with_name("retry.parquet").unlink()
     load(12)
@@ -121,11 +121,11 @@ def test_a_nightly_job_stops_where_a_night_is_wrong_and_goes_on_once_it_is_mende
     assert drifted["bucket"].min() >= nights[20]
     assert "Mean over queries" in again["chart"].to_json()
     assert again["verdicts"]["run"].to_list() == ["dense", "hybrid", "lm"]
-    part = functools.partial(figures.filter, run="dense")
+    part = functools.partial(figures.filter, system="dense")
     new, old = (part(pl.col("date") == nights[number]) for number in (29, 5))
     assert not ir.gate(new, old, "nDCG@10", max_drop=0.01)["passed"].item()
     alone = ir.evaluate(pl.read_parquet(lake[nights[7]] / "*.parquet"), qrels, ["nDCG@10", "RR"], names="sql")
-    keys = ["run", "query_id"]
+    keys = ["system", "query_id"]
     of_night = figures.filter(pl.col("date") == nights[7]).select(alone.columns)
     assert of_night.sort(keys).equals(alone.sort(keys))
     for source in ("lake/*", "lake"):

@@ -99,8 +99,8 @@ def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.
     for file, system in progress(list(zip(files, systems, strict=True)), "files"):
         with known_as(run=shown_name(file)):
             frame = read(file)
-        if not find("run", "run", frame.columns):
-            frame = frame.select(pl.lit(system).alias("run"), pl.all())
+        named = find("run", "run", frame.columns)
+        frame = frame.rename({named: "run"}) if named else frame.select(pl.lit(system).alias("run"), pl.all())
         own = find("run", "query_id", frame.columns)
         query = query or own
         frames.append(frame.rename({own: query}) if own and query else frame)

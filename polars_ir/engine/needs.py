@@ -132,7 +132,7 @@ def check_columns(
     pair: Pair, measures: Sequence[Measured], needs: Needs, *, of_relation: Iterable[str] | None = None
 ) -> None:
     """Raise an error for a column that is nowhere, not even `of_relation`, where the kind has one of its own."""
-    keys = ("run", "query_id", pair.run.names["query_id"], *pair.splits, *pair.run.by)
+    keys = ("run", "query_id", *pair.run.own_names.values(), *pair.splits, *pair.run.by)
     for name, expression, call in measures:
         if name in keys:
             raise ColumnError(

@@ -72,7 +72,8 @@ class Table:
     `by` are columns that tell rankings apart, such as that of days. `eager` is true of rows in memory, `rows` their
     number (0 for a LazyFrame, whose rows are not counted yet). `keys` are the columns that make a ranking one ranking:
     `by`, the system where there are several, and last the query; `document` are those of a row of it. `columns` are the
-    canonical ones, and the others under their own names.
+    canonical ones, and the others under their own names. `own_names` are those of system and query in results, by their
+    roles, and `roles` the other way round.
     """
 
     about: str
@@ -83,6 +84,8 @@ class Table:
     per: tuple[str, ...] = ()
     numbered: bool = False
     by: tuple[str, ...] = ()
+    own_names: dict[str, str] = field(init=False)
+    roles: dict[str, str] = field(init=False)
     eager: bool = field(init=False)
     rows: int = field(init=False)
     keys: list[str] = field(init=False)
@@ -96,7 +99,9 @@ class Table:
                 rows += frame.height
             else:
                 eager = False
-        keys = [*self.by, *filter(self.dtypes.__contains__, SPLITTING)]
+        roles = list(filter(self.dtypes.__contains__, SPLITTING))
+        keys, own = [*self.by, *roles], list(map(self.names.get, roles, roles))
+        vars(self).update(own_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
         vars(self).update(eager=eager, rows=rows, keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))
 
     @property
@@ -157,8 +162,8 @@ class Table:
     def give_back(
         self, plan: pl.LazyFrame, like: object, engine: Literal["in-memory", "streaming"] = "in-memory"
     ) -> Any:
-        """The result of a plan over the table in the kind of `like`, the query column under the name it has there."""
-        plan = plan.rename({"query_id": self.names["query_id"]}, strict=False)
+        """The result of a plan over the table in the kind of `like`; query and system have their names there."""
+        plan = plan.rename(self.own_names, strict=False)
         return give_back(collected(plan, engine), like) if self.eager else plan
 
 

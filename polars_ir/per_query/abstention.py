@@ -45,8 +45,8 @@ def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKin
     Returns
     -------
     The kind of per_query
-        `run` (if there is one), `measure` and `confidence` (String), and `nAUC` (Float64); null where the oracle can
-        not be better than the flat curve: all queries have the same value, or there is only one.
+        The column of systems (if there is one), `measure` and `confidence` (String), and `nAUC` (Float64); null where
+        the oracle can not be better than the flat curve: all queries have the same value, or there is only one.
 
     Raises
     ------

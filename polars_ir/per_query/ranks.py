@@ -65,12 +65,12 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBy
     Returns
     -------
     The kind of per_query
-        `run` (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems; equal means share
-        the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is among these with a
-        confidence of 1 - alpha; `measure` (String); `mean` (Float64); `n_queries` (UInt32), for which all systems have
-        a value; `note` (String), how many were left out, that systems are told apart by 10 queries or fewer, or why
-        there are no ranks, which are null then; null where there is nothing to say. Rows are in the order of measures
-        and ranks.
+        The column of systems (String); `rank`, `best_rank` and `worst_rank` (UInt32, from 1 to the number of systems;
+        equal means share the lower number); `tied_with_first` (Boolean, best_rank is 1): the true best system is among
+        these with a confidence of 1 - alpha; `measure` (String); `mean` (Float64); `n_queries` (UInt32), for which all
+        systems have a value; `note` (String), how many were left out, that systems are told apart by 10 queries or
+        fewer, or why there are no ranks, which are null then; null where there is nothing to say. Rows are in the order
+        of measures and ranks.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBy
         for row in _ranked(part, measure, options)
     ]
     schema: dict[str, Any] = {**{name: scores.queries.collect_schema()[name] for name in scores.slices}, **SCHEMA}
-    return give_back(pl.DataFrame(rows, schema=schema), per_query)
+    return give_back(pl.DataFrame(rows, schema=schema).rename({"run": scores.system}), per_query)
 
 
 def _ranked(scores: Scores, measure: str, options: RankingBySlice) -> Iterator[dict[str, Any]]:

@@ -43,8 +43,9 @@ def robustness(per_query: Any, by: str | Any) -> SameKind:
     Returns
     -------
     The kind of per_query
-        `run` (if there is one), the base query under its own name, `measure` (String), `mean`, `worst` (Float64), and
-        `n_variants` (UInt32), which counts the variants with a value; with none of them, mean and worst are null.
+        The column of systems (if there is one), the base query under its own name, `measure` (String), `mean`, `worst`
+        (Float64), and `n_variants` (UInt32), which counts the variants with a value; with none of them, mean and worst
+        are null.
 
     Raises
     ------

@@ -97,13 +97,13 @@ def summarize(
     Returns
     -------
     The kind of the input
-        The columns of the slices, in whose order the rows are; `run` (if there is one), `measure` (String),
-        `mean`, `std` (of the sample), `low`, `high` (Float64), `n_queries` (UInt32), which counts the queries
-        with a value, and a weight above 0, `n_effective` (Float64), Kish's number of as many with equal
-        weights, sum(w)^2 / sum(w^2), and `note` (String), why there is no interval: a single query has no spread,
-        weights are too unequal, a sum is not estimated, and values that are all the same have one by the bounds of
-        their measure only, `"auto"` or `"bounded"`; that `n_queries` counts clusters, or that ids or a column `topic`
-        look as if there were some; else null.
+        The columns of the slices, in whose order the rows are; the column of systems (if there is one), `measure`
+        (String), `mean`, `std` (of the sample), `low`, `high` (Float64), `n_queries` (UInt32), which counts the queries
+        with a value, and a weight above 0, `n_effective` (Float64), Kish's number of as many with equal weights,
+        sum(w)^2 / sum(w^2), and `note` (String), why there is no interval: a single query has no spread, weights are
+        too unequal, a sum is not estimated, and values that are all the same have one by the bounds of their measure
+        only, `"auto"` or `"bounded"`; that `n_queries` counts clusters, or that ids or a column `topic` look as if
+        there were some; else null.
 
     Raises
     ------

@@ -16,6 +16,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.errors import DataError, OptionError
+from polars_ir.frames.roles import find
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.keys import QUERY
@@ -80,7 +81,8 @@ def only(measures: Sequence[str]) -> str:
 
 def with_run(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame with a column of systems, even where there is a single one without a name."""
-    return frame if "run" in frame.columns else frame.with_columns(run=pl.lit(""))
+    system = find("per_query", "run", frame.columns)
+    return frame.with_columns(run=pl.lit("")) if system is None else frame.rename({system: "run"})
 
 
 def systems_of(frame: pl.DataFrame) -> list[str]:

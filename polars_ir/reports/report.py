@@ -237,7 +237,7 @@ def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> 
     for each in resolve(measures):
         check_number(each, per_query.schema)
     numbers = pl.col(*(measured | besides)).cast(pl.Float64)
-    named = with_run(per_query.rename({table.names["query_id"]: "query_id"}))
+    named = with_run(per_query.rename(table.roles))
     named = named.with_columns(pl.col("query_id").cast(pl.String), numbers)
     systems = order_of(named, next(iter(measured)))
     return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)

@@ -29,9 +29,9 @@ def confidence(run: Any) -> SameKind:
     Returns
     -------
     The kind of the run
-        `run` (if the run has several), the query column under its own name, and Float64 columns `max`, the highest
-        score; `std`, the standard deviation of the scores (of all there are, not of a sample); `diff1`, the highest
-        score less the second, 0 for a single document.
+        The column of systems (if the run has several), the query column under its own name, and Float64 columns `max`,
+        the highest score; `std`, the standard deviation of the scores (of all there are, not of a sample); `diff1`, the
+        highest score less the second, 0 for a single document.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | Non
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, nothing collected)
-        The keys of `by`, `run` (if there is one), and
+        The keys of `by`, the column of systems (if there is one), and
 
         - `n_judged`, `n_queries`, `n_met` (UInt32): the judged queries, those of the run, and those of both;
         - `n_documents`, `n_documents_met` (UInt32): the documents of the run, and those judged for their query;

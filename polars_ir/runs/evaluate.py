@@ -56,8 +56,8 @@ def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, nothing collected; pandas for pandas)
-        The keys of `by`, `run` (String, if the run has several), the query column under its name in the run, and a
-        column per measure (Float64; counts are Int64), sorted by keys, system and query.
+        The keys of `by`, the columns of systems (String, if the run has several; `run` for a dict) and of queries under
+        their names in the run, and a column per measure (Float64; counts are Int64), sorted by keys, system and query.
 
     Warns
     -----
@@ -160,7 +160,7 @@ def _planned(
         result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties})
     if len(pair.run.columns) > len(pair.run.names):
         result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
-    columns = {"query_id": pair.run.names["query_id"]}
+    columns = pair.run.own_names
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured, pair.run.by)
     result = result.sort(pair.run.keys).rename(columns)

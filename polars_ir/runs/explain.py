@@ -81,14 +81,15 @@ def explain(
     -------
     The kind of the run
         A row per retrieved document down to the depth, in the order of the ranks, then one per relevant document below
-        it, and one per relevant document that was not retrieved, by falling grade: the keys of `by`, `run` (if there
-        are several), the query column under its name in the run, `query` (String, its text, with `queries`), `rank`
-        (UInt32, null if not retrieved), `doc_id`, `text` (String, with `documents`), `relevance` (its grade, the
-        highest of its subtopics; null if unjudged), `gain` (its worth to the measure: for most 1 if relevant, else 0),
-        `discount` (the divisor of the gain at this rank; null for a measure without one), `contribution`, `value` (of
-        the ranking down to this rank; null if not retrieved), all Float64, `ideal_relevance` (the grade at this rank of
-        the ideal ranking, grades falling), and `lost` (Boolean): a positive gain, and not retrieved down to the depth.
-        Contribution and value are null where the measure is undefined, as where no document is relevant.
+        it, and one per relevant document that was not retrieved, by falling grade: the keys of `by`, the column of
+        systems (if there are several), the query column under its name in the run, `query` (String, its text, with
+        `queries`), `rank` (UInt32, null if not retrieved), `doc_id`, `text` (String, with `documents`), `relevance`
+        (its grade, the highest of its subtopics; null if unjudged), `gain` (its worth to the measure: for most 1 if
+        relevant, else 0), `discount` (the divisor of the gain at this rank; null for a measure without one),
+        `contribution`, `value` (of the ranking down to this rank; null if not retrieved), all Float64,
+        `ideal_relevance` (the grade at this rank of the ideal ranking, grades falling), and `lost` (Boolean): a
+        positive gain, and not retrieved down to the depth. Contribution and value are null where the measure is
+        undefined, as where no document is relevant.
 
     Raises
     ------
@@ -162,7 +163,7 @@ def explained(
     names = ("rank", "doc_id", "relevance", "gain", "discount", "contribution", "value", "ideal_relevance")
     order = {**dict.fromkeys(keys, False), "rank": False, "relevance": True, "doc_id": True}
     ordered = valued.sort(list(order), descending=list(order.values()), nulls_last=True)
-    return ordered.select(*keys, *names).rename({"query_id": pair.run.names["query_id"]})
+    return ordered.select(*keys, *names).rename(pair.run.own_names)
 
 
 def _values(measure: Measured, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

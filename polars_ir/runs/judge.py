@@ -12,6 +12,7 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.pair import of_systems, pair_up
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.options import Former, formerly, keys_named, takes
 from polars_ir.runs.options import Judging
@@ -49,11 +50,11 @@ def judge(
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        The keys of `by`, `run` (if the run has several), `query_id`, `doc_id` (if the run has one), the column of
-        `judges`; `relevance`, the grade; `rank`, 1-based place in the run, null when not retrieved; `ideal_rank`, that
-        in the ideal ranking; `n_retrieved`, how many documents the run returned for the query; `n_higher`, how many of
-        them have a higher score than the document; `n_tied`, how many share its score. Ranks and counts are UInt32. The
-        rows have no order.
+        The keys of `by`, the column of systems (if the run has several), `query_id`, `doc_id` (if the run has one), the
+        column of `judges`; `relevance`, the grade; `rank`, 1-based place in the run, null when not retrieved;
+        `ideal_rank`, that in the ideal ranking; `n_retrieved`, how many documents the run returned for the query;
+        `n_higher`, how many of them have a higher score than the document; `n_tied`, how many share its score. Ranks
+        and counts are UInt32. The rows have no order.
 
     Raises
     ------
@@ -77,7 +78,11 @@ def judge(
     relation = of_systems(reordered(relate(pair, needs), pair.keys, ties), pair).drop(RANKING, strict=False)
     if keys:
         relation = relation.select(*keys, pl.exclude(*keys))
-    relation = relation.rename({"query_id": pair.run.names["query_id"]})
+    own = pair.run.own_names
+    if judges in own.values():
+        raise ColumnError.not_per(judges, (*own.values(), "doc_id", "relevance"))
+    # As a column `run` of the judgments is left out.
+    relation = relation.drop(set(own.values()).difference(own), strict=False).rename(own)
     if pair.run.numbered:
         relation = relation.drop("doc_id")
     return give_back(collect_checked(pair, relation) if pair.run.eager else relation, run)

@@ -316,8 +316,9 @@ def normalize(
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        `run` (if there are several), the query column, `doc_id` and `score` (Float64), in no order. Where all scores of
-        a list are equal: 1 by min-max, 0.5 by DBSF, 0 by z, equal shares by sum. One document alone is such a list.
+        The column of systems (if there are several), the query column, `doc_id` and `score` (Float64), in no order.
+        Where all scores of a list are equal: 1 by min-max, 0.5 by DBSF, 0 by z, equal shares by sum. One document alone
+        is such a list.
 
     Raises
     ------

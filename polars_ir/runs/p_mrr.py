@@ -38,7 +38,8 @@ def p_mrr(original: Any, changed: Any, documents: Any) -> SameKind:
     Returns
     -------
     The kind of original
-        `run` (if the runs have several), the query column and `p-MRR` (Float64), a row per query of `documents`.
+        The column of systems (if the runs have several), the query column and `p-MRR` (Float64), a row per query of
+        `documents`.
 
     Raises
     ------

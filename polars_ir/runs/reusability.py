@@ -15,6 +15,7 @@ from polars_ir.engine.pair import Pair, pair_up
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, OptionError, check_systems
 from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.roles import required
 from polars_ir.language.names import Measured, Measures, is_cost
 from polars_ir.language.options import check, count, or_none, takes
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_of, in_memory, one_measure
@@ -137,8 +138,10 @@ def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFr
 def _means(runs: Frames, judgments: pl.DataFrame, measure: Measured) -> pl.DataFrame:
     """The mean of every system over all judged queries, and its rank."""
     evaluated: pl.LazyFrame = evaluate(runs, judgments, measure.expression).lazy()
-    check_number(measure, evaluated.collect_schema())
-    per_query = evaluated.select(pl.col("run").cast(pl.String), measure.name)
+    schema = evaluated.collect_schema()
+    check_number(measure, schema)
+    system = pl.col(required("runs", "run", schema.names()))
+    per_query = evaluated.select(system.cast(pl.String).alias("run"), measure.name)
     mean = pl.col(measure.name).cast(pl.Float64).sort().mean().round(DECIMALS)
     means = per_query.group_by("run").agg(mean=mean).sort("run").collect()
     return means.with_columns(rank=pl.col("mean").rank("min", descending=not is_cost(measure.name)))

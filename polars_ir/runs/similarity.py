@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -83,7 +84,8 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
             slice_pushdown=False,
         )
     )
-    return returned(similarities, table, runs)
+    # Two systems of a pair have columns of the result's own.
+    return returned(similarities, replace(table, names={**table.names, "run": "run"}), runs)
 
 
 def _similarities(rows: pl.DataFrame, k: int, p: float) -> pl.DataFrame:

@@ -141,7 +141,7 @@ def update(
         _warn_of_deleted(deleted, changed_only=changed_only)
     result = pl.concat([result, deleted], how="diagonal") if changed_only else result
     names = sql_names(columns, measured) if options["names"] == "sql" else {}
-    return give_back(result.sort(keys).rename({"query_id": pair.run.names["query_id"], **names}), stored)
+    return give_back(result.sort(keys).rename({**pair.run.own_names, **names}), stored)
 
 
 def _as_they_are(
@@ -254,7 +254,7 @@ def _figures(
         figures = figures.join(together, on=keys)
     names = {measure.name for measure in kept}
     if others := [measure.expression for measure in measured if measure.name not in names]:
-        whole = evaluate_collected(run, qrels, others, **options).rename({pair.run.names["query_id"]: "query_id"})
+        whole = evaluate_collected(run, qrels, others, **options).rename(pair.run.roles)
         figures = figures.join(whole, on=keys)
         if not kept:
             return figures

@@ -37,8 +37,8 @@ def top_k(run: Any, k: int) -> SameKind:
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        `run` (if there are several), the query column, `doc_id`, `score` and the other columns of the run, each list by
-        falling score. Every function of this package ranks it as it ranked the run.
+        The column of systems (if there are several), the query column, `doc_id`, `score` and the other columns of the
+        run, each list by falling score. Every function of this package ranks it as it ranked the run.
 
     Raises
     ------
@@ -154,8 +154,8 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        `run` (if there are several), the query column, `doc_id` and `score` (a sum is Float64), each list by falling
-        score.
+        The column of systems (if there are several), the query column, `doc_id` and `score` (a sum is Float64), each
+        list by falling score.
 
     Raises
     ------
@@ -287,10 +287,10 @@ def rerank(
     Returns
     -------
     The kind of the run (a LazyFrame for a LazyFrame, pandas for pandas)
-        `run` (if there are several), the query column, `doc_id`, `score` (Float64: the new one; of an unscored document
-        the list's lowest new score less its place among the unscored) and `first_rank` (UInt32, the rank it had), each
-        list by falling score. Above unscored documents -inf is -1.7e308, and a list of integers that a Float64 merges
-        has its places, from the last, as scores.
+        The column of systems (if there are several), the query column, `doc_id`, `score` (Float64: the new one; of an
+        unscored document the list's lowest new score less its place among the unscored) and `first_rank` (UInt32, the
+        rank it had), each list by falling score. Above unscored documents -inf is -1.7e308, and a list of integers that
+        a Float64 merges has its places, from the last, as scores.
 
     Raises
     ------

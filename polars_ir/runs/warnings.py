@@ -85,7 +85,8 @@ class Warner:
 
 def with_warnings(result: pl.LazyFrame, pair: Pair, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
     """The result of a plan without its marks, and with measures that each hang on the warnings."""
-    read = [*pair.run.keys[:-1], pair.run.names["query_id"], *marks]
+    own = pair.run.own_names
+    read = [*(own.get(key, key) for key in pair.run.keys), *marks]
     warner = Warner(replace(pair, prepared=None), missing)  # what is kept is not to be pickled with a plan
     # A method of an expression would wrap it in a function that can not be imported, and so not be pickled.
     done = pl.map_batches(read, warner, return_dtype=pl.Boolean, returns_scalar=True)
@@ -148,6 +149,7 @@ def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
     """Warn of systems that share nothing with the judgments, or answer few queries."""
     if pair.qrels is None:
         return
+    result = result.rename(pair.run.roles)
     if len(pair.run.columns) > len(pair.run.names):
         warn_of_pooled(pair.run, [name for name in pair.run.columns if pooled(name) in result.columns], result)
     if pair.qrels.by:
@@ -227,10 +229,9 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
     if not _few(result, HITS, systems):
         return  # who finds judged documents for half of them answers these
     if ANSWERED not in result.columns:
-        query = pair.run.names["query_id"]
-        answered = pair.run.select(*pair.run.keys).unique().rename({"query_id": query})
+        answered = pair.run.select(*pair.run.keys).unique()
         answers = answered.with_columns(pl.lit(True).alias(ANSWERED)).collect(engine=pair.run.engine)
-        result = result.join(answers, on=[*systems, query], how="left")
+        result = result.join(answers, on=pair.run.keys, how="left")
     if few := _few(result, ANSWERED, systems):
         fix = Fix(
             "If they are a slice of the queries, evaluate all of them at once and take the means by slice "

@@ -81,8 +81,8 @@ def evaluate(
     Returns
     -------
     A Spark frame, of which nothing has run
-        The keys of `by`, `run` (if the run has several), the query column under its name in the run, and a column per
-        measure (double; counts are bigint), in no order.
+        The keys of `by`, the columns of systems (if the run has several) and of queries under their names in the run,
+        and a column per measure (double; counts are bigint), in no order.
 
     Raises
     ------

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -73,13 +73,13 @@ def of_figures(case: Case, run: Any, qrels: Any) -> Iterator[str]:
     wanted = evaluation.evaluate(case.collection, named, case.options)
     first, *others = evaluated(case, run, qrels)
     yield from (f"{ENGINES[1]} gives other bits than {ENGINES[0]}" for other in others if bits(other) != bits(first))
-    query = query_column(case)
+    system, query = (own_name(case, role) for role in ("run", "query"))
     columns = list(next(iter(wanted.values()), {}))
-    systems = ["run"] if case.collection.systems != (None,) else []
+    systems = [system] if case.collection.systems != (None,) else []
     if wanted and first.columns != [*systems, query, *columns]:
         yield f"columns {first.columns}; wanted {[*systems, query, *columns]}"
         return
-    rows = {(row.get("run"), row[query]): row for row in first.iter_rows(named=True)}
+    rows = {(row.get(system), row[query]): row for row in first.iter_rows(named=True)}
     if list(rows) != list(wanted) or first.height != len(rows):
         yield f"rows of {unlike(rows, wanted)}"
         return
@@ -173,9 +173,11 @@ def relation_of(case: Case, run: Any, qrels: Any) -> Any:
     return ir.judge(run, qrels, ties=case.options.ties, judged_only=case.options.judged_only)
 
 
-def query_column(case: Case) -> str:
-    """The name of the query column: that of the run."""
-    return case.tables.run_names.get("query", "query_id") if case.tables.run in tables.FRAMES else "query_id"
+def own_name(case: Case, role: Literal["run", "query"]) -> str:
+    """The name of the column of systems or queries in a result: that in the run."""
+    usual = tables.NAMES[role][0]
+    named = case.tables.run in tables.FRAMES and not (role == "run" and case.tables.by_system)
+    return case.tables.run_names.get(role, usual) if named else usual
 
 
 def same(value: Any, wanted: Any, ties: str) -> bool:
@@ -212,8 +214,8 @@ def of_relation(case: Case, run: Any, qrels: Any) -> Iterator[str]:
     frame = frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
     if case.tables.run == "pandas" and frame["doc_id"].dtype.is_float():
         return  # pandas has no integers beside a null: the row of a query that nothing was judged for
-    query = query_column(case)
-    found = [(key_of(row, query), row) for row in frame.iter_rows(named=True)]
+    own = own_name(case, "run"), own_name(case, "query")
+    found = [(key_of(row, *own), row) for row in frame.iter_rows(named=True)]
     wanted = evaluation.relation(case.collection, case.options)
     # A query without judgments may be reported more than once.
     of_documents = [sum(key[-1] is not None for key in keys) for keys in (dict(found), [key for key, _ in found])]
@@ -225,5 +227,5 @@ def of_relation(case: Case, run: Any, qrels: Any) -> Iterator[str]:
             yield f"judge gives {other} of {key}; wanted { {name: wanted[key][name] for name in other} }"
 
 
-def key_of(row: Mapping[str, Any], query: str) -> tuple[Any, Any, Any]:
-    return row.get("run"), row[query], row["doc_id"]
+def key_of(row: Mapping[str, Any], system: str, query: str) -> tuple[Any, Any, Any]:
+    return row.get(system), row[query], row["doc_id"]

@@ -189,8 +189,86 @@ def test_grades_are_known_by_other_names(grade):
 
 
 @pytest.mark.parametrize("name", ["run_id", "system", "tag"])
-def test_a_column_of_systems_is_called_run_in_the_result(name):
-    assert evaluated(RUN.with_columns(pl.lit("a").alias(name))).rows() == [("a", *row) for row in WANTED]
+def test_a_column_of_systems_keeps_its_name(name):
+    found = evaluated(RUN.with_columns(pl.lit("a").alias(name)))
+    assert found.columns[0] == name
+    assert found.rows() == [("a", *row) for row in WANTED]
+
+
+#: The run of two systems.
+SYSTEMS = pl.concat([RUN.select(pl.lit(name).alias("run"), pl.all()) for name in ("a", "b")])
+
+
+def figures(run, **options):
+    return ir.evaluate(run, QRELS, MEASURES, **options)
+
+
+#: What is called on a run of two systems, and gives rows of systems.
+OF_SYSTEMS = {
+    "evaluate": figures,
+    "evaluate a plan": lambda run: figures(run.lazy()),
+    "evaluate in pandas": lambda run: pl.from_pandas(figures(run.to_pandas())),
+    "evaluate labelled": lambda run: ir.evaluate(run.join(QRELS, on=["query_id", "doc_id"], how="left"), MEASURES),
+    "evaluate with bounds": lambda run: ir.evaluate(run, QRELS, "RR", bounds=True),
+    "evaluate for SQL": lambda run: figures(run, names="sql", provenance=True),
+    "evaluate strictly": lambda run: figures(run.lazy(), strict=True),
+    "evaluate with keys": lambda run: figures(run.with_columns(date=pl.lit("monday")), by="date"),
+    "a measure's method": lambda run: run.ir.reciprocal_rank(QRELS),
+    "judge": lambda run: ir.judge(run, QRELS).sort(pl.all()),
+    "judge with a like column": lambda run: ir.judge(run, QRELS.with_columns(pl.lit("x").alias(run.columns[0]))).sort(
+        pl.all()
+    ),
+    "explain": lambda run: ir.explain(run, QRELS, "RR", query_id="q1"),
+    "coverage": lambda run: ir.coverage(run, QRELS),
+    "top_k": lambda run: run.ir.top_k(1),
+    "confidence": ir.confidence,
+    "update": lambda run: ir.update(figures(SYSTEMS, provenance=True), run, QRELS, [*MEASURES, "P@1"]),
+    "mean": lambda run: ir.mean(figures(run)),
+    "mean of a plan": lambda run: ir.mean(figures(run.lazy())),
+    "mean of a long frame": lambda run: ir.mean(ir.long(figures(run))),
+    "summarize": lambda run: ir.summarize(figures(run)),
+    "long": lambda run: ir.long(figures(run)),
+    "ranks": lambda run: ir.ranks(figures(run), "RR"),
+}
+
+#: What has columns of its own for the systems that it compares, whatever theirs is called.
+OF_PAIRS = {
+    "compare": lambda run: ir.compare(figures(run), "RR"),
+    "similarity": ir.similarity,
+    "reusability": lambda run: ir.reusability(run, QRELS, "RR"),
+    "gate": lambda run: ir.gate(figures(run), figures(run), "RR", max_drop=0.1, by="run"),
+    "table": lambda run: pl.DataFrame({"text": [str(ir.table(figures(run), test=None))]}),
+}
+
+
+@pytest.mark.parametrize("call", OF_SYSTEMS.values(), ids=OF_SYSTEMS)
+def test_the_column_of_systems_keeps_its_name(call):
+    wanted, found = (call(SYSTEMS.rename({"run": name})).lazy().collect() for name in ("run", "system"))
+    assert found.equals(wanted.rename({"run": "system"}))
+
+
+@pytest.mark.parametrize("call", OF_PAIRS.values(), ids=OF_PAIRS)
+def test_pairs_of_systems_are_told_in_columns_of_the_result(call):
+    wanted, found = (call(SYSTEMS.rename({"run": name})) for name in ("run", "system"))
+    assert found.equals(wanted)
+
+
+def test_a_measure_can_not_be_called_as_the_column_of_systems():
+    with pytest.raises(ir.IRError, match="a measure is named 'system', like a key column"):
+        ir.evaluate(SYSTEMS.rename({"run": "system"}), QRELS, ir.rank.max().alias("system"))
+
+
+def test_judges_can_not_be_in_a_column_that_is_called_as_that_of_systems():
+    with pytest.raises(ir.IRError, match="beside system, query_id, doc_id, relevance; got 'system'"):
+        ir.judge(SYSTEMS.rename({"run": "system"}), QRELS.with_columns(system=pl.lit("x")), judges="system")
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.lazy, pl.DataFrame.clone])
+def test_warnings_name_systems_of_any_column(kind):
+    run = SYSTEMS.rename({"run": "system"}).filter((pl.col("system") == "a") | (pl.col("query_id") == "q2"))
+    qrels = QRELS.vstack(QRELS.with_columns(query_id="other " + pl.col("query_id")).head(1))
+    with pytest.warns(ir.IRWarning, match="the run of 'b' answers fewer than half"):
+        ir.evaluate(kind(run), qrels, MEASURES).lazy().collect()
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt32])

@@ -330,6 +330,7 @@ class Scores:
     `answered` is true, in the same shape, where the system had a row for the query at all. `queries` has the query's
     id, under the name it came with, and the columns of `slices`. `clusters` has the number of each query's cluster, if
     queries have some, and `each_query` the scores of queries where the rows are clusters. `note` belongs to every row.
+    `system` is the name that the column of systems came with.
     """
 
     systems: tuple[str, ...]
@@ -340,6 +341,7 @@ class Scores:
     note: str | None = None
     clusters: NDArray[np.intp] | None = None
     each_query: Scores | None = None
+    system: str = "run"
 
     def of_clusters(self) -> Scores:
         """The scores of clusters in the place of their queries, if there are any."""
@@ -509,7 +511,9 @@ def scores_of(
         values[measure] = np.full(answered.shape, lacking)
         np.put(values[measure], cells, rows[measure].cast(pl.Float64).fill_null(np.nan).to_numpy())
     queries = of.rows.filter(is_first).select(*names).rename(names)
-    return Scores(tuple(systems), queries, values, answered, tuple(of.slices), note, clusters)
+    return Scores(
+        tuple(systems), queries, values, answered, tuple(of.slices), note, clusters, system=of.table.names["run"]
+    )
 
 
 def _check_slices(of: Aligned, attributes: pl.DataFrame, query: pl.Series, is_first: pl.Series) -> None:
