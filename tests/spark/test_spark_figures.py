@@ -364,11 +364,14 @@ def ending_its_executor(ended):
     return end
 
 
-def test_names_with_points_are_summed_up_and_names_in_sql_are_those_of_columns(to_spark):
-    run, qrels = ir.datasets.load("pydocs").runs.head(2000), ir.datasets.load("pydocs").qrels
+def test_names_with_points_are_summed_up_and_names_in_sql_or_of_systems_are_those_of_columns(to_spark):
+    pydocs = ir.datasets.load("pydocs")
+    run, qrels = pydocs.runs.head(2000).rename({"run": "system"}), pydocs.qrels
     measures = ["RBP(p=0.9)", "IPrec@0.1"]
     per_query = irs.evaluate(to_spark(run), to_spark(qrels), measures)
-    assert comparable(collected(irs.mean(per_query), "run")) == comparable(ir.mean(ir.evaluate(run, qrels, measures)))
+    assert comparable(collected(irs.mean(per_query), "system")) == comparable(
+        ir.mean(ir.evaluate(run, qrels, measures))
+    )
     in_sql = irs.evaluate(to_spark(run), to_spark(qrels), measures, names="sql")
-    assert in_sql.columns == ["run", "query_id", "rbp_p_0_9", "iprec_0_1"]
+    assert in_sql.columns == ["system", "query_id", "rbp_p_0_9", "iprec_0_1"]
     assert in_sql.selectExpr("avg(rbp_p_0_9)").count() == 1
