@@ -159,7 +159,8 @@ def table(
     form: dict[str, Any] = {"digits": places, "percent": percent}
     of_sections, of_queries = [], {}
     for (value, section), values in zip(sections.items(), filled, strict=True):
-        its = compared if compared is None else compared.filter(**dict(zip(keys, value, strict=True)))
+        own = [pl.col(key) == each for key, each in zip(keys, value, strict=True)]
+        its = compared if compared is None else compared.filter(*own)
         means = systems.join(mean(values), on="run", how="left", maintain_order="left")
         cells = cells_of(means, its, baseline=baseline, **form)
         of_sections.append(_with_parts(cells, parts, values, its, alpha=alpha, **form))

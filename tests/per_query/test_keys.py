@@ -86,7 +86,9 @@ def test_keys_of_two_frames_have_one_type_and_no_name_of_a_verdict():
         other = old.with_columns(pl.col("date").cast(pl.String if dtype == pl.Categorical else dtype).cast(dtype))
         with pytest.raises(ir.IRError, match="a key must have one type in both frames; 'date' is Date in new and"):
             ir.gate(new, other, "RR")
-    with pytest.raises(ir.IRError, match="may not be called 'note', like one of the result"):
+    with pytest.raises(
+        ir.IRError, match="a key or a column of slices may not be called 'note', like one of the result"
+    ):
         ir.gate(new.rename({"date": "note"}), old.rename({"date": "note"}), "RR", by="note")
 
 
@@ -158,6 +160,8 @@ def test_a_table_of_nights_marks_what_compare_finds():
     for p in compared["p_corrected"]:
         assert ("<.001" if p < 0.001 else f"{p:.3f}"[1:]) in text
     assert text.count("</sup> ") == compared["significant"].sum() > 0
+    renamed = two.rename({"date": "self"})
+    assert ir.table(renamed, ["RR"], by="self", baseline="bm25", show="p", format="markdown") == text
     with pytest.raises(ir.IRError, match=r"by names 'dates'.* Did you mean 'date'"):
         ir.table(two, by="dates", format="markdown")
 

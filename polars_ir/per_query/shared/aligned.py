@@ -317,7 +317,7 @@ def check_names(slices: Iterable[str], columns: Iterable[str]) -> None:
     """Raise a `ColumnError` for a column of slices or a key that is called like another one of the result."""
     if clash := set(slices).intersection(columns):
         raise ColumnError(
-            f"a column of slices may not be called {min(clash)!r}, like one of the result.",
+            f"a key or a column of slices may not be called {min(clash)!r}, like one of the result.",
             fix=Fix("Rename it", Code.renaming("", {min(clash): f"my_{min(clash)}"})),
         )
 
