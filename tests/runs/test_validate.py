@@ -230,3 +230,20 @@ def test_the_order_of_rows_does_not_matter(chance):
     )
     qrels = {f"q{q}": {doc: chance.randrange(3) for doc in chance.sample("abcdefgh", 3)} for q in range(9)}
     assert ir.validate(run.sample(fraction=1, shuffle=True, seed=1), qrels).equals(ir.validate(run, qrels))
+
+
+@pytest.mark.parametrize("levels", [1, 3, 97])
+def test_what_is_below_the_top_changes_no_finding_on_it(levels):
+    # Of a plan the whole run is ranked, of a frame its top.
+    rows = [(system, f"q{q}", f"d{d}", d * (q + 3) % levels) for system in "ab" for q in range(9) for d in range(25)]
+    run = pl.DataFrame(rows, schema=["run", "query_id", "doc_id", "score"], orient="row")
+    qrels = {f"q{q}": {f"d{d}": d % 4 - 1 for d in range(q, 40, 3)} for q in range(2, 11)}
+    found = findings(run, qrels)
+    assert "unjudged documents in the top 10" in found
+    assert ("nDCG@10 moved by ties" in found) == (levels < 97)
+
+
+def test_a_system_without_a_name_is_one_of_the_systems():
+    run = RUN.with_columns(run=pl.Series([None, None, "a"], dtype=pl.String), score=pl.Series([0.5, 0.5, 0.7]))
+    found = {name: count for name, _, count, *_ in ir.validate(run, QRELS).rows()}
+    assert found["tied scores"] == 2
