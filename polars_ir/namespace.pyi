@@ -228,7 +228,9 @@ class IRNamespace(Generic[_FrameT_co]):
         **options: Unpack[Evaluating],
     ) -> _FrameT_co:
         """Intent-aware expected reciprocal rank: novelty of the first k documents, each divided by its rank."""
-    def evaluate(self, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> _FrameT_co:
+    def evaluate(
+        self, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]
+    ) -> _FrameT_co:
         """Measure a run against its judgments: one row per judged query, one column per measure."""
     def expected_cost(
         self,

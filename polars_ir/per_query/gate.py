@@ -144,6 +144,7 @@ def judged_change(
     is_plan = isinstance(new, pl.LazyFrame)
     after, measures = _of_one_system("new", new, measures, cluster, by, is_plan=is_plan)
     before, of_old = _of_one_system("old", old, measures, cluster, by, is_plan=is_plan)
+    by = list(map(after.roles.get, by, by))
     its_range = ranges_of(measures, options["ranges"])
     allowed = _allowed(after, before, its_range, options["max_drop"])
     keys: dict[str, None] = {}
@@ -173,7 +174,8 @@ def judged_change(
         n = len(measures) * len(parts)
         for name in measures:
             rows.append({**names, **_judged(scores, name, its_range[name], allowed[name], options, n)})
-    return pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
+    verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
+    return verdicts.rename(after.own_names, strict=False)
 
 
 def _of_one_system(
@@ -183,10 +185,11 @@ def _of_one_system(
     table = per_query_table(per_query, role)
     if not table.eager and not is_plan:
         raise InputTypeError.lazy("ir.gate")
+    by = list(map(table.roles.get, by, by))
     runs = table.select("run").unique() if "run" in table.dtypes and (is_plan or "run" not in by) else None
     if runs is not None and len(systems := systems_of(per_query, runs.collect(engine=table.engine))) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
-        words = "Keep one" if is_plan else f"Give {option('by', 'run')} for a verdict on each, or keep one"
+        words = "Keep one" if is_plan else f"Give {option('by', table.names['run'])} for a verdict on each, or keep one"
         raise ColumnError(says, about=role, fix=Fix(words, Code.only(role, table.names["run"], systems[0])))
     if not table.rows and not is_plan:
         raise DataError("has no row, and so no queries to compare; it must have some.", about=role)

@@ -109,14 +109,14 @@ def diff(
 ) -> Any: ...
 @overload
 def evaluate(
-    run: pl.LazyFrame, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]
+    run: pl.LazyFrame, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]
 ) -> pl.LazyFrame: ...
 @overload
 def evaluate(
-    run: pl.DataFrame, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]
+    run: pl.DataFrame, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]
 ) -> pl.DataFrame: ...
 @overload
-def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> Any: ...
+def evaluate(run: Any, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]) -> Any: ...
 @overload
 def explain(
     run: pl.LazyFrame,

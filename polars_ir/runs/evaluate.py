@@ -38,7 +38,7 @@ from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warni
 
 
 @takes(Evaluating)
-def evaluate(run: Any, qrels: Any, measures: Measures | None = None, **options: Unpack[Evaluating]) -> SameKind:
+def evaluate(run: Any, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]) -> SameKind:
     """Measure a run against its judgments: one row per judged query, one column per measure.
 
     Parameters

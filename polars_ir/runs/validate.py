@@ -117,7 +117,7 @@ def validate(
     keys = keys_named(by)
     judged = qrels_table(qrels, check=False, by=keys)
     of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
-    repeated_run, sound_run = _sound(run_side, wrong_run_row(run_side.by), run_side.document)
+    repeated_run, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
     # Of judgments that are prepared for many runs, what they alone tell is made once.
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
     sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
@@ -161,8 +161,7 @@ def validate(
 def _placed(run: Table) -> pl.LazyFrame:
     """The ids and scores of a run, with the numbers of documents with a higher score and with the same."""
     rows = run.select(*run.document, "score")
-    # Numbers of rankings leave out those of a system without a name.
-    if not run.eager or any(run.column(key).has_nulls() for key in run.keys):
+    if not run.eager:
         return rows.with_columns(**tie_counts(run.keys))
     return placed_rows(rows, run.keys, by_id=False)
 
@@ -245,7 +244,7 @@ def _rows(run: Table, qrels: Table, repeated_run: pl.Expr, repeated_qrels: pl.Ex
     once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
     run_id, qrels_id = _id(*run.document), _id(*qrels.document)
     return [
-        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(run.by), run_id, refused),
+        finding("null ids or scores in the run", run.all_columns(), wrong_run_row(run.keys), run_id, refused),
         finding("null ids or grades in the qrels", qrels.all_columns(), wrong_qrels_row(qrels.keys), qrels_id, refused),
         finding("duplicates in the run", run.all_columns(), repeated_run, run_id, once),
         finding("duplicates in the qrels", qrels.all_columns(), repeated_qrels, qrels_id, once),

@@ -229,6 +229,8 @@ OF_SYSTEMS = {
     "summarize": lambda run: ir.summarize(figures(run)),
     "long": lambda run: ir.long(figures(run)),
     "ranks": lambda run: ir.ranks(figures(run), "RR"),
+    "gate": lambda run: ir.gate(figures(run), figures(run), "RR", max_drop=0.1, by=run.columns[0]),
+    "gate by the role": lambda run: ir.gate(figures(run), figures(run), "RR", max_drop=0.1, by="run"),
 }
 
 #: What has columns of its own for the systems that it compares, whatever theirs is called.
@@ -236,7 +238,6 @@ OF_PAIRS = {
     "compare": lambda run: ir.compare(figures(run), "RR"),
     "similarity": ir.similarity,
     "reusability": lambda run: ir.reusability(run, QRELS, "RR"),
-    "gate": lambda run: ir.gate(figures(run), figures(run), "RR", max_drop=0.1, by="run"),
     "table": lambda run: pl.DataFrame({"text": [str(ir.table(figures(run), test=None))]}),
 }
 

@@ -361,3 +361,9 @@ def test_the_frame_that_lacks_a_column_of_clusters_is_named(lacking):
     frames = {"new": figures, "old": figures} | {lacking: figures.drop("topic")}
     with pytest.raises(ir.IRError, match=f"^{lacking} has no column 'topic'"):
         gate(**frames, measures="AP", cluster="topic")
+
+
+def test_the_advice_for_several_systems_has_the_name_of_their_column():
+    new = pl.DataFrame({"system": ["a", "b"], "query_id": ["1", "1"], "AP": [0.1, 0.3]})
+    with pytest.raises(ir.IRError, match=r"Give by='system' for a verdict on each"):
+        ir.gate(new, new, "AP")

@@ -401,3 +401,10 @@ def test_stars_that_are_all_relevant_are_warned_of():
     ir.evaluate(run, qrels, ["P(rel=4)@1", "nDCG@1"])
     ir.evaluate(run, qrels.with_columns(rating=pl.col("rating") - 1), "P@1")
     ir.evaluate(run, qrels.rename({"rating": "relevance"}), "P@1")
+
+
+def test_a_run_that_holds_its_grades_needs_no_judgments():
+    graded = pl.DataFrame({"query_id": ["a", "a"], "doc_id": ["x", "y"], "score": [1.0, 2.0], "relevance": [0, 1]})
+    assert ir.evaluate(graded, measures="AP").equals(ir.evaluate(graded, None, "AP"))
+    with pytest.raises(ir.IRError, match="no qrels were given"):
+        ir.evaluate(graded.drop("relevance"), measures="AP")

@@ -243,7 +243,15 @@ def test_what_is_below_the_top_changes_no_finding_on_it(levels):
     assert ("nDCG@10 moved by ties" in found) == (levels < 97)
 
 
-def test_a_system_without_a_name_is_one_of_the_systems():
-    run = RUN.with_columns(run=pl.Series([None, None, "a"], dtype=pl.String), score=pl.Series([0.5, 0.5, 0.7]))
-    found = {name: count for name, _, count, *_ in ir.validate(run, QRELS).rows()}
-    assert found["tied scores"] == 2
+@pytest.mark.parametrize("ids", [pl.String, pl.Int64])
+def test_rows_of_a_system_without_a_name_are_refused_as_evaluate_refuses_them(ids):
+    run = pl.DataFrame(
+        {"run": ["a", "a", None], "query_id": ["q", "q", "q"], "doc_id": [1, 2, 3], "score": [0.5, 0.5, 0.7]}
+    )
+    qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["1"], "relevance": [1]})
+    run = run.with_columns(pl.col("doc_id").cast(ids))
+    for found in (ir.validate(run, qrels), ir.validate(run.lazy(), qrels).collect()):
+        counts = dict(found.select("finding", "count").rows())
+        assert counts["null ids or scores in the run"] == 1
+        assert counts["tied scores"] == 2
+        assert ("ids of different types" in counts) == (ids == pl.Int64)
