@@ -120,7 +120,7 @@ def test_a_nightly_job_stops_where_a_night_is_wrong_and_goes_on_once_it_is_mende
     assert set(drifted["run"]) == {"dense"}
     assert drifted["bucket"].min() >= nights[20]
     assert "Mean over queries" in again["chart"].to_json()
-    assert again["verdicts"]["run"].to_list() == ["dense", "hybrid", "lm"]
+    assert again["verdicts"]["system"].to_list() == ["dense", "hybrid", "lm"]
     part = functools.partial(figures.filter, system="dense")
     new, old = (part(pl.col("date") == nights[number]) for number in (29, 5))
     assert not ir.gate(new, old, "nDCG@10", max_drop=0.01)["passed"].item()

@@ -81,6 +81,7 @@ WRONG = {
     "p of no baseline": of(table, {"baseline": "a"}, show="p"),
     "p of no test": of(table, {"test": "t"}, show="p", baseline="a", test=None),
     "two measures": of(differences, {"measure": "AP"}, measure=["AP", "RR"]),
+    "no such key": of(table, {"by": None}, by="day"),
     "the baseline itself": of(differences, {"run": "b"}, run="a"),
     "one system twice": of(scatter, {"y": "b"}, y="a"),
     "no such measure": of(plots.heatmap, {"measures": ["AP"]}, measures="P"),
