@@ -21,6 +21,9 @@ WRONG, HOLDS, TOLD = (0.0, LEVEL), (1 - LEVEL, 1.0), (0.0, 1.0)
 #: The same of t, all pairs of several real runs, of 5 and 10 queries, which are few for skewed differences: it is told.
 FEW = {5: {WRONG: (0.0, 0.1), HOLDS: (0.9, 1.0)}, 10: {WRONG: (0.0, 0.08), HOLDS: (0.92, 1.0)}}
 
+#: Shares of wrong verdicts of max-t there, whose flips of signs go by skewed differences for longer: it is told.
+FEW_OF_FLIPS = {10: (0.0, 0.09), 25: (0.0, 0.08), 50: (0.0, 0.07)}
+
 #: Words of a docstring that promise something of chance.
 PROMISING = re.compile(r"\b(?:significant|by chance|alpha of|confidence of 1 - alpha|(?:probability|level) of alpha)\b")
 
