@@ -87,8 +87,8 @@ def expected_reciprocal_rank(*, k: int | None = None, max_rel: int = 4, gains: G
 
 def chance_of_stopping(documents: pl.Expr, k: int | None, p: float, worth: pl.Expr) -> pl.Expr:
     """The worth of some documents, each with the chance that the reader stops there: p^a (1 - p^m) / n, added up."""
-    before, m = (column.cast(pl.Float64) for column in (ties.higher, ties.places(k)))
-    return total((worth * power(p, before) * (1 - power(p, m)) * ties.chance).filter(documents & ties.within(k)).sort())
+    reached, stops = power(p, ties.higher), 1 - power(p, ties.places(k))
+    return total((worth * reached * stops * ties.chance).filter(documents & ties.within(k)).sort())
 
 
 @measure(
