@@ -43,6 +43,7 @@ from polars_ir.per_query.shared.groups import (
     against_groups,
     against_own,
     against_rest,
+    shift_of,
     values_by,
 )
 from polars_ir.per_query.shared.keys import QUERY
@@ -227,7 +228,7 @@ def course_of(
     courses = {
         (system, measure): _paired_course(frame, measure, column, buckets, first, least)
         if paired
-        else _course(_Parts.of(values[system, measure], buckets), range_of(measure), first, least)
+        else _course(_Parts.of(values[system, measure], buckets, range_of(measure)), range_of(measure), first, least)
         for measure in queries.measures
         for system, frame in samples
     }
@@ -263,7 +264,7 @@ def _of_moments(
         for system in systems
     }
     moments = {
-        (*of, bucket): (part.mean, part.error, part.n, part.n - 1, part.lowest, part.highest)
+        (*of, bucket): (part.mean + part.shift, part.error, part.n, part.n - 1, *part.ends)
         for of, of_buckets in values.items()
         for bucket, part in of_buckets.items()
         if part.n
@@ -402,15 +403,17 @@ class _Parts(NamedTuple):
     together: Callable[[Sequence[int]], Moments]
 
     @classmethod
-    def of(cls, values: Mapping[Any, Floats], buckets: pl.Series) -> _Parts:
+    def of(cls, values: Mapping[Any, Floats], buckets: pl.Series, its: Range | None) -> _Parts:
         """The parts of values, which are put together before anything is added up."""
         import numpy as np
 
         none = np.empty(0)
         parts = [values.get(bucket, none) for bucket in buckets]
+        together = np.concatenate([none, *parts])
+        shift = shift_of(together.min(), together.max()) if its is None and len(together) else 0.0
         return cls(
-            [*map(Moments.of, parts)],
-            lambda places: Moments.of(np.concatenate([none, *map(parts.__getitem__, places)])),
+            [Moments.of(part, shift) for part in parts],
+            lambda places: Moments.of(np.concatenate([none, *map(parts.__getitem__, places)]), shift),
         )
 
     @classmethod

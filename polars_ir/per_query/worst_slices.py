@@ -21,7 +21,15 @@ from polars_ir.language.options import takes
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.aligned import Aligned, Scores, Systems, aligned, check_names, scores_of
 from polars_ir.per_query.shared.attributes import column_for
-from polars_ir.per_query.shared.groups import Group, Moments, against_rest, all_others, shrinkage, values_by
+from polars_ir.per_query.shared.groups import (
+    Group,
+    Moments,
+    against_rest,
+    all_others,
+    shift_of,
+    shrinkage,
+    values_by,
+)
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
 from polars_ir.per_query.shared.options import Slicing, compares_means
@@ -251,13 +259,14 @@ def _slices(frame: pl.DataFrame, measure: str, attribute: str, its: Range | None
     column = column_for(attribute)
     names = frame[column].unique().sort().to_list()
     (values,) = values_by(frame, column, measure)
-    parts = [Moments.of(values.get(name, ())) for name in names]
+    shift = shift_of(frame[measure].min(), frame[measure].max()) if its is None else 0.0
+    parts = [Moments.of(values.get(name, ()), shift) for name in names]
     if frame.height > IN_ORDER:
         rests = all_others(parts)
     else:
         defined = frame.drop_nulls(measure)
         columns = [defined.filter(pl.col(column) != name)[measure] for name in names]
-        rests = [Moments.of(rest.cast(pl.Float64).to_numpy()) for rest in columns]
+        rests = [Moments.of(rest.cast(pl.Float64).to_numpy(), shift) for rest in columns]
     return _of_moments(dict(zip(names, parts, strict=True)), rests, attribute, its)
 
 

@@ -127,6 +127,21 @@ def test_courses_of_a_plan_are_those_of_its_values(system, options):
     assert_same(ir.drift(frame.lazy(), "date", MEASURES, **options), ir.drift(frame, "date", MEASURES, **options))
 
 
+@pytest.mark.parametrize("options", [{}, {"reference": 1}])
+def test_values_far_from_0_lose_no_digits_of_differences(options):
+    n, draw = 3000, np.random.default_rng(3)
+    near = pl.DataFrame(
+        {"query_id": range(n), "part": draw.integers(0, 6, n), "mine": draw.integers(0, 2**20, n) / 2**30}
+    )
+    far = near.with_columns(mine=pl.col("mine") + 2.0**20)
+    function = ir.drift if options else ir.worst_slices
+    wanted = function(near, "part", **options)
+    moved = pl.col("mean", "rest_mean") if not options else pl.col("mean", "low", "high", "reference_mean")
+    wanted = wanted.with_columns(moved + 2.0**20)
+    assert_same(function(far.lazy(), "part", **options), wanted)
+    assert_frame_equal(function(far, "part", **options), wanted, rel_tol=1e-11, abs_tol=0)
+
+
 NEW, OLD = SYSTEMS.filter(run="a").drop("run"), SYSTEMS.filter(run="b").drop("run")
 
 

@@ -24,35 +24,47 @@ LEAST_BUCKETS = 4
 #: So many values are added that spread as those of both groups do.
 FEW = 5
 
+#: Values that are further from 0 than so many times their spread are shifted, as their means would lose digits.
+FAR = 1000
+
 #: The widest interval that is looked at, in standard deviations, and how often this width is halved to find one.
 WIDEST, HALVINGS = 37.0, 50
 
 
 class Moments(NamedTuple):
-    """The number of values of a sample, their mean, the squares of their distances from it, and the ends."""
+    """The number of values of a sample, their mean, the squares of their distances from it, and the ends.
+
+    Mean and ends are of the values less `shift`, which samples that are compared have in common.
+    """
 
     n: int
     mean: float
     squares: float
     lowest: float
     highest: float
+    shift: float = 0.0
 
     @classmethod
-    def of(cls, values: Floats | Sequence[float]) -> Moments:
+    def of(cls, values: Floats | Sequence[float], shift: float = 0.0) -> Moments:
         """The moments of values."""
         import numpy as np
 
-        values = np.asarray(values, np.float64)
+        values = np.asarray(values, np.float64) - shift
         if not len(values):
             return cls(0, math.nan, 0.0, math.inf, -math.inf)
         mean = values.mean()
         squares = float(((values - mean) ** 2).sum())
-        return cls(len(values), float(mean), squares, float(values.min()), float(values.max()))
+        return cls(len(values), float(mean), squares, float(values.min()), float(values.max()), shift)
 
     @property
     def variance(self) -> float:
         """The variance of the sample; NaN of fewer than two values."""
         return self.squares / (self.n - 1) if self.n > 1 else math.nan
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+        return self.lowest + self.shift, self.highest + self.shift
 
     @property
     def error(self) -> float | None:
@@ -66,7 +78,7 @@ class Moments(NamedTuple):
         n, apart = self.n + other.n, other.mean - self.mean
         squares = self.squares + other.squares + apart**2 * self.n * other.n / n
         ends = min(self.lowest, other.lowest), max(self.highest, other.highest)
-        return Moments(n, self.mean + apart * other.n / n, squares, *ends)
+        return Moments(n, self.mean + apart * other.n / n, squares, *ends, self.shift)
 
 
 class Group(NamedTuple):
@@ -75,6 +87,13 @@ class Group(NamedTuple):
     here: Moments
     rest: Moments
     range: Range | None = None
+
+
+def shift_of(lowest: Any, highest: Any) -> float:
+    """The shift of values of a measure of no known range: the lowest, where they are far from 0."""
+    if lowest is None or not highest - lowest < min(abs(lowest), abs(highest)) / FAR:
+        return 0.0
+    return float(lowest)
 
 
 def values_by(frame: pl.DataFrame, column: str, *measures: str) -> Iterator[dict[Any, Floats]]:
@@ -129,21 +148,22 @@ def _undefined(group: Group, least: int) -> dict[str, Any]:
     """The row of a group without its interval and test; the note is why it has none, and None if it has."""
     from polars_ir.statistics.randomisation import ROUNDING
 
-    mean, rest_mean = (part.mean if part.n else None for part in group[:2])
-    difference = None if mean is None or rest_mean is None else mean - rest_mean
+    mean, rest_mean = (part.mean + part.shift if part.n else None for part in group[:2])
+    difference = group.here.mean - group.rest.mean if group.here.n and group.rest.n else None
     row = {"mean": mean, "rest_mean": rest_mean, "difference": difference, "note": None}
     row |= dict.fromkeys(("low", "high", "statistic", "p"))
     for part, what in ((group.here, "here"), (group.rest, "to compare with")):
         if part.n < least:
             return row | {"note": f"{part.n} {'query' if part.n == 1 else 'queries'} {what}; a test needs {least}"}
     both = group.here.joined(group.rest)
-    same = both.highest - both.lowest <= ROUNDING * max(abs(both.lowest), abs(both.highest))
+    same = both.highest - both.lowest <= ROUNDING * max(map(abs, both.ends))
     return row | {"note": "all values are the same" if same else None}
 
 
 def _ends(group: Group) -> tuple[float, float]:
     """The ends of the measure's range, or of the values seen."""
-    its, seen = group.range, group.here.joined(group.rest)[-2:]
+    its, both = group.range, group.here.joined(group.rest)
+    seen = both.lowest, both.highest
     is_kept = its is not None and math.isfinite(its.width) and its.ends[0] <= seen[0] and seen[1] <= its.ends[1]
     return its.ends if its is not None and is_kept else seen
 
@@ -223,7 +243,8 @@ def against_groups(group: Moments, others: Sequence[Moments], together: Moments)
     mean, reference = group.mean, float(means.mean())
     t = (mean - reference) / math.sqrt(variance) if variance else 0.0
     p = 2 * float(stats.t.sf(abs(t), k - 1))
-    return {"mean": mean, "rest_mean": reference, "difference": mean - reference, "statistic": t, "p": p}
+    means_of = {"mean": mean + group.shift, "rest_mean": reference + group.shift}
+    return {**means_of, "difference": mean - reference, "statistic": t, "p": p}
 
 
 def against_own(values: Floats, others: Floats) -> dict[str, Any]:

@@ -5,8 +5,9 @@ Conventions: as in `sums`; a slice is all queries with one value of an attribute
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -16,8 +17,9 @@ from polars_ir.errors import SHOWN, DataError
 from polars_ir.frames.rules import once
 from polars_ir.per_query.shared.aligned import Aligned
 from polars_ir.per_query.shared.attributes import column_for
-from polars_ir.per_query.shared.groups import Moments
-from polars_ir.per_query.shared.sums import ROWS, Source, plan_of
+from polars_ir.per_query.shared.groups import Moments, shift_of
+from polars_ir.per_query.shared.measures import range_of
+from polars_ir.per_query.shared.sums import ROWS, Source, ends_of, plan_of
 
 #: The advice on queries that come again in stretches of time.
 COME_AGAIN = "Keep one of each; or, as queries that come again are compared with their own values, collect it first"
@@ -28,15 +30,19 @@ MOMENTS = ("n", "mean", "squares", "lowest", "highest")
 
 @dataclass(frozen=True)
 class Slices:
-    """The columns of a query's row of a system; `attributes` are those of the slices."""
+    """The columns of a query's row of a system; `attributes` are those of slices, `shifts` those of measures."""
 
     measures: tuple[str, ...]
     attributes: tuple[str, ...]
     systems: tuple[str, ...]
+    shifts: tuple[float, ...]
 
     def wide(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """A row for each query and system, with its attributes as texts."""
-        values = [pl.col(name).cast(pl.Float64).max().alias(str(place)) for place, name in enumerate(self.measures)]
+        values = [
+            (pl.col(name).cast(pl.Float64).max() - shift).alias(str(place))
+            for place, (name, shift) in enumerate(zip(self.measures, self.shifts, strict=True))
+        ]
         attributes = pl.col(self.attributes).max()
         rows = rows.with_columns(pl.col(self.systems).cast(pl.String))
         return rows.group_by("query_id", *self.systems).agg(*values, attributes, pl.len().alias(ROWS))
@@ -96,7 +102,7 @@ OfSlices = Mapping[tuple[str | None, str, str], Mapping[Any, Moments]]
 
 def slice_moments(of: Aligned, source: Callable[[Aligned], Source] | None) -> OfSlices:
     """The moments of the slices of each attribute."""
-    moments, _ = _summed(of, source, Slices(*_columns_of(of)))
+    moments, _ = _summed(of, source, Slices)
     return moments
 
 
@@ -104,21 +110,35 @@ def stretch_moments(
     of: Aligned, source: Callable[[Aligned], Source] | None, every: str | None
 ) -> tuple[OfSlices, pl.DataFrame]:
     """The moments of the stretches of one attribute, and the `queries` of each `value`, of all systems."""
-    moments, rows = _summed(of, source, Stretches(*_columns_of(of), every=every), COME_AGAIN)
+    moments, rows = _summed(of, source, partial(Stretches, every=every), COME_AGAIN)
     return moments, rows.filter(measure=0).group_by("value").agg(pl.col("queries").sum()).sort("value")
 
 
-def _columns_of(of: Aligned) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The columns of measures, attributes and systems."""
-    return tuple(of.measures), tuple(map(column_for, of.slices)), tuple(filter("run".__eq__, of.systems))
+def _shifts(of: Aligned, ways: Source) -> tuple[float, ...]:
+    """The shifts of the measures, for which those of no known range are read once more."""
+    unknown = [name for name in of.measures if range_of(name) is None]
+    if not unknown:
+        return (0.0,) * len(of.measures)
+    ends = ways.of_rows(partial(_ends, measures=unknown))
+    shifts = {
+        name: shift_of(ends[f"{place} lowest"].min(), ends[f"{place} highest"].max())
+        for place, name in enumerate(unknown)
+    }
+    return tuple(shifts.get(name, 0.0) for name in of.measures)
+
+
+def _ends(rows: pl.LazyFrame, measures: Sequence[str]) -> pl.LazyFrame:
+    """The lowest and the highest value of each measure, by its place."""
+    return rows.select(ends_of(measures))
 
 
 def _summed(
-    of: Aligned, source: Callable[[Aligned], Source] | None, layout: Slices, advice: str | None = None
+    of: Aligned, source: Callable[[Aligned], Source] | None, kind: Callable[..., Slices], advice: str | None = None
 ) -> tuple[OfSlices, pl.DataFrame]:
-    """The moments of slices, and the rows that they are of; `advice` is on queries with several rows."""
-    systems = layout.systems
+    """The moments of slices of a kind, and the rows that they are of; `advice` is on queries with several rows."""
     ways = (source or plan_of)(of)
+    systems = tuple(filter("run".__eq__, of.systems))
+    layout = kind(tuple(of.measures), tuple(map(column_for, of.slices)), systems, _shifts(of, ways))
     rows = ways.of_queries(layout, layout.moments, False)
     if rows.is_empty():
         raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
@@ -131,6 +151,7 @@ def _summed(
     for row in rows.sort(*systems, "value").iter_rows(named=True):
         key = row.get("run"), of.slices[row["attribute"]], of.measures[row["measure"]]
         its = moments.setdefault(key, {})
-        part = Moments(*(row[name] for name in MOMENTS)) if row["n"] else Moments.of(())
+        its_moments = {name: row[name] for name in MOMENTS}
+        part = Moments(**its_moments, shift=layout.shifts[row["measure"]]) if row["n"] else Moments.of(())
         its[row["value"]] = its[row["value"]].joined(part) if row["value"] in its else part
     return moments, rows

@@ -353,11 +353,16 @@ def _made(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def extremes_of(rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[str]) -> pl.LazyFrame:
     """The lowest and the highest value of each system, by the places of the measures."""
+    return rows.group_by(*keys, pl.col("run").cast(pl.String)).agg(ends_of(measures))
+
+
+def ends_of(measures: Sequence[str]) -> list[pl.Expr]:
+    """The lowest and the highest values, by the places of the measures."""
     ends = []
     for place, measure in enumerate(measures):
         value = pl.col(measure).cast(pl.Float64)
         ends += [value.min().alias(f"{place} lowest"), value.max().alias(f"{place} highest")]
-    return rows.group_by(*keys, pl.col("run").cast(pl.String)).agg(ends)
+    return ends
 
 
 def plan_of(of: Aligned) -> Source:
