@@ -136,6 +136,9 @@ def check_duplicates(
         # Any other column is one of judges, or of subtopics.
         spare = [name for name in spare if fold(name) in PARTS or frame.schema[name].is_temporal()]
     apart = telling_apart(repeated, keys, spare)
+    if not apart and (several := _told_apart_but_for_copies(repeated, keys, spare)):
+        # To keep one row of each id would leave out all nights but one.
+        check_duplicates(table, frame, [*several, *keys], names, hint=hint)
     values = [column for column in (*apart, *VALUES) if column in frame.columns]
     shown = repeated.sort(keys).select("row", *keys, *values).head(SHOWN)
     shown = shown.rename({key: names[key] for key in keys if key in names})
@@ -162,6 +165,15 @@ def telling_apart(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str
         others = list(filter(name.__ne__, needed))
         needed = others if tell(others) else needed
     return needed
+
+
+def _told_apart_but_for_copies(rows: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The columns that tell rows with the same keys apart, but for some that are the same in these, too."""
+    distinct = rows.unique([*keys, *columns])
+    if not distinct.select(keys).is_duplicated().any():
+        return []
+    apart = telling_apart(distinct, keys, columns)
+    return apart if rows.select(*apart, *keys).is_duplicated().any() else []
 
 
 def _keyed(table: str, apart: Sequence[str], names: Mapping[str, str], otherwise: str, given: Sequence[str]) -> Fix:

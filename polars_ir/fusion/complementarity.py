@@ -26,11 +26,11 @@ FrameT = TypeVar("FrameT")
 class Complementarity(NamedTuple, Generic[FrameT]):
     """The result of `complementarity`.
 
-    - `pairs`: a row per pair of runs: `run`, `other`, `relevant_overlap` and `other_overlap`, 2 |A and B| / (|A| + |B|)
-      of the relevant and of all other documents they returned (Lee), null where neither returned any, and `RBO`, the
-      mean over queries.
-    - `systems`: a row per run: `run`, `n_relevant` it returned, `unique` of these that no other run returned, and the
-      mean of the measure.
+    - `pairs`: a row per pair of runs: the column of systems, `other`, `relevant_overlap` and `other_overlap`,
+      2 |A and B| / (|A| + |B|) of the relevant and of all other documents they returned (Lee), null where neither
+      returned any, and `RBO`, the mean over queries.
+    - `systems`: a row per run: the column of systems, `n_relevant` it returned, `unique` of these that no other run
+      returned, and the mean of the measure.
     - `ceilings`: a row each of `ceiling` and `value`: the best single run, the best run of each query (oracle routing),
       the best weights of each query (oracle weights), the recall of the best run and of all runs together.
     """
@@ -112,7 +112,8 @@ def complementarity(
         _systems(judged, singles).rename({"mean": measured_by.name}),
         _ceilings(singles, weights, judged, grades, candidates, cost=is_cost(measured_by.name)),
     )
-    return Complementarity(*(give_back(frame.lazy(), of_one(runs)) for frame in frames))
+    named = (frame.lazy().rename(table.own_names, strict=False) for frame in frames)
+    return Complementarity(*(give_back(frame, of_one(runs)) for frame in named))
 
 
 def _pairs(judged: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:

@@ -60,10 +60,10 @@ def contribution(
     Returns
     -------
     The kind of the runs
-        `run`, `alone` (the mean of the measure for the run by itself), `all` (that of the fusion of all), `without`
-        (of all but the run), `leave_one_out` (all - without), `shapley`; with `cost` also `cost` and `pareto` (Boolean:
-        whether some subset with this run is on the Pareto front, which no subset beats that costs no more). Sorted by
-        falling Shapley value.
+        The column of systems, `alone` (the mean of the measure for the run by itself), `all` (that of the fusion of
+        all), `without` (of all but the run), `leave_one_out` (all - without), `shapley`; with `cost` also `cost` and
+        `pareto` (Boolean: whether some subset with this run is on the Pareto front, which no subset beats that costs no
+        more). Sorted by falling Shapley value.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def contribution(
         for row in rows:
             row |= {"cost": costs[row["run"]], "pareto": any(row["run"] in subset for subset in front)}
     contributions = pl.DataFrame(rows).sort(pl.col("shapley").round(12), "run", descending=[True, False])
-    return give_back(contributions.lazy(), of_one(runs))
+    return give_back(contributions.lazy().rename(table.own_names, strict=False), of_one(runs))
 
 
 def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -243,6 +244,10 @@ def spreads(
     if cluster is not None:
         raise InputTypeError.lazy("ir.power with cluster", MEANS_OF_CLUSTERS)
     sums = sums_of(per_query, measures, what="ir.power")
+    # There is no by= to advise.
+    sums = replace(
+        sums, of_each=sums.of_each._replace(fix="Keep one of each; or, as a query counts once, collect it first")
+    )
     names = tuple(sums.values)
     pairs = pairs_of(sums.systems, baseline)
     none = (False,) * len(names)
@@ -251,7 +256,7 @@ def spreads(
     for measure, of_pairs in sums.parts[0][1].values.items():
         for pair, d in zip(pairs, of_pairs, strict=True):
             run, against = (sums.systems[system] for system in pair)
-            names_of = {"run": run, "baseline": against, "measure": measure}
+            names_of = {"system": sums.system, "run": run, "baseline": against, "measure": measure}
             spread = {
                 "std": d.std if d.n > 1 else None,
                 "std_planned": d.std * widened(d.n) if d.n > 1 else None,

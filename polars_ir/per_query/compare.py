@@ -120,7 +120,8 @@ def compare(
     -------
     The kind of per_query
         - the columns of the slice, if there are slices;
-        - `run`, `baseline`, `measure` (String); without a given baseline, `baseline` is the earlier one of two systems;
+        - the column of systems, `baseline`, `measure` (String); without a given baseline, `baseline` is the earlier
+          one of two systems;
         - `mean`, `baseline_mean`, `difference`, `relative_difference` (by |baseline_mean|), `low` and `high`, the
           interval of the difference, and `simultaneous_low` and `simultaneous_high`, those that hold for all
           comparisons of the family together with this confidence, whatever the correction (Bonferroni's, of the same
@@ -235,7 +236,7 @@ def compared_systems(
         alpha=alpha,
         resamples=draws.resamples if test.resampled else None,
         family=options["family"],
-    )
+    ).rename({"run": scores.system})
     if test.interval in ("auto", *OF_MEDIANS):
         return found
     told = pl.concat_str("note", pl.lit(OF_FEW), separator="; ", ignore_nulls=True)

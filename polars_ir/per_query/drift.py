@@ -75,7 +75,7 @@ NUMBERS = re.compile(r"(\d+)", re.ASCII)
 #: The reference that grows.
 EARLIER = "earlier"
 
-#: The columns of `drift`, behind `run`; buckets have the type they came with.
+#: The columns of `drift`, behind the systems; buckets have the type they came with.
 COLUMNS: dict[str, Any] = {
     "measure": pl.String,
     "bucket": None,
@@ -146,12 +146,12 @@ def drift(
     Returns
     -------
     The kind of per_query
-        `run` (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries` (UInt32), `mean`,
-        `low`, `high` (the interval of the mean, as in `summarize`), `n_reference` (UInt32), `reference_mean` (of its
-        buckets' means where these are the sample, else of its queries), `difference` (mean - reference_mean),
-        `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha) and `note` (String), why
-        there is no test, and where queries are the sample. Measures are in the order they have, systems in that of
-        their names, or of the dict they came in, buckets in theirs.
+        The column of systems (if there is one), `measure` (String), `bucket` (as in `by`, or its start), `n_queries`
+        (UInt32), `mean`, `low`, `high` (the interval of the mean, as in `summarize`), `n_reference` (UInt32),
+        `reference_mean` (of its buckets' means where these are the sample, else of its queries), `difference` (mean -
+        reference_mean), `statistic`, `p`, `p_corrected` (Float64), `drifted` (Boolean, p_corrected <= alpha) and `note`
+        (String), why there is no test, and where queries are the sample. Measures are in the order they have, systems
+        in that of their names, or of the dict they came in, buckets in theirs.
 
     Raises
     ------
@@ -315,7 +315,8 @@ def _tested(
     schema: dict[str, Any] = {"run": pl.String} if "run" in queries.systems else {}
     schema |= {**COLUMNS, "bucket": buckets.dtype}
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
-    return tested(rows, schema, significant="drifted", **of_tests)
+    tests = tested(rows, schema, significant="drifted", **of_tests)
+    return tests.rename(queries.table.own_names, strict=False)
 
 
 def _check_shared(dtype: pl.DataType, distinct: int, n_queries: int, name: str, min_queries: int) -> None:

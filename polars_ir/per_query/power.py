@@ -14,10 +14,12 @@ import polars as pl
 
 from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import chance, check, one_of, or_none, positive, takes, whole
 from polars_ir.per_query.gate import is_percentage, readings
-from polars_ir.per_query.shared.aligned import scores_of
-from polars_ir.per_query.shared.measures import Measures, Range, ranges_of
+from polars_ir.per_query.shared.aligned import Scores, scores_of
+from polars_ir.per_query.shared.keys import keys_found
+from polars_ir.per_query.shared.measures import Measures, Range, measures_of, ranges_of
 from polars_ir.per_query.shared.options import MISSING
 
 if TYPE_CHECKING:
@@ -115,18 +117,17 @@ def power(
         Of the samples of a pilot.
     cluster
         What several queries have in common that are no sample of their own, as in `compare`: `n_queries` is a number of
-        clusters then.
+        clusters then. Of several rows of a query and system, as of nights of a benchmark, the query is the cluster.
 
     Returns
     -------
     The kind of per_query
-        `run`, `measure` (String; null with `std`), `n_queries` (UInt32), `difference` (Float64), `power` (Float64, from
-        0 to 1: that of this difference, or drop, and number), `max_drop` (Float64; it or the difference is null),
-        `baseline` (String; null with `std`), `std` and `std_planned` (Float64, of the differences, and
-        the one of the plan), `n_missing` (UInt32: queries that
-        only one of the two answered; null with `std`), and `note` (String): why something is null, as where differences
-        do not vary, or the number would be over a billion, and how many pairs were left out since the measure is
-        undefined for only one of the two.
+        The column of systems, `measure` (String; null with `std`), `n_queries` (UInt32), `difference` (Float64),
+        `power` (Float64, from 0 to 1: that of this difference, or drop, and number), `max_drop` (Float64; it or the
+        difference is null), `baseline` (String; null with `std`), `std` and `std_planned` (Float64, of the differences,
+        and the one of the plan), `n_missing` (UInt32: queries that only one of the two answered; null with `std`), and
+        `note` (String): why something is null, as where differences do not vary, or the number would be over a billion,
+        and how many pairs were left out since the measure is undefined for only one of the two.
 
     Raises
     ------
@@ -164,7 +165,7 @@ def power(
         others = {"std": std, "difference": difference, "power": power, "comparisons": None if comparisons == 1 else 1}
         drop = _for_a_gate(max_drop, per_query, others, alpha)
         gates = _gates(per_query, baseline, measures, missing or "zero", cluster, ranges, drop, n_queries, alpha, seed)
-        return give_back(pl.DataFrame(list(gates), schema=SCHEMA), per_query)
+        return give_back(_planned(list(gates)), per_query)
     target = _power(power, difference, n_queries, alpha)
     _check_source(per_query, std, difference, n_queries, method)
     of_frame = {"baseline": baseline, "measures": measures, "missing": missing, "cluster": cluster}
@@ -174,7 +175,7 @@ def power(
         raise OptionError("ranges are for the power of a gate only; give its max_drop, or leave them out.")
     if std is not None:
         plan = _plan(std, None, difference, n_queries, alpha, target, seed)
-        return give_back(pl.DataFrame([{"std": std, "std_planned": std, **plan}], schema=SCHEMA), per_query)
+        return give_back(_planned([{"std": std, "std_planned": std, **plan}]), per_query)
     first = next(iter(per_query.values()), None) if isinstance(per_query, Mapping) else per_query
     given = per_query, baseline, measures, missing or "zero", cluster
     of_pairs: Iterator[tuple[dict[str, Any], Floats | None, list[str]]] = _pairs(*given)
@@ -189,7 +190,12 @@ def power(
         pilot = differences if method == "pilot" else None
         plan = _plan(names["std_planned"], pilot, difference, number, alpha, target, seed, n_pairs=n_pairs)
         rows.append({**names, **plan, "note": _joined([plan.get("note"), *notes])})
-    return give_back(pl.DataFrame(rows, schema=SCHEMA), per_query)
+    return give_back(_planned(rows), per_query)
+
+
+def _planned(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """The result of some rows, in which the column of systems has the name that it came with."""
+    return pl.DataFrame(rows, schema=SCHEMA).rename({"run": rows[0].get("system", "run")})
 
 
 def _for_a_gate(max_drop: object, per_query: Any, others: Mapping[str, object], alpha: float) -> float:
@@ -212,7 +218,7 @@ def _readings(
     """The error for a drop that is a percentage, of the first measure and pair."""
     import numpy as np
 
-    scores = scores_of(per_query, measures, {"missing": "skip"}, what="ir.power")
+    scores = _scores(per_query, measures, "skip")
     against = scores.pairs(baseline, "ir.power")[0][1]
     measure, values = next(iter(scores.values.items()))
     mean = float(np.nan_to_num(values[:, against]).sum() / max(np.isfinite(values[:, against]).sum(), 1))
@@ -322,6 +328,13 @@ def _joined(notes: Sequence[str | None]) -> str | None:
     return "; ".join(note for note in notes if note) or None
 
 
+def _scores(per_query: Any, measures: Measures, missing: str, cluster: Any = None) -> Scores:
+    """The scores of the systems; of several rows of a query, which other columns tell apart, the query is a cluster."""
+    table = per_query_table(per_query)
+    keys = keys_found(table, without=() if measures is None else measures_of(table, measures))
+    return scores_of(per_query, measures, {"missing": missing}, cluster=cluster, keys=keys, what="ir.power")
+
+
 def _pairs(
     per_query: Any, baseline: str | None, measures: Any, missing: str, cluster: Any
 ) -> Iterator[tuple[dict[str, Any], Floats, list[str]]]:
@@ -329,9 +342,7 @@ def _pairs(
     from polars_ir.statistics import significance
     from polars_ir.statistics.planning import widened
 
-    scores = scores_of(
-        per_query, measures, {"missing": check("missing", missing, MISSING)}, cluster=cluster, what="ir.power"
-    )
+    scores = _scores(per_query, measures, check("missing", missing, MISSING), cluster)
     pairs = scores.pairs(baseline, "ir.power")
     scores = scores.of_clusters()
     for measure, values in scores.values.items():
@@ -340,6 +351,7 @@ def _pairs(
             differences = column[significance.there(column)]
             planned = differences * widened(len(differences))
             names = {
+                "system": scores.system,
                 "run": run,
                 "baseline": against,
                 "measure": measure,

@@ -74,11 +74,11 @@ def risk(
     Returns
     -------
     The kind of per_query
-        `run`, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0 the losses, each
-        1 + alpha times, are more than the wins); `p`, and `p_corrected` for all systems of a measure (Float64); `wins`,
-        `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two answered (UInt32);
-        `note` (String): why something is null, how many pairs were left out since the measure is undefined for only one
-        of the two, and of clusters as in `compare`.
+        The column of systems, `baseline`, `measure` (String); `URisk` and `TRisk` (Float64, higher is better; below 0
+        the losses, each 1 + alpha times, are more than the wins); `p`, and `p_corrected` for all systems of a measure
+        (Float64); `wins`, `ties`, `losses`, `n_queries`, pairs used, and `n_missing`, queries that only one of the two
+        answered (UInt32); `note` (String): why something is null, how many pairs were left out since the measure is
+        undefined for only one of the two, and of clusters as in `compare`.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def risk(
             | {"measure": measure, "n_missing": scores.n_missing(pair)}
             for pair, of_pair, among_all, d in columns
         ]
-    return give_back(pl.DataFrame(rows, schema=RISK), per_query)
+    return give_back(pl.DataFrame(rows, schema=RISK).rename({"run": scores.system}), per_query)
 
 
 def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str, Any]:
@@ -170,10 +170,11 @@ def geo_risk(
     Returns
     -------
     The kind of per_query
-        `run`, `measure` (String); `mean`, over the queries that all systems have a value for; `ZRisk`, `GeoRisk`
-        (Float64, higher is better; GeoRisk is 0 or more); `n_queries`, those used, and `n_missing`, those that a system
-        lacks (UInt32); `note` (String): why something is null, as for measures whose lowest value is the best, and
-        values below 0, and how many queries were left out since the measure is undefined for some of the systems only.
+        The column of systems, `measure` (String); `mean`, over the queries that all systems have a value for; `ZRisk`,
+        `GeoRisk` (Float64, higher is better; GeoRisk is 0 or more); `n_queries`, those used, and `n_missing`, those
+        that a system lacks (UInt32); `note` (String): why something is null, as for measures whose lowest value is the
+        best, and values below 0, and how many queries were left out since the measure is undefined for some of the
+        systems only.
 
     Raises
     ------
@@ -205,7 +206,7 @@ def geo_risk(
         for measure, values in scores.values.items()
         for system, row in zip(scores.systems, _geo_risks(measure, values, everywhere, alpha), strict=True)
     ]
-    return give_back(pl.DataFrame(rows, schema=GEO_RISK), per_query)
+    return give_back(pl.DataFrame(rows, schema=GEO_RISK).rename({"run": scores.system}), per_query)
 
 
 def _geo_risks(measure: str, values: Floats, everywhere: Booleans, alpha: float) -> Iterator[dict[str, Any]]:

@@ -43,7 +43,7 @@ UNSHRUNK = "slices of one query each do not show how much of a difference is cha
 #: Up to so many queries, those of a rest are added up one after the other; more are sums of slices, 1e-12 from that.
 IN_ORDER = 100_000
 
-#: The columns behind `run`, the deciding ones first: a terminal shows the first four and the last four.
+#: The columns behind the systems, the deciding ones first: a terminal shows the first four and the last four.
 COLUMNS = {
     "value": pl.String,
     "difference": pl.Float64,
@@ -105,13 +105,14 @@ def worst_slices(
     Returns
     -------
     The kind of per_query
-        The keys, if there are such; `run` (if there is one), `value` (String), `difference` (Float64), `significant`
-        (Boolean), `p_corrected` (Float64), `n_queries` (UInt32), `shrunk_difference`, `mean`, `rest_mean`, `low`,
-        `high` (the interval of the difference), `statistic` (the width, in standard deviations, of the interval that
-        ends at 0), `p` (Float64), `n_rest` (UInt32), `attribute` (the column that `value` is of), `measure`, `baseline`
-        (null without) and `note` (String), why there is no test. Keys are in order, measures in the order they have,
-        systems in that of their names, or of the dict they came in; in them the worst difference is first: the lowest
-        or, for a measure whose best value is its lowest (`Hole`), the highest. Rows without a test come last.
+        The keys, if there are such; the column of systems (if there is one), `value` (String), `difference` (Float64),
+        `significant` (Boolean), `p_corrected` (Float64), `n_queries` (UInt32), `shrunk_difference`, `mean`,
+        `rest_mean`, `low`, `high` (the interval of the difference), `statistic` (the width, in standard deviations, of
+        the interval that ends at 0), `p` (Float64), `n_rest` (UInt32), `attribute` (the column that `value` is of),
+        `measure`, `baseline` (null without) and `note` (String), why there is no test. Keys are in order, measures in
+        the order they have, systems in that of their names, or of the dict they came in; in them the worst difference
+        is first: the lowest or, for a measure whose best value is its lowest (`Hole`), the highest. Rows without a test
+        come last.
 
     Raises
     ------
@@ -198,7 +199,8 @@ def _ranked(slices: Sequence[dict[str, Any]], queries: Aligned, keys: Sequence[s
     schema: dict[str, Any] = {name: queries.table.dtypes[name] for name in keys}
     schema |= {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
-    return tested(rows, schema, significant="significant", **of_tests)
+    tests = tested(rows, schema, significant="significant", **of_tests)
+    return tests.rename(queries.table.own_names, strict=False)
 
 
 class _Sample(NamedTuple):

@@ -187,7 +187,7 @@ def cutoffs(
         points = style.with_run(summarize(per_query, alpha=alpha, interval="t"))
     else:
         options = {"correction": None, "alpha": alpha, "missing": missing}
-        points = compare(per_query, baseline=baseline, **options).with_columns(mean=pl.col("difference"))
+        points = style.with_run(compare(per_query, baseline=baseline, **options)).with_columns(mean="difference")
     rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
     rows = style.drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
     return _curve(rows, names, baseline, 1 - alpha).properties(width=500, height=HEIGHT)

@@ -66,12 +66,13 @@ def reusability(
     Returns
     -------
     The kind of the runs
-        `group`, `run` (String); `mean`, `mean_without` and `change`, mean_without - mean (Float64); `rank` and
-        `rank_without`, among all systems (UInt32; 1 is the best, equal means share the lower number); `passed_by` (List
-        of String), the systems of other groups that were behind it, and are not without its judgments; `tau` (Float64,
-        from -1 to 1), Kendall's tau-b of the orders of all systems with and without them, null where all are tied;
-        `n_judgments` and `n_relevant` (UInt32), how many judgments were taken away, and how many of them of a grade
-        above 0. Rows go from the greatest loss to the greatest gain; for a cost (`Hole`), a rise is a loss.
+        `group`, the column of systems (String); `mean`, `mean_without` and `change`, mean_without - mean (Float64);
+        `rank` and `rank_without`, among all systems (UInt32; 1 is the best, equal means share the lower number);
+        `passed_by` (List of String), the systems of other groups that were behind it, and are not without its
+        judgments; `tau` (Float64, from -1 to 1), Kendall's tau-b of the orders of all systems with and without them,
+        null where all are tied; `n_judgments` and `n_relevant` (UInt32), how many judgments were taken away, and how
+        many of them of a grade above 0. Rows go from the greatest loss to the greatest gain; for a cost (`Hole`), a
+        rise is a loss.
 
     Raises
     ------
@@ -111,7 +112,7 @@ def reusability(
     result = (
         pl.concat(parts).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     )
-    return give_back(result.lazy(), runs)
+    return give_back(result.lazy().rename(pair.run.own_names, strict=False), runs)
 
 
 def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:

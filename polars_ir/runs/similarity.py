@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -47,8 +46,8 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
     Returns
     -------
     The kind of the runs (a LazyFrame for a LazyFrame, pandas for pandas)
-        `run`, `other` (String, in alphabetical order), the query column, `overlap@k`, `jaccard@k` and `RBO` (Float64;
-        all of them 1 for equal lists of k documents), sorted.
+        The column of systems, `other` (String, in alphabetical order), the query column, `overlap@k`, `jaccard@k` and
+        `RBO` (Float64; all of them 1 for equal lists of k documents), sorted.
 
     Raises
     ------
@@ -84,8 +83,7 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
             slice_pushdown=False,
         )
     )
-    # Two systems of a pair have columns of the result's own.
-    return returned(similarities, replace(table, names={**table.names, "run": "run"}), runs)
+    return returned(similarities, table, runs)
 
 
 def _similarities(rows: pl.DataFrame, k: int, p: float) -> pl.DataFrame:

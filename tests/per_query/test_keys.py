@@ -103,9 +103,13 @@ def test_two_keys_are_both_named():
     assert both.ir.mean(by=["tenant", "date"]).height == 2 * PER_QUERY.ir.mean(by="date").height
 
 
-def test_a_row_that_is_there_twice_is_still_an_error():
-    with pytest.raises(ir.IRError, match="repeat the ids"):
-        pl.concat([PER_QUERY, PER_QUERY.head(1)]).ir.mean(by="date")
+@pytest.mark.parametrize("verb", [lambda frame: ir.mean(frame, by="date"), ir.mean, ir.power])
+def test_a_row_that_is_there_twice_is_still_an_error(verb):
+    loaded_again = pl.concat([PER_QUERY, PER_QUERY.filter(date=NIGHTS[2])])
+    with pytest.raises(ir.IRError, match=r"repeat the ids of another \(date, run, query_id\)") as raised:
+        verb(loaded_again)
+    assert "per_query.unique(['date', 'run', 'query_id'], keep='first')" in str(raised.value)
+    verb(loaded_again.unique(["date", "run", "query_id"], keep="first").filter(date=NIGHTS[2]))
 
 
 def _chart(name, *arguments):
@@ -119,7 +123,7 @@ def _chart(name, *arguments):
         *(
             pytest.param(call, marks=pytest.mark.whole("calls without by"))
             for call in (
-                ir.power,
+                ir.geo_risk,
                 _chart("distribution"),
                 _chart("ranks"),
                 _chart("forest", "bm25"),
@@ -211,6 +215,21 @@ def test_a_gate_of_nights_has_the_queries_for_units():
     columns = ["difference", "low", "high", "mean", "old_mean"]
     assert_frame_equal(verdict.select(columns), expected.select(columns))
     assert verdict["note"].item().endswith("each query counts once, as the mean of its rows")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"n_queries": 50}, pytest.param({"max_drop": 0.1}, marks=pytest.mark.whole("0.3 s"))]
+)
+def test_the_power_of_nights_has_the_queries_for_units(options):
+    means = PER_QUERY.group_by("run", "query_id").agg(pl.col("RR").mean())
+    plan, of_means = (ir.power(frame, "RR", baseline="bm25", **options) for frame in (PER_QUERY, means))
+    assert_frame_equal(plan.drop("note"), of_means.drop("note"))
+    assert plan["note"].unique().to_list() == ["each query counts once, as the mean of its rows"]
+
+
+def test_the_power_of_a_plan_of_nights_is_refused():
+    with pytest.raises(ir.IRError, match="Keep one of each; or, as a query counts once, collect it first"):
+        ir.power(PER_QUERY.lazy(), "RR")
 
 
 def test_a_gate_by_nights_has_a_row_for_each_as_alone():

@@ -160,7 +160,7 @@ def aligned(
     plain = weights is None and by is None and cluster is None and strata is None
     named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
-    names = measures_of(table, measures, without=named)
+    names = measures_of(table, measures, without=[*named, *keys])
     as_given = table
     others = {*table.columns} - {*table.keys}
     named_keys = list(filter(others.__contains__, named))
@@ -350,7 +350,7 @@ class Scores:
         values = {measure: self.by_cluster(of_queries) for measure, of_queries in self.values.items()}
         answered = self.by_cluster(self.answered.astype(float)) > 0
         queries = pl.LazyFrame({"cluster": range(len(answered))})
-        return Scores(self.systems, queries, values, answered, note=self.note, each_query=self)
+        return Scores(self.systems, queries, values, answered, note=self.note, each_query=self, system=self.system)
 
     def by_cluster(self, values: Floats) -> Floats:
         """The means of clusters over their queries with values of all systems, as far as these have any."""

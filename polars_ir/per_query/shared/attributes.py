@@ -103,7 +103,7 @@ def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:
 def _check_names(table: Table, names: Sequence[str], option: str) -> None:
     for name in names:
         if name not in table.columns or name in table.keys:
-            others = [column for column in table.columns if column not in table.keys]
+            others = [column for column in table.columns if column not in (*table.keys, QUERY)]
             raise ColumnError(
                 f"must name a column of per_query, or be values by query, in a dict or in a frame; got {name!r}."
                 f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",

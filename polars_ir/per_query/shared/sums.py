@@ -264,7 +264,7 @@ class Sums:
     """Several systems on the same queries, as `Scores`, of which only the moments are known: `values` have these.
 
     They are by measure, one for each of the pairs; empty where it is of all slices. `of_each` is the rule that a system
-    has one row of a query.
+    has one row of a query. `system` is the name that the column of systems came with.
     """
 
     systems: tuple[str, ...]
@@ -276,6 +276,7 @@ class Sums:
     of_each: Rule
     parts: Sequence[tuple[dict[str, Any], Sums]] = ()
     note: str | None = None
+    system: str = "run"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -343,7 +344,8 @@ def _summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
         note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
     values: dict[str, Sequence[Differences]] = dict.fromkeys(of.measures, ())
     of_each = once_of_plan(of.table, [*of.slices, "run", "query_id"], of.measures)
-    return Sums(tuple(systems), tuple(of.slices), values, queries, extremes, source, of_each, note=note)
+    system = of.table.names["run"]
+    return Sums(tuple(systems), tuple(of.slices), values, queries, extremes, source, of_each, note=note, system=system)
 
 
 def _made(rows: pl.LazyFrame) -> pl.LazyFrame:
