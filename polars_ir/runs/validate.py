@@ -117,11 +117,11 @@ def validate(
     keys = keys_named(by)
     judged = qrels_table(qrels, check=False, by=keys)
     of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
-    repeated_run, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
+    repeated_run, run_ids, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
     # Of judgments that are prepared for many runs, what they alone tell is made once.
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
     sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
-    repeated_qrels, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
+    repeated_qrels, qrels_ids, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
     pair = Pair(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
     # Several findings read these, each of which would make them anew.
@@ -132,14 +132,17 @@ def validate(
         may_tie = not run_side.eager or not placed.filter(TIED).head(1).collect(engine="in-memory").is_empty()
     if not {*UNJUDGED, *(TIES if may_tie else ())}.isdisjoint(names):
         relation = _judged(_of_top(pair, placed, sound_qrels) if eager else pair)
-        relation = relation.collect(engine="in-memory").lazy() if eager else relation
+        relation = relation.collect(engine="in-memory").lazy() if eager else relation.cache()
     checks: list[tuple[Mapping[str, str], Callable[[], Sequence[pl.LazyFrame]]]] = [
         (TYPES, lambda: [of_types]),
         (POOLED, lambda: _pooled(run_side)),
         (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
-        (QUERIES, lambda: _queries(sound_run, sound_qrels)),
+        (QUERIES, lambda: _queries(run_ids, qrels_ids)),
         (SHARES, lambda: [_shares(sound_qrels)]),
-        *((LOOKALIKES[role], partial(_lookalikes, pair, sound_qrels, role)) for role in DOCUMENT),
+        *(
+            (LOOKALIKES[role], partial(_lookalikes, Pair(run_ids, qrels_ids, prepared), qrels_ids, role))
+            for role in DOCUMENT
+        ),
         (SCORES, lambda: [_tied(sound_run.keys, placed)] if may_tie else []),
         (TIES, lambda: _ties(sound_run.keys, relation, eager=eager) if may_tie else []),
         (UNJUDGED, lambda: [_unjudged(sound_run.keys, relation)]),
@@ -186,15 +189,22 @@ def _judged(pair: Pair) -> pl.LazyFrame:
     return of_systems(relate(pair, needs), pair).filter(read).select(*pair.run.keys, *READ)
 
 
-def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table]:
-    """True of a row that repeats its ids, and the table without the rows that `evaluate` refuses."""
+def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table, Table]:
+    """True of a row that repeats its ids, a table with all ids, and one without the rows that `evaluate` refuses.
+
+    Rows of the former may repeat where the table is a plan, in which to look for them takes longer than all else.
+    """
     rows = table.all_columns().filter(~wrong)
     if not table.eager:
-        return pl.struct(ids).is_duplicated(), table.made_of(rows.unique(ids))
+        return pl.struct(ids).is_duplicated(), table.made_of(rows), table.made_of(rows.unique(ids))
+    repeated = pl.struct(ids).is_duplicated()
     # To look for those that repeat takes several times their memory: rows without any are spared it.
-    if not may_repeat(table.select(*ids)):
-        return pl.lit(False), table.made_of(rows.collect(engine="in-memory"))
-    return pl.struct(ids).is_duplicated(), table.made_of(rows.unique(ids).collect(engine="in-memory"))
+    if may_repeat(table.select(*ids)):
+        rows = rows.unique(ids)
+    else:
+        repeated = pl.lit(False)
+    sound = table.made_of(rows.collect(engine="in-memory"))
+    return repeated, sound, sound
 
 
 def finding(
@@ -405,8 +415,7 @@ def _ties(keys: list[str], relation: pl.LazyFrame, *, eager: bool) -> list[pl.La
     )
     moved = best.join(worst, on=keys, suffix=" at worst")
     extremes = relation.select(keys).unique().join(moved, on=keys, how="left").fill_null(0.0)
-    if eager:
-        extremes = extremes.collect(engine="in-memory").lazy()
+    extremes = extremes.collect(engine="in-memory").lazy() if eager else extremes.cache()
     return [
         finding(
             f"{name} moved by ties",
