@@ -137,7 +137,9 @@ class Door(NamedTuple):
         """The code of an advice, as it is typed here; None where no code can be typed."""
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
-        return fix.code.pandas if self.kind == "pandas" and fix.code.pandas is not None else fix.code.polars
+        code = fix.code.pandas if self.kind == "pandas" and fix.code.pandas is not None else fix.code.polars
+        # Of `new or old` it is that of one.
+        return code.replace("per_query", self.name("per_query").partition(" ")[0])
 
 
 #: The door of a caller with pandas frames.

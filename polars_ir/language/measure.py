@@ -299,7 +299,7 @@ def measure(
     bounds
         The lowest and the highest value.
     best
-        The best value; without it, the highest.
+        The best value, which is one of the bounds; without it, the highest.
     source
         The DOI or URL of the definition.
     also
@@ -340,8 +340,8 @@ def measure(
     Raises
     ------
     MeasureError
-        For a name or a function of this package, a parameter called like an option of `evaluate`, and an `expected`
-        that is no function of the parameters.
+        For a name or a function of this package, bounds that are no range, a parameter called like an option of
+        `evaluate`, and an `expected` that is no function of the parameters.
 
     Examples
     --------
@@ -393,6 +393,7 @@ def measure(
                 "the options of `evaluate` beside the measure's parameters.",
                 fix=f"Give it another name than {', '.join(sorted(RESERVED_PARAMETERS))}",
             )
+        _check_bounds(name, bounds, best)
         CATALOG[name] = spec = Spec(
             name=name,
             function=named,
@@ -485,6 +486,16 @@ def short_names() -> dict[str, str]:
             if short.isidentifier() and (name == spec.name or name.isupper() or name[1:] == short[1:]):
                 names[short] = spec.function.__name__
     return dict(sorted(names.items()))
+
+
+def _check_bounds(name: str, bounds: Any, best: Any) -> None:
+    """Raise a `MeasureError` for bounds that are no range, and for a best value out of it."""
+    are_two = isinstance(bounds, (tuple, list)) and len(bounds) == 2 and all(isinstance(end, Real) for end in bounds)
+    if not are_two or not bounds[0] < bounds[1]:
+        wanted = "two numbers, the lowest and the highest value, float('inf') where there is no limit"
+        raise MeasureError.parameter(name, "bounds", wanted, bounds)
+    if best is not None and best not in bounds:
+        raise MeasureError.parameter(name, "best", f"one of the bounds, {bounds[0]:g} or {bounds[1]:g}", best)
 
 
 def _expectation(name: str, function: Callable[..., Any], expected: Expected | None) -> Measure | None:

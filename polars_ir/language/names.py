@@ -502,16 +502,18 @@ def is_cost(column: str) -> bool:
     return named is not None and named.is_cost
 
 
-def average_of(column: str) -> Average | Literal["error"]:
+def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal["error"]:
     """The mean of the values of queries, as far as the name of a column tells; of standard errors, that of the mean.
 
-    >>> average_of("GMAP(rel=2) high"), average_of("mine"), average_of("mine se")
+    These are of a measure of the catalogue, or of another one among the columns of the frame.
+
+    >>> average_of("GMAP(rel=2) high"), average_of("ours se"), average_of("mine se", ["mine", "mine se"])
     ('geometric', 'arithmetic', 'error')
     """
     named = column_of(column)
-    if column.endswith(" se") or (named and column.casefold().endswith("_se")):
-        return "error"
-    return named.spec.average if named else "arithmetic"
+    if named is None:
+        return "error" if column.endswith(" se") and measure_of(column) in columns else "arithmetic"
+    return "error" if measure_part(column) == "se" else named.spec.average
 
 
 def _expression(measure: object) -> pl.Expr:

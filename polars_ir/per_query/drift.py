@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import reduce
@@ -307,7 +307,7 @@ def _tested(
     for row, figures in zip(by_queries, found, strict=True):
         note = BY_QUERIES if figures["note"] is None else figures["note"]
         row |= {**figures, "note": row.get("note") or note}
-    ends = _intervals(moments, options["alpha"])
+    ends = _intervals(moments, queries.table.columns, options["alpha"])
     for row in rows:
         row["reference_mean"] = row["rest_mean"]
         row["note"] = "; ".join(note for note in (row["note"], said) if note) or None
@@ -475,14 +475,16 @@ def _paired_course(
         yield {**row, "n_reference": n, **figures}
 
 
-def _intervals(moments: Mapping[tuple[Any, ...], tuple[float | None, ...]], alpha: float) -> Ends:
+def _intervals(
+    moments: Mapping[tuple[Any, ...], tuple[float | None, ...]], columns: Collection[str], alpha: float
+) -> Ends:
     """The ends of the interval of each mean by system, measure and bucket, by the `MOMENTS`, as `summarize` has them.
 
     Of those of other means than the arithmetic one there are none.
     """
     found: Ends = {}
     for measure in dict.fromkeys(measure for _, measure, _ in moments):
-        if (averaging := Averaging.of(measure)).kind != "arithmetic":
+        if (averaging := Averaging.of(measure, columns)).kind != "arithmetic":
             continue
         own = {of: its for of, its in moments.items() if of[1] == measure}
         rows = pl.DataFrame([*own.values()], dict.fromkeys(MOMENTS, pl.Float64), orient="row")

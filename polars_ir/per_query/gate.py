@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from itertools import filterfalse
@@ -16,7 +17,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, Fix, InputTypeError, OptionError, nearest, option, quoted
+from polars_ir.errors import (
+    Code,
+    ColumnError,
+    DataError,
+    Fix,
+    InputTypeError,
+    OptionError,
+    known_as,
+    nearest,
+    option,
+    quoted,
+)
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
@@ -127,7 +139,13 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
-    return give_back(judged_change(new, old, measures, options), new)
+    with of_both():
+        return give_back(judged_change(new, old, measures, options), new)
+
+
+def of_both() -> AbstractContextManager[None]:
+    """Errors meanwhile name both frames: from the checks of one on, they are the systems of one."""
+    return known_as(per_query=f"{option('new')} or {option('old')}")
 
 
 def judged_change(

@@ -95,5 +95,6 @@ def mean(
         weight_of = {measure: f"polars_ir: out of {measure}" for measure in counts}
     means = []
     for measure, weight in weight_of.items():
-        means.append(mean_of(Averaging.of(measure, in_order=queries.in_order), weight).alias(measure))
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)
+        means.append(mean_of(averaging, weight).alias(measure))
     return queries.table.give_back(queries.named(queries.means(means), weight_of), per_query)

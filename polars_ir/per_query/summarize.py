@@ -139,7 +139,8 @@ def summarize(
     warn_of_attributes(queries.table, queries.measures)
     if PROVENANCE in queries.table.columns:
         warn_of_several(queries.table, queries.measures)
-    queries, said = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure))), queries.note()
+    said, columns = queries.note(), queries.table.columns
+    queries = queries.of_clusters(lambda measure: averages.mean_of(Averaging.of(measure, columns)))
     rows = queries.named(summaries(queries, options), MADE)
     if said is not None:
         rows = rows.with_columns(note=pl.concat_str("note", pl.lit(said), separator="; ", ignore_nulls=True))
@@ -178,7 +179,7 @@ def _kinds(queries: Aligned) -> Iterator[tuple[Averaging, list[str]]]:
     """The measures that are averaged alike, which are summarized together: a plan a measure is slow to optimize."""
     kinds: dict[Averaging, list[str]] = {}
     for measure in queries.measures:
-        averaging = Averaging.of(measure, in_order=queries.in_order)._replace(column=VALUE)
+        averaging = Averaging.of(measure, queries.table.columns, in_order=queries.in_order)._replace(column=VALUE)
         kinds.setdefault(averaging, []).append(measure)
     yield from kinds.items()
 

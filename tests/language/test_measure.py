@@ -134,6 +134,21 @@ def test_a_parameter_out_of_range_is_an_error(function, given, wanted):
 
 
 @pytest.mark.usefixtures("scratch_catalog")
+@pytest.mark.parametrize(
+    ("ends", "wanted"),
+    [
+        *(({"bounds": ends}, "bounds must be two numbers") for ends in [(0, None), 1, ("0", "1"), (0, 1, 2), (1, 0)]),
+        ({"bounds": (0, math.nan)}, r"highest value, float\('inf'\) where there is no limit; got \(0, nan\)"),
+        ({"best": 0.5}, "best must be one of the bounds, 0 or 1; got 0.5"),
+    ],
+)
+def test_a_measure_without_a_range_is_refused(ends, wanted):
+    with pytest.raises(ir.IRError, match=f"Mine: .*{wanted}"):
+        ir.measure("Mine", source="a test", **ends)(inspect.unwrap(ir.cwl_cost))
+    assert "Mine" not in ir.CATALOG
+
+
+@pytest.mark.usefixtures("scratch_catalog")
 def test_a_measure_gives_a_standard_error_beside_its_value():
     @ir.measure("Weighted", source="a test")
     def weighted(*, k: int | None = None) -> Outputs:

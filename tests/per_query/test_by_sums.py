@@ -158,7 +158,7 @@ FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30
         (lambda: ir.compare(SYSTEMS.lazy(), cluster="language"), ["cluster", "group_by"]),
         (lambda: ir.compare(FEW.lazy(), "AP", test="auto"), ["fewer than 20 queries", "collect()"]),
         (lambda: ir.gate(NEW.lazy(), OLD.lazy(), "AP", interval="bounded"), ["interval='bounded'", "interval='auto'"]),
-        (lambda: ir.gate(NEW.lazy(), NEW.lazy(), "AP"), ["fewer than 20 queries", "collect()"]),
+        (lambda: ir.gate(NEW.lazy(), NEW.lazy(), "AP"), ["fewer than 20 queries", "new.collect()"]),
         (lambda: ir.gate(NEW.lazy(), OLD.lazy(), "mine", ranges={"mine": (0, 1)}), ["'mine' must be from 0 to 1"]),
         (
             lambda: ir.compare(pl.concat([SYSTEMS, SYSTEMS.head(1)]).lazy()),

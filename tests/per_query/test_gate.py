@@ -363,6 +363,23 @@ def test_the_frame_that_lacks_a_column_of_clusters_is_named(lacking):
         gate(**frames, measures="AP", cluster="topic")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            pl.lit(None, pl.String),
+            "^new or old has 3 rows without a value of cluster.*those rows of new or old out: new.filter",
+        ),
+        (pl.lit("b"), "^new or old has 4 rows of queries in several clusters"),
+    ],
+)
+def test_an_error_of_either_frame_names_both(wrong, message):
+    new = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "AP": [0.5, 0.2, 0.3], "topic": ["a", "a", "b"]})
+    with pytest.raises(ir.IRError, match=message) as raised:
+        ir.gate(new, new.with_columns(topic=wrong), "AP", cluster="topic")
+    assert "per_query" not in str(raised.value)
+
+
 def test_the_advice_for_several_systems_has_the_name_of_their_column():
     new = pl.DataFrame({"system": ["a", "b"], "query_id": ["1", "1"], "AP": [0.1, 0.3]})
     with pytest.raises(ir.IRError, match=r"Give by='system' for a verdict on each"):

@@ -1,6 +1,7 @@
 """Provenance goes along with figures, and those that were made otherwise are not compared."""
 
 import pickle
+import re
 
 import polars as pl
 import pytest
@@ -149,7 +150,7 @@ def test_what_was_made_otherwise_is_not_compared(otherwise, differs):
         with pytest.raises(ir.IRError) as raised:
             compared()
         assert str(raised.value).startswith(f"figures that are compared must be made alike; {differs}")
-        assert "per_query.drop('provenance')" in str(raised.value)
+        assert re.search(r"(per_query|new)\.drop\('provenance'\)", str(raised.value))
     with pytest.raises(ir.IRError, match="was made in several ways"):
         ir.provenance(pl.concat([new, old]))
     assert ir.gate(new.drop("provenance"), old, "P@5", max_drop=0.05).height == 1

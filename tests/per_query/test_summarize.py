@@ -190,6 +190,12 @@ def test_the_standard_error_of_a_mean_is_that_of_independent_values(lazy):
     assert (summary["low"], summary["note"]) == (None, "a standard error has no interval")
 
 
+def test_a_column_that_ends_like_a_standard_error_of_no_other_column_is_a_measure():
+    frame = pl.DataFrame({"query_id": ["a", "b"], "refuse se": [0.2, 0.6], "nDCG@10 se": [0.3, 0.4]})
+    assert ir.mean(frame).row(0) == pytest.approx((0.4, 0.25))
+    assert ir.summarize(frame)["mean"].to_list() == pytest.approx([0.4, 0.25])
+
+
 # Lazy frames, and other kinds.
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -60,9 +60,9 @@ class Averaging(NamedTuple):
     in_order: bool = True
 
     @classmethod
-    def of(cls, measure: str, *, in_order: bool = True) -> Averaging:
-        """The averaging of a measure, by its name."""
-        kind, its = average_of(measure), range_of(measure)
+    def of(cls, measure: str, columns: Collection[str], *, in_order: bool = True) -> Averaging:
+        """The averaging of a measure, by its name and those of the columns beside it."""
+        kind, its = average_of(measure, columns), range_of(measure)
         if its is None:
             _warn_of_lost(measure)
             return cls(measure, kind, (-math.inf, math.inf), in_order)
