@@ -122,7 +122,7 @@ class Evaluating(TypedDict, total=False):
             False,
             truth(),
             "Add a column `provenance`, how the figures were made: a text that `ir.provenance` reads, of the options, "
-            "the measures, the version and a hash of the judgments; and a column `query_hash` of what each query was "
+            "the measures, the versions and a hash of the judgments; and a column `query_hash` of what each query was "
             "evaluated by. Functions that compare systems refuse figures that were made otherwise.",
         ),
     ]

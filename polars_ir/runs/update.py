@@ -29,13 +29,13 @@ from polars_ir.errors import (
 from polars_ir.frames.kinds import SameKind, collected, give_back
 from polars_ir.frames.provenance import (
     JUDGMENTS,
-    VERSION,
     differing,
     digest_of,
     hashes_of,
     is_unanswered,
     read_made,
     text_of,
+    versions_of,
     with_query_hash,
 )
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
@@ -97,8 +97,9 @@ def update(
     Warns
     -----
     IRWarning
-        For rows of `stored` that are of no query of the run and its judgments; for figures of another version, all of
-        which are evaluated anew; and as `evaluate` warns, where half of a system's queries are evaluated.
+        For rows of `stored` that are of no query of the run and its judgments; for figures by another version of this
+        package or of Polars, whose hashes are others, so that all are evaluated anew; and as `evaluate` warns, where
+        half of a system's queries are evaluated.
 
     Raises
     ------
@@ -205,10 +206,11 @@ def _made_alike(rows: pl.DataFrame, keys: Sequence[str], text: str, measured: Se
         if differs := differing(its, now, [], [JUDGMENTS]):
             fix = Fix("Update it with its own options, or evaluate all anew", Code("ir.evaluate"), without_code="")
             raise DataError(f"was made with other options: {differs} now.", about="stored", fix=fix)
-    alike = {written: its["measures"] for written, its in made.items() if its and its[VERSION] == now[VERSION]}
+    ours = versions_of(now)
+    alike = {written: its["measures"] for written, its in made.items() if its and versions_of(its) == ours}
     if len(alike) < len(made):
-        versions = dict.fromkeys(its[VERSION] for its in made.values() if its and its[VERSION] != now[VERSION])
-        warn(f"has figures of polars_ir {' and '.join(versions)}, which are evaluated anew.", about="stored")
+        others = dict.fromkeys(of for of in map(versions_of, filter(None, made.values())) if of != ours)
+        warn(f"has figures of {', and of '.join(others)}, which are evaluated anew.", about="stored")
     columns = {canonical_name(name): name for name in rows.columns if name not in keys}
     figures = {}
     for measure in measured:

@@ -33,6 +33,7 @@ def judged(qrels):
 def test_it_tells_the_options_the_measures_the_version_and_the_judgments():
     assert ir.provenance(of("bm25", missing="skip", names="sql", undefined=None)) == {
         "polars_ir": ir.__version__,
+        "polars": pl.__version__,
         "missing": "skip",
         "undefined": None,
         "judged_only": False,

@@ -1,6 +1,7 @@
 """Stored figures are brought up to date as a full evaluation would make them, to the last bit."""
 
 import random
+import re
 import warnings
 
 import polars as pl
@@ -219,10 +220,18 @@ def test_a_system_that_shares_nothing_with_the_judgments_is_warned_of():
         ir.update(stored(), other, QRELS, ["AP", "P@2"])
 
 
-def test_figures_of_another_version_are_evaluated_anew():
-    text = pl.col("provenance").str.replace(ir.__version__, "0.2.9", literal=True)
+@pytest.mark.parametrize(
+    ("entry", "other", "versions"),
+    [
+        (f'"polars_ir": "{ir.__version__}"', '"polars_ir": "0.2.9"', f"polars_ir 0.2.9 and polars {pl.__version__}"),
+        (f'"polars": "{pl.__version__}"', '"polars": "1.99.0"', f"polars_ir {ir.__version__} and polars 1.99.0"),
+        (f' "polars": "{pl.__version__}",', "", f"polars_ir {ir.__version__}"),
+    ],
+)
+def test_figures_of_another_version_are_evaluated_anew(entry, other, versions):
+    text = pl.col("provenance").str.replace(entry, other, literal=True)
     earlier = stored().with_columns(text, AP=pl.lit(0.5))
-    with pytest.warns(ir.IRWarning, match=r"stored has figures of polars_ir 0\.2\.9, which are evaluated anew"):
+    with pytest.warns(ir.IRWarning, match=f"stored has figures of {re.escape(versions)}, which are evaluated anew"):
         assert ir.update(earlier, RUN, QRELS, ["AP", "P@2"]).equals(stored())
 
 
