@@ -17,7 +17,7 @@ import polars as pl
 from polars_ir.cli import ir_measures, trec_eval
 from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.inputs import check_stdin
-from polars_ir.cli.output import show
+from polars_ir.cli.output import STDOUT, TARGETS, check_target, show
 from polars_ir.cli.parser import PROGRAM, Command, door_of, judgments_first, parser
 from polars_ir.errors import IRError, IRWarning, entered_by, printable
 
@@ -80,6 +80,9 @@ def _command(argv: list[str]) -> int:
     command: Command = options.record
     judgments_first(options)
     check_stdin(options)
+    for target in map(vars(options).get, TARGETS):
+        if target is not None and target != STDOUT:
+            check_target(target)
     with entered_by(door_of(options)), _telling_warnings():
         frame = command.run(options)
     show(frame, options)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from bisect import bisect_right
@@ -20,14 +21,18 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import printable
-from polars_ir.files.finding.file import pure
-from polars_ir.files.writers import write_lines, write_table
+from polars_ir.files.finding.file import File, located, pure
+from polars_ir.files.writers import check_path, write_lines, write_table
+from polars_ir.files.writing.replacing import check_writable
 from polars_ir.per_query.gate import as_json, as_markdown, as_text
 from polars_ir.per_query.to_metrics import flat
 from polars_ir.tables.cells import p_text
 
 #: The name of standard output where a file is wanted.
 STDOUT = "-"
+
+#: The arguments that name a file to write.
+TARGETS = ("output", "target", "report")
 
 #: Characters that make a spreadsheet treat a cell as a formula.
 FORMULA = r"^[=+\-@\t\r]"
@@ -68,6 +73,14 @@ def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:
         say(text)
     else:
         write_lines([text], options.output)
+
+
+def check_target(path: File) -> None:
+    """Raise a `FileError` for a file that can not be written, before anything is read or computed."""
+    check_path(path, stores=True)
+    file = located(os.fspath(path))
+    if isinstance(file, Path) and "{run}" not in str(file.parent):
+        check_writable(file)
 
 
 def say(text: str, end: str = "\n") -> None:

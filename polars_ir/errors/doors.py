@@ -138,7 +138,7 @@ class Door(NamedTuple):
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
         code = fix.code.pandas if self.kind == "pandas" and fix.code.pandas is not None else fix.code.polars
-        # Of `new or old` it is that of one.
+        # Of `new or old` it is the code for one.
         return code.replace("per_query", self.name("per_query").partition(" ")[0])
 
 

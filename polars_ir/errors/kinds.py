@@ -46,6 +46,10 @@ class Message(BaseException):
         if self.fix and self.fix.without_by and "by" not in options:
             self.fix = self.fix.without_by
 
+    def call(self, table: str, name: str) -> None:
+        """Give a table another name."""
+        self.door = self.door._replace(names={**self.door.names, table: name})
+
     def __str__(self) -> str:
         """The message: the problem, the names that may have been meant, the advice, and the first rows."""
         parts = [f"{self.door.name(self.about)} {self.says}" if self.about else self.says]

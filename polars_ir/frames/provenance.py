@@ -142,7 +142,9 @@ def differing(
     """The differences between two evaluations, of what the values of some measures depend on; nothing for none."""
     ours, theirs = ({canonical_name(name): of for name, of in made["measures"].items()} for made in (one, other))
     names = [name for name in map(canonical_name, measures) if name in ours and name in theirs]
-    pairs = {name: (one.get(name), other.get(name)) for name in one if name not in (VERSION, POLARS, "measures", *without)}
+    pairs = {
+        name: (one.get(name), other.get(name)) for name in one if name not in (VERSION, POLARS, "measures", *without)
+    }
     pairs |= {name: (ours[name], theirs[name]) for name in names}
     parts = (f"{name} is {a!r} and {b!r}" for name, (a, b) in pairs.items() if a != b)
     return ", ".join(parts)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from itertools import filterfalse
@@ -23,8 +22,8 @@ from polars_ir.errors import (
     DataError,
     Fix,
     InputTypeError,
+    IRError,
     OptionError,
-    known_as,
     nearest,
     option,
     quoted,
@@ -139,13 +138,7 @@ def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], 
     [('nDCG@10', -0.0597, -0.0797, -0.041, True, 'no worse'),
      ('RR', -0.1017, -0.1572, -0.0367, False, 'inconclusive')]
     """
-    with of_both():
-        return give_back(judged_change(new, old, measures, options), new)
-
-
-def of_both() -> AbstractContextManager[None]:
-    """Errors meanwhile name both frames: from the checks of one on, they are the systems of one."""
-    return known_as(per_query=f"{option('new')} or {option('old')}")
+    return give_back(judged_change(new, old, measures, options), new)
 
 
 def judged_change(
@@ -179,19 +172,24 @@ def judged_change(
     options["alpha"] = _level(options)
     rows: list[dict[str, Any]] = []
     parts: list[tuple[dict[str, Any], dict[str, Table]]] = []
-    if is_plan:
-        from polars_ir.per_query.by_sums import gated
+    try:
+        if is_plan:
+            from polars_ir.per_query.by_sums import gated
 
-        rows += gated(sides, measures, its_range, allowed, options, by, source)
-    else:
-        parts = parts_of(sides, by) if by else [({}, sides)]
-    for names, part in parts:
-        apart = list(filterfalse(names.__contains__, keys))
-        scores = scores_of(part, measures, {**options, "missing": "skip"}, cluster=cluster, keys=apart, what="ir.gate")
-        _check_common(scores, apart)
-        n = len(measures) * len(parts)
-        for name in measures:
-            rows.append({**names, **_judged(scores, name, its_range[name], allowed[name], options, n)})
+            rows += gated(sides, measures, its_range, allowed, options, by, source)
+        else:
+            parts = parts_of(sides, by) if by else [({}, sides)]
+        for names, part in parts:
+            apart = list(filterfalse(names.__contains__, keys))
+            how = {**options, "missing": "skip"}
+            scores = scores_of(part, measures, how, cluster=cluster, keys=apart, what="ir.gate")
+            _check_common(scores, apart)
+            n = len(measures) * len(parts)
+            for name in measures:
+                rows.append({**names, **_judged(scores, name, its_range[name], allowed[name], options, n)})
+    except IRError as error:
+        error.call("per_query", f"{option('new')} or {option('old')}")
+        raise
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
     return verdicts.rename(after.own_names, strict=False)
 

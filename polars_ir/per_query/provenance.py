@@ -31,10 +31,10 @@ def provenance(per_query: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        `polars_ir` and `polars`, the versions; `missing`, `undefined`, `judged_only`, `ties` and `judges`, the options of `evaluate`;
-        `measures`, the canonical name of each column's measure, None for an aggregation of one's own; and `judgments`,
-        a hash of their ids and grades, the same in any order, on any machine and under any version of Polars, None
-        where the run held them itself.
+        `polars_ir` and `polars`, the versions; `missing`, `undefined`, `judged_only`, `ties` and `judges`, the options
+        of `evaluate`; `measures`, the canonical name of each column's measure, None for an aggregation of one's own;
+        and `judgments`, a hash of their ids and grades, the same in any order, on any machine and under any version of
+        Polars, None where the run held them itself.
 
     Raises
     ------

@@ -20,7 +20,7 @@ from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.options import each_once, takes
 from polars_ir.per_query.compare import compared_systems
 from polars_ir.per_query.drift import course_of
-from polars_ir.per_query.gate import judged_change, of_both
+from polars_ir.per_query.gate import judged_change
 from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.aligned import Aligned
 from polars_ir.per_query.shared.measures import Measures
@@ -197,7 +197,7 @@ def gate(
     for role, frame in sides.items():
         check_spark(role, frame)
         _check_one_system(role, frame)
-    with of_both(), _by_tasks(_together(sides)) as source:
+    with _by_tasks(_together(sides)) as source:
         plans = {role: empty(role, frame).lazy() for role, frame in sides.items()}
         found = judged_change(plans["new"], plans["old"], measures, options, source=source)
     return in_session(new.sparkSession, plain(found))

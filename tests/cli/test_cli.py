@@ -139,6 +139,25 @@ def test_an_unknown_measure_is_an_error_of_one_line(evaluating, capsys):
     assert "no measure is called 'ndgc@10'. Did you mean 'nDCG@10'" in line
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("command", "target"),
+    [
+        *((f"{command} nothing.txt nothing.run -m RR -o", "no/it.tsv") for command in ("evaluate", "compare", "gate")),
+        ("gate nothing.txt nothing.txt -m RR --report", "no/it.html"),
+        *((f"{command} -o", "no/it.json") for command in ("demo", "measures", "validate nothing.txt nothing.run")),
+        ("fuse nothing.run nothing.run -o", "no/it.run"),
+        ("plot ranks nothing.csv -o", "no/it.svg"),
+        ("table nothing.csv -o", "no/it.tex"),
+        ("report nothing.txt nothing.run -o", "no/it.html"),
+        ("convert nothing.run", "no/{run}.run"),
+    ],
+)
+def test_a_folder_that_does_not_exist_is_an_error_before_anything_is_read(command, target, capsys):
+    assert main([*command.split(), target]) == 2
+    assert capsys.readouterr().err == f"polars-ir: {target}: can not be written: No such file or directory.\n"
+
+
 def test_a_missing_file_is_an_error_of_one_line(evaluating, folder, capsys):
     evaluating[2] = str(folder / "frist.run")
     line = failing(evaluating, capsys)

@@ -193,7 +193,7 @@ SURE = GOOD.select("query_id", "c")
         (GOOD, [], ["at least one"]),
         (GOOD, "text", ["'text'", "numbers"]),
         (GOOD.select("query_id", "c"), "c", ["no measure"]),
-        (GOOD, SURE.head(1), ["1 row without a value of confidence", "q001", "leave those rows of per_query out"]),
+        (GOOD, SURE.head(1), ["1 row without a value of confidence", "q001", "leave those rows out"]),
         (GOOD, SURE.with_columns(c=pl.lit(float("nan"))), ["2 rows without a value", "NaN"]),
         (GOOD, SURE.with_columns(c=pl.lit(None, pl.Float64)), ["2 rows without a value", "null"]),
         (GOOD, pl.concat([SURE, SURE.head(1)]), ["confidence has 2 rows that repeat", "q000"]),

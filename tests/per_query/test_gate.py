@@ -368,7 +368,7 @@ def test_the_frame_that_lacks_a_column_of_clusters_is_named(lacking):
     [
         (
             pl.lit(None, pl.String),
-            "^new or old has 3 rows without a value of cluster.*those rows of new or old out: new.filter",
+            "^new or old has 3 rows without a value of cluster.*those rows out: new.filter",
         ),
         (pl.lit("b"), "^new or old has 4 rows of queries in several clusters"),
     ],

@@ -514,7 +514,7 @@ def test_values_without_bounds_that_are_all_the_same_have_no_interval():
 
 def test_the_advice_on_queries_without_a_value_is_true():
     frame = pl.DataFrame({"query_id": range(4), "AP": [0.1, 0.2, 0.3, 0.4], "x": ["a", "a", None, "b"]})
-    assert "leave those rows of per_query out: per_query.filter(pl.col('x').is_not_null())" in message_of(
+    assert "leave those rows out: per_query.filter(pl.col('x').is_not_null())" in message_of(
         lambda: ir.summarize(frame, by="x")
     )
     assert ir.summarize(frame.filter(pl.col("x").is_not_null()), by="x")["n_queries"].to_list() == [2, 1]

@@ -59,12 +59,33 @@ def written(file: File) -> Iterator[IO[bytes] | str]:
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
     """A file to write into, which takes its place at the end; a `FileError` where that fails."""
+    # A link stays one: what it leads to is replaced. A device is opened here, and once: Polars may open a path again,
+    # and then wait for ever for a reader of a pipe.
+    with _of_file(path), path.open("wb") if _is_device(path) else _beside(Path(os.path.realpath(path))) as file:
+        yield file
+
+
+def check_writable(path: Path) -> None:
+    """Raise a `FileError` for a file that can not be written, before its content is made."""
+    with _of_file(path):
+        if not _is_device(path):
+            place = Path(os.path.realpath(path))
+            _status(place)
+            part, file = _new_part(place.parent, 0o600)
+            part.unlink()
+            file.close()
+
+
+def _is_device(path: Path) -> bool:
+    """True of a pipe or a device."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _of_file(path: Path) -> Iterator[None]:
+    """Failures of the disk meanwhile are a `FileError` of a file."""
     try:
-        is_device = path.exists() and not path.is_file() and not path.is_dir()
-        # A link stays one: what it leads to is replaced. A device is opened here, and once: Polars may open a path
-        # again, and then wait for ever for a reader of a pipe.
-        with path.open("wb") if is_device else _beside(Path(os.path.realpath(path))) as file:
-            yield file
+        yield
     except (OSError, pl.exceptions.ComputeError) as error:
         reason = _reason(error)
         if reason is None:

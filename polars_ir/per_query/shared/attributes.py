@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, door, nearest
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, nearest
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates
@@ -21,6 +21,9 @@ from polars_ir.per_query.shared.keys import QUERY
 
 #: Values of a dict by query.
 SCALARS = (str, int, float, date, type(None))
+
+#: The advice on queries without a value of an attribute.
+VALUELESS = "Give each query one, or leave those rows out"
 
 
 def column_for(name: str) -> str:
@@ -42,7 +45,7 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
         _check_names(table, names, option)
         _check_types(table.dtypes, names, option, "per_query")
         rows = rows.with_columns(pl.col(name).alias(column_for(name)) for name in names)
-        rule = _valued(table, table.dtypes, names, option, _with_values(table.dtypes, names))
+        rule = _valued(table.dtypes, names, option, Fix(VALUELESS, _with_values(table.dtypes, names)))
         return table.checked(rule, rows=rows, names=_shown(names)), names
     if isinstance(attributes, pl.Series):
         source, keys, names = _of_rows(table, attributes, option), table.keys, [attributes.name]
@@ -54,7 +57,7 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
     schema = source.collect_schema()
     dtypes = {name: schema[column_for(name)] for name in names}
     _check_types(dtypes, names, option, option)
-    rules = [_valued(table, dtypes, names, option)]
+    rules = [_valued(dtypes, names, option, Fix(VALUELESS))]
     if table.eager:
         values = source.collect(engine="in-memory")
         check_duplicates(option, values, keys, table.names)
@@ -69,16 +72,13 @@ def _shown(names: Sequence[str]) -> dict[str, str]:
     return {column_for(name): name for name in names}
 
 
-def _valued(
-    table: Table, dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, code: Code | None = None
-) -> Rule:
+def _valued(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, fix: Fix) -> Rule:
     """The rule that every query has a value."""
     columns = {name: pl.col(column_for(name)) for name in names}
     missing = [
         value.is_null() | (value.is_nan() if dtypes[name].is_float() else False) for name, value in columns.items()
     ]
-    words = f"Give each query one, or leave those rows of {door().name(table.about)} out"
-    return Rule(pl.any_horizontal(missing), f"without a value of {option}", Fix(words, code))
+    return Rule(pl.any_horizontal(missing), f"without a value of {option}", fix)
 
 
 def _with_values(dtypes: Mapping[str, pl.DataType], names: Sequence[str]) -> Code:
@@ -105,12 +105,12 @@ def _check_names(table: Table, names: Sequence[str], option: str) -> None:
         if name not in table.columns or name in table.keys:
             others = [column for column in table.columns if column not in (*table.keys, QUERY)]
             raise ColumnError(
-                f"must name a column of {door().name(table.about)}, or be values by query, in a dict or in a frame; "
-                f"got {name!r}.{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",
+                f"must name a column of per_query, or be values by query, in a dict or in a frame; got {name!r}."
+                f"{nearest(name, others)} There are {', '.join(map(repr, others)) or 'no columns'}.",
                 about=option,
             )
     if not names:
-        raise ColumnError(f"must name at least one column of {door().name(table.about)}; got none.", about=option)
+        raise ColumnError("must name at least one column of per_query; got none.", about=option)
 
 
 def _check_types(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option: str, holder: str) -> None:
@@ -139,7 +139,7 @@ def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, li
     columns = {role: name for role, name in named_as.items() if name is not None}
     if "run" in columns and "run" not in table.dtypes:
         raise ColumnError(
-            f"has values for each system ({columns['run']!r}), of which {door().name(table.about)} has no column.",
+            f"has values for each system ({columns['run']!r}), and per_query has no column of systems.",
             about=option,
             fix=Fix("Keep those of one", _of_one(option, columns["run"], frame)),
         )
@@ -185,5 +185,5 @@ def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataTyp
     same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)
     if not same and dtype != pl.Null:
         remedy = Fix("Cast one of them", Code.casting(option, name, pl.Int64 if wanted.is_integer() else pl.String))
-        raise DtypeError.of_column(option, name, f"{wanted}, as {door().name(table.about)} has it", dtype, remedy)
+        raise DtypeError.of_column(option, name, f"{wanted}, as per_query has it", dtype, remedy)
     return wanted
