@@ -98,7 +98,7 @@ class Asked:
     """A measure, and the judgments that it is evaluated on."""
 
     expression: pl.Expr
-    call: Call | None
+    call: Call
     of_subtopics: bool
     judged_only: bool
 
@@ -110,7 +110,7 @@ class Asked:
     @property
     def provider(self) -> Provider:
         """The part of ir_measures that computes the measure."""
-        name, arguments = (self.call.measure, self.call.arguments) if self.call else ("", {})
+        name, arguments = self.call.measure, self.call.arguments
         cutoff = arguments.get("k")
         if name == "nDCG" and arguments["dcg"] != "log2":
             is_gdeval = cutoff is not None and arguments["gains"] is None and not self.judged_only
@@ -167,8 +167,9 @@ def _asked(text: str) -> Iterator[Asked]:
         for expression in members(asked):
             call = call_of(expression)
             if call is None:
-                yield Asked(expression.alias(text), None, of_subtopics=False, judged_only=judged_only)
-                continue
+                raise MeasureError(
+                    f"ir_measures has no measure {text!r}, whose value is a text; trec_eval -q prints it."
+                )
             is_one = not asked.meta.has_multiple_outputs()
             label = _label(name if is_one else expression.meta.output_name(), spec_of(call))
             of_subtopics = spec_of(call).kind == "subtopics"
@@ -225,7 +226,7 @@ def _evaluated(options: argparse.Namespace, measures: Sequence[Asked]) -> pl.Dat
 def _counted(measure: Asked) -> Iterator[pl.Expr]:
     """The count of the documents without which a query has no value, if the provider has such a condition."""
     count = measure.provider.counts
-    if count and measure.call:
+    if count:
         arguments = measure.call.arguments
         cutoff = {"k": arguments["k"]} if count is n_relevant_retrieved else {}
         yield count(rel=arguments.get("rel") or 1, **cutoff).alias(COUNTED + measure.name)
@@ -253,8 +254,7 @@ def _figures(measures: Sequence[Asked], options: argparse.Namespace) -> Iterator
         yield from ((query, name, value) for name, value in zip(names, row, strict=True) if value is not None)
     for measure, column in () if options.no_summary else zip(measures, columns, strict=True):
         values = [value for value in column if value is not None]
-        is_count = measure.call is not None and measure.call.measure in COUNTS
-        summed = sum(values, 0.0)
+        summed, is_count = sum(values, 0.0), measure.call.measure in COUNTS
         yield "all", measure.name, summed if is_count else summed / len(values) if values else math.nan
 
 

@@ -251,4 +251,4 @@ def door_of(options: argparse.Namespace) -> Door:
     files = {name: shown_name(value) for name in tables if isinstance(value := values.get(name), str)}
     if not files and len(of_figures := values.get("files") or []) == 1:
         files["per_query"] = shown_name(of_figures[0])
-    return Door("shell", {**ELSEWHERE, **OF_EVALUATE, **flags, **files})
+    return Door("shell", {**OF_EVALUATE, **flags, **ELSEWHERE, **files})

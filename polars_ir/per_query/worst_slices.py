@@ -180,7 +180,7 @@ def ranked_slices(
         for measure in names
         for sample in samples
         for attribute in attributes
-        for each in _slices(sample.frame, measure, attribute, None if baseline else range_of(measure))
+        for each in _slices(sample.frame, measure, attribute, range_of(measure) if baseline is None else None)
     ]
     return _ranked(slices, queries, keys, options)
 

@@ -30,8 +30,12 @@ Rows = Mapping[str, Sequence[Any]]
 
 
 def plain(text: object) -> str:
-    """A text on one line, in which each character is seen where it is; of a long one, its two ends."""
-    line = HIDDEN.sub(" ", str(text)).strip()
+    """A text on one line, in which each character is seen where it is; of a long one, its two ends.
+
+    >>> plain("a\u200bb"), plain("")
+    ('a b', '""')
+    """
+    line = HIDDEN.sub(" ", str(text)).strip() or '""'
     if len(line) <= CHARACTERS:
         return line
     # Names of one series often begin alike.

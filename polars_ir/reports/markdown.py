@@ -51,7 +51,7 @@ def escaped(text: object) -> str:
     """
     line = plain(text)
     # A reference is no syntax in any flavour, where a backslash is one in some places.
-    return f"<code>{ACTIVE.sub(lambda found: f'&#{ord(found[0])};', line)}</code>" if line else ""
+    return f"<code>{ACTIVE.sub(lambda found: f'&#{ord(found[0])};', line)}</code>"
 
 
 def _sentence(text: str) -> str:
@@ -101,7 +101,8 @@ def _verdicts(content: Mapping[str, Any]) -> str:
 def _systems(content: Mapping[str, Any], measure: str) -> str:
     """The systems by their ranks."""
     rows = list(rows_of(content["ranks"] or content["summary"], measure=measure))
-    reference, more = content["baseline"] or rows[0]["run"], len(rows) + len(content["left_out"]) - SYSTEMS
+    reference = rows[0]["run"] if content["baseline"] is None else content["baseline"]
+    more = len(rows) + len(content["left_out"]) - SYSTEMS
     rows = rows[:SYSTEMS]
     compared = {row["run"]: row for row in rows_of(content["against"], measure=measure)}
     pairs = [compared.get(row["run"]) or against(content["pairs"], measure, row["run"], reference) for row in rows]
@@ -156,7 +157,7 @@ def _largest_drops(report: Report) -> str:
     texts = content["queries"]["texts"]
     columns = [
         ("query", [escaped(ids[query]) for query in lost]),
-        *([("text", [escaped(texts[query] or "") for query in lost])] if texts else []),
+        *([("text", [escaped(texts[query]) if texts[query] else "" for query in lost])] if texts else []),
         (system, values[: len(lost)]),
         (other, values[len(lost) :]),
         ("difference", figures((ours[query] - theirs[query] for query in lost), signed=True)),

@@ -419,7 +419,7 @@ def _slices(
         return []
     for name in attributes.columns[1:]:
         by = attributes.select("query_id", name)
-        of_one: dict[str, Any] = {"attribute": name, "reference": baseline or systems[0]}
+        of_one: dict[str, Any] = {"attribute": name, "reference": systems[0] if baseline is None else baseline}
         of_one["means"] = columns_of(summarize(per_query, by=by).rename({name: "value"}))
         of_one["compared"] = None
         if len(systems) > 1 and per_query["query_id"].n_unique() > 1:

@@ -17,8 +17,8 @@ function h(tag, attributes = {}, ...children) {
 /** The most characters of a name or an id that are shown. */
 const LONGEST = 2000;
 
-/** A name or an id, of which a longer one is shown by its ends. */
-const shown = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST / 2)}\u2026${text.slice(-LONGEST / 2)}` : text);
+/** A name or an id, of which an empty one is in quotes, and a longer one is shown by its ends. */
+const shown = (text) => (text === "" ? '""' : text.length > LONGEST ? `${text.slice(0, LONGEST / 2)}\u2026${text.slice(-LONGEST / 2)}` : text);
 
 /** Text of the data, whose direction does not reach beyond it. */
 const isolated = (text, attributes = {}) => h("bdi", attributes, shown(String(text)));

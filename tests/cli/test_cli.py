@@ -617,6 +617,13 @@ def test_ir_measures_speaks_json(folder, capsys):
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"measure": "RR", "value": 0.5}]
 
 
+def test_ir_measures_refuses_a_text(folder, capsys):
+    words = failing(["ir_measures", str(folder / "qrels.txt"), str(folder / "first.run"), "relstring@5"], capsys)
+    assert (
+        words == "polars-ir: ir_measures has no measure 'relstring@5', whose value is a text; trec_eval -q prints it."
+    )
+
+
 @pytest.mark.filterwarnings("always::DeprecationWarning")
 def test_gate_goes_on_taking_what_drew_samples(tmp_path, capsys):
     pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.25]}).write_csv(tmp_path / "a.csv")

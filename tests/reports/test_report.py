@@ -205,6 +205,17 @@ def test_a_baseline_is_what_differences_are_from():
     assert of_worst["pair"] == [1, 0]
 
 
+def test_a_system_without_letters_is_named_in_quotes_and_compared_like_any_other():
+    runs, qrels = small()
+    slices = pl.DataFrame({"query_id": list(qrels), "half": list("xxyy")})
+    report = ir.report({"a": runs["a"], "": runs["b"]}, qrels, ["RR"], baseline="", by=slices)
+    named = ir.report(runs, qrels, ["RR"], baseline="b", by=slices)
+    assert report.content["answers"][0][1] == named.content["answers"][0][1].replace("baseline b", 'baseline ""')
+    assert report.markdown() == named.markdown().replace("<code>b</code>", "<code>&#34;&#34;</code>")
+    of_worst, as_named = ({**made.content["slices"][0]["worst"], "baseline": None} for made in (report, named))
+    assert of_worst == as_named
+
+
 def test_a_measure_of_ones_own_says_what_is_taken_for_better():
     deepest = ir.rank.max().fill_null(0).alias("deepest")
     sentences, of_catalogue = ir.report(*small(), [deepest, "RR"], n_queries=0).content["answers"]
