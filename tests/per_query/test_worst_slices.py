@@ -102,6 +102,12 @@ def test_a_planted_loss_is_found():
     assert (first["attribute"], first["value"], first["significant"]) == ("language", "fr", True)
 
 
+def test_a_baseline_without_letters_is_one():
+    unnamed = SYSTEMS.with_columns(run=pl.col("run").replace("old", ""))
+    found = worst_slices(unnamed, QUERIES, "RR", baseline="").drop("baseline")
+    assert found.equals(worst_slices(SYSTEMS, QUERIES, "RR", baseline="old").drop("baseline"))
+
+
 def test_a_loss_against_the_baseline_is_found_where_the_values_hide_it():
     # The queries of 2023 are easy, but the new system gains nothing there.
     easy = (QUERIES["year"] == 2023).to_numpy()

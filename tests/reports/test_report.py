@@ -207,13 +207,9 @@ def test_a_baseline_is_what_differences_are_from():
 
 def test_a_system_without_letters_is_named_in_quotes_and_compared_like_any_other():
     runs, qrels = small()
-    slices = pl.DataFrame({"query_id": list(qrels), "half": list("xxyy")})
-    report = ir.report({"a": runs["a"], "": runs["b"]}, qrels, ["RR"], baseline="", by=slices)
-    named = ir.report(runs, qrels, ["RR"], baseline="b", by=slices)
+    report, named = (ir.report({"a": runs["a"], b: runs["b"]}, qrels, ["RR"], baseline=b) for b in ("", "b"))
     assert report.content["answers"][0][1] == named.content["answers"][0][1].replace("baseline b", 'baseline ""')
     assert report.markdown() == named.markdown().replace("<code>b</code>", "<code>&#34;&#34;</code>")
-    of_worst, as_named = ({**made.content["slices"][0]["worst"], "baseline": None} for made in (report, named))
-    assert of_worst == as_named
 
 
 def test_a_measure_of_ones_own_says_what_is_taken_for_better():
