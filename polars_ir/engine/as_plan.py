@@ -17,12 +17,11 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import RELATION, Needs
-from polars_ir.engine.pair import TWICE, Pair, is_searched, systems_of, with_twice
+from polars_ir.engine.pair import Pair, is_searched, searched, systems_of
 from polars_ir.engine.prefilter import among, reaches
 from polars_ir.engine.ranking import POSITION, tie_counts, with_position
 from polars_ir.frames.rules import (
     BAD_QRELS,
-    duplicates_of_a_plan,
     guard,
     naming,
     nothing_judged,
@@ -86,7 +85,7 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(pair.run):
-        relation = guard(relation, _met_twice(pair, qrels), duplicates_of_a_plan(run.dtypes, [*run.names, *run.by]))
+        relation = guard(relation, _met_twice(pair, qrels), run.repeated)
         relation = relation.drop(JUDGED, strict=False)
     if "n_retrieved" not in needs.columns:
         return relation
@@ -106,7 +105,7 @@ def _met_twice(pair: Pair, qrels: Table) -> pl.Expr:
 def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.LazyFrame:
     """Ranks by counting, and by sorting of queries with many judgments: the plan parts them when it runs."""
     # Both parts read the judgments, and so the one search for duplicates that these wait for.
-    rows = _searched(qrels.all_columns(), run).cache()
+    rows = searched(qrels.all_columns(), run).cache()
     deep = pl.len().over(qrels.keys) >= tuning.TUNING.deep
     # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
     nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
@@ -159,7 +158,7 @@ def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: b
     rows = (run.guarded() if search else run).select(*needed)
     if qrels is not None:
         judged_queries = qrels.select(*qrels.keys).unique()
-        rows = rows.join(_searched(judged_queries, run) if search else judged_queries, on=qrels.keys, how="semi")
+        rows = rows.join(searched(judged_queries, run) if search else judged_queries, on=qrels.keys, how="semi")
     # Not `place`: the score of a run is never null.
     order = pl.struct("score", pl.col(tie) if tie else text("doc_id"))
     ranks = {"rank": order.rank("ordinal", descending=True).over(keys)}
@@ -188,7 +187,7 @@ def by_counting(
     sparse = by_steps and run.rows >= limits.sparse * qrels.rows
     hits = _hits(run, qrels, documents, sparse=sparse)
     # As a part of what is cached: else this pass would share the scan with the last one, which has to wait for others.
-    hits = (_searched(hits, run) if search else hits).pipe(_known, by_steps=by_steps)
+    hits = (searched(hits, run) if search else hits).pipe(_known, by_steps=by_steps)
     above = _above(run, hits, hit, sparse=sparse).pipe(_known, by_steps=by_steps)
     tied = hits.join(above.filter(pl.col("n_tied") > 1), on=hit, how="semi").pipe(_known, by_steps=by_steps)
     rows = run.select("score", "doc_id", *keys)
@@ -203,14 +202,6 @@ def by_counting(
     rank = 1 + pl.col("n_higher") + pl.col("before").fill_null(0)
     ranks = hits.join(above, on=hit).join(level, on=hit, how="left")
     return ranks.select(*ids, rank=rank, n_higher="n_higher", n_tied="n_tied")
-
-
-def _searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
-    """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
-    if run.eager:
-        return rows
-    message = duplicates_of_a_plan(run.dtypes, [*run.names, *run.by])
-    return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), message).drop(TWICE)
 
 
 def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:

@@ -13,6 +13,7 @@ from polars_ir.engine import tuning
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
+from polars_ir.frames.rules import guard
 from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
@@ -139,6 +140,13 @@ def with_twice(run: Table) -> pl.LazyFrame:
     else:
         searched = hashed.with_row_index("row").filter(sampled | (pl.col("row") < limits.searched_rows))
     return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
+
+
+def searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
+    """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
+    if run.eager:
+        return rows
+    return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), run.repeated).drop(TWICE)
 
 
 def retrieves_judged(pair: Pair) -> bool:

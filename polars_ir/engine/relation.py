@@ -26,7 +26,7 @@ from polars_ir.engine.preferences import preference_table, preferences_of, relat
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.kinds import collected
-from polars_ir.frames.rules import BAD_RUN, duplicates_of_a_plan, guard, naming, wrong_grade, wrong_run_row
+from polars_ir.frames.rules import BAD_RUN, guard, naming, wrong_grade, wrong_run_row
 from polars_ir.frames.table import Table
 from polars_ir.language.names import Measured
 from polars_ir.language.words import place, text
@@ -109,9 +109,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over(*run.by, "doc_id")).then(True),
     )
     if not run.eager:
-        relation = guard(
-            relation, pl.len().over(*run.keys, "doc_id") > 1, duplicates_of_a_plan(run.dtypes, [*run.names, *run.by])
-        )
+        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, run.repeated)
     whole = needs.unjudged or "judged_elsewhere" in needs.columns
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":

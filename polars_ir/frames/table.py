@@ -33,6 +33,7 @@ from polars_ir.frames.rules import (
     check_duplicates,
     check_values,
     checked,
+    duplicates_of_a_plan,
     guard,
     naming,
     wrong_run_row,
@@ -144,6 +145,11 @@ class Table:
         if may_repeat(self.select(*keys) if made is None else made.lazy().select(*keys)):
             rows = self.all_columns() if made is None else made.lazy()
             check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint)
+
+    @property
+    def repeated(self) -> str:
+        """The message of a plan that meets a document of a run twice."""
+        return duplicates_of_a_plan(self.dtypes, [*self.names, *self.by])
 
     def guarded(self) -> Table:
         """A run whose rows, where they are a plan's, are searched for null ids and scores."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.engine.pair import searched
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import find
@@ -65,5 +66,5 @@ def confidence(run: Any) -> SameKind:
         diff1=(falling.first() - falling.slice(1, 1).first()).fill_null(0.0),
         wrong=wrong_run_row().any(),
     )
-    signals = guard(of_query, pl.col("wrong"), BAD_RUN).sort(table.keys).select(*table.keys, "max", "std", "diff1")
-    return table.give_back(signals, run)
+    signals = searched(guard(of_query, pl.col("wrong"), BAD_RUN), table).sort(table.keys)
+    return table.give_back(signals.select(*table.keys, "max", "std", "diff1"), run)

@@ -14,8 +14,8 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find, note_of_structure, required
-from polars_ir.frames.rules import Rule, checked
-from polars_ir.frames.table import same_types
+from polars_ir.frames.rules import Rule, checked, guard
+from polars_ir.frames.table import Table, same_types
 from polars_ir.language.options import LARGEST, Value, check, or_none, takes, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
@@ -73,7 +73,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
         if "run" in of_one.dtypes:
             raise ColumnError(f"must be of one system; it has a column {of_one.names['run']!r}.", about=name)
     table, second = same_types(table, second)
-    lists = _lists(ranked(table), "a", k).join(_lists(ranked(second), "b", k), on="query_id")
+    lists = _lists(table, "a", k).join(_lists(second, "b", k), on="query_id")
     drafted = _drafted(lists, k, _salt(seed, impression)).with_columns(rank=pl.int_ranges(1, k + 1))
     picks = drafted.explode("doc_id", "team", "rank").drop_nulls("doc_id")
     picks = picks.select("query_id", "doc_id", score=k + 1 - pl.col("rank"), rank="rank", team="team")
@@ -179,10 +179,11 @@ def interleaving(
     return give_back(found.with_columns(pl.lit(share).alias("preference_b"), *queries_won, *ends, said), log)
 
 
-def _lists(rows: pl.LazyFrame, team: str, k: int) -> pl.LazyFrame:
+def _lists(run: Table, team: str, k: int) -> pl.LazyFrame:
     """The first documents of each query in a list; no team looks deeper than all the places."""
-    first = rows.filter(pl.col("rank") <= k)
-    return first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))
+    first = ranked(run).filter(pl.col("rank") <= k)
+    lists = first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))
+    return guard(lists, pl.col(team).list.n_unique() < pl.col(team).list.len(), run.repeated)
 
 
 def _drafted(lists: pl.LazyFrame, k: int, salt: int) -> pl.LazyFrame:

@@ -1,7 +1,8 @@
 """The ranked lists of a run: one a query, or one a query and system, in the package's one order of documents.
 
 Conventions: scores fall, equal scores are ordered by document id falling, as everywhere in this package. A run in
-memory is searched for duplicates up to a size (`engine/pair.py`); bad values of a LazyFrame make its plan fail.
+memory is searched for duplicates up to a size (`engine/pair.py`); bad values of a LazyFrame make its plan fail, and so
+do duplicates by which figures would be others. Verbs that leave them in what is again a run leave it to the next one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.in_memory import Rankings, places, row_numbers
-from polars_ir.engine.pair import is_searched, search_duplicates
+from polars_ir.engine.pair import is_searched, search_duplicates, searched
 from polars_ir.errors import OptionError, check_systems
 from polars_ir.frames import kinds
 from polars_ir.frames.rules import guard
@@ -33,6 +34,12 @@ def checked_run(run: Any) -> Table:
     if is_searched(table):
         search_duplicates(table)
     return table
+
+
+def searched_run(run: Any) -> Table:
+    """A run as a table, whose plan, too, fails for duplicates as far as it is searched."""
+    table = checked_run(run)
+    return table if table.eager else table.made_of(searched(table.guarded().all_columns(), table))
 
 
 def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:

@@ -12,7 +12,7 @@ from polars_ir.errors import ColumnError, OptionError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.options import chance, check, takes, whole
 from polars_ir.language.words import total
-from polars_ir.runs.rankings import checked_run, ranked, returned
+from polars_ir.runs.rankings import ranked, returned, searched_run
 
 #: About the most common documents of the pairs of a part; all pairs that a list is the first of are in one part.
 MOST_ROWS = 200_000
@@ -65,7 +65,7 @@ def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> 
     (1.0, 1.0)
     """
     k, p = check("k", k, whole(1, 2**32 - 1)), check("p", p, chance())
-    table = checked_run(runs if other is None else {"a": runs, "b": other})
+    table = searched_run(runs if other is None else {"a": runs, "b": other})
     if "run" not in table.dtypes:
         raise OptionError("must be the other run, unless runs hold several; got None.", about="other")
     if table.systems is not None and len(table.systems) < 2:

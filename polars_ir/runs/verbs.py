@@ -16,7 +16,7 @@ from polars_ir.frames.table import Table, fitting, run_table, same_types
 from polars_ir.language.options import check, count, formerly, keys_named, one_of, takes
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
-from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned
+from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned, searched_run
 
 #: The way from the scores of passages to that of their document.
 How = Literal["max", "sum", "first"]
@@ -91,7 +91,7 @@ def skip_first(run: Any, n: int = 1) -> SameKind:
     >>> ir.skip_first({"d1": {"d1": 9.0, "d2": 3.0, "d3": 2.0}}).rows()
     [('d1', 'd2', 3.0), ('d1', 'd3', 2.0)]
     """
-    table = checked_run(run)
+    table = searched_run(run)
     return of_ranks(table, pl.col("rank") > check("n", n, count()), run)
 
 
@@ -175,7 +175,8 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     [('q', 'a', 3.0), ('q', 'b', 2.0)]
     """
     check("how", how, one_of(*get_args(How)))
-    table = checked_run(run).guarded()
+    # The highest of several scores is that of one row.
+    table = (checked_run if how == "max" else searched_run)(run).guarded()
     new = {"doc_id": by} if isinstance(by, (str, pl.Expr)) else by
     was = {role: f"polars_ir: {role}" for role in DOCUMENT}
     rows = table.all_columns().with_columns(pl.col(role).alias(name) for role, name in was.items())
@@ -262,7 +263,11 @@ def pool(runs: Any, *, depth: int) -> SameKind:
     """
     table = checked_run(runs)
     rows = ranked(table).filter(pl.col("rank") <= check("depth", depth, count()))
-    pooled = rows.group_by(DOCUMENT).agg(rank=pl.col("rank").min().cast(pl.UInt32), n_runs=pl.len().cast(pl.UInt32))
+    n_systems = pl.col("run").n_unique() if "run" in table.dtypes else pl.lit(1)
+    pooled = rows.group_by(DOCUMENT).agg(
+        rank=pl.col("rank").min().cast(pl.UInt32), n_runs=pl.len().cast(pl.UInt32), twice=pl.len() > n_systems
+    )
+    pooled = guard(pooled, pl.col("twice"), table.repeated).drop("twice")
     return returned(pooled.sort(DOCUMENT), table, runs)
 
 

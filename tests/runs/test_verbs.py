@@ -51,6 +51,28 @@ def test_top_keeps_integers_that_no_float_holds():
     assert run.ir.top_k(1).rows() == [("q", "b", 2**53 + 1)]
 
 
+TWICE = pl.LazyFrame({"query_id": ["q"] * 3, "doc_id": ["a", "a", "b"], "score": [3.0, 3.0, 2.0]})
+ONCE = TWICE.unique(["query_id", "doc_id"])
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ir.pool(TWICE, depth=2),
+        lambda: ir.pool({"x": TWICE, "y": ONCE}, depth=2),
+        lambda: ir.interleave(ONCE, TWICE),
+        lambda: ir.similarity(TWICE, ONCE),
+        lambda: ir.collapse(TWICE, "doc_id", how="sum"),
+        lambda: ir.skip_first(TWICE),
+        lambda: ir.confidence(TWICE),
+    ],
+)
+def test_a_plan_fails_for_a_document_that_would_count_twice(call, engine):
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="gives a document of a query more than once"):
+        call().collect(engine=engine)
+
+
 def test_of_duplicates_the_best_stays_whatever_the_order():
     run = pl.concat([SCORED, SCORED.with_columns(pl.col("sim") - 1)])
     for order in range(3):
