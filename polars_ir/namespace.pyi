@@ -996,27 +996,49 @@ class PlotNamespace:
         *,
         k: int | Iterable[int] = ...,
         baseline: str | None = None,
+        by: str | Sequence[str] | None = None,
         alpha: float = 0.05,
         missing: Any = "zero",
-    ) -> alt.LayerChart:
+    ) -> alt.LayerChart | alt.ConcatChart:
         """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end."""
     def differences(
-        self, measure: str | pl.Expr, baseline: str, *, run: str | None = None, **options: Unpack[Testing]
+        self,
+        measure: str | pl.Expr,
+        baseline: str,
+        *,
+        run: str | None = None,
+        by: str | Sequence[str] | None = None,
+        **options: Unpack[Testing],
     ) -> alt.LayerChart | alt.ConcatChart:
         """The difference of a system from the baseline on each query: bars, the greatest win first."""
-    def distribution(self, measures: Measures | None = None) -> alt.LayerChart | alt.ConcatChart:
+    def distribution(
+        self, measures: Measures | None = None, *, by: str | Sequence[str] | None = None
+    ) -> alt.LayerChart | alt.ConcatChart:
         """The distribution of the queries' values for each system, over the mean with its interval: a panel per measure."""
     def forest(
-        self, baseline: str, measures: Measures | None = None, **options: Unpack[Testing]
+        self,
+        baseline: str,
+        measures: Measures | None = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        **options: Unpack[Testing],
     ) -> alt.LayerChart | alt.ConcatChart:
         """The difference of every system from the baseline, with its interval: a panel per measure."""
-    def heatmap(self, measures: Measures | None = None) -> alt.LayerChart:
+    def heatmap(
+        self, measures: Measures | None = None, *, by: str | Sequence[str] | None = None
+    ) -> alt.LayerChart | alt.ConcatChart:
         """The mean of every measure for every system, as text on a colour: the darker the better in its column."""
-    def precision_recall(self, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
+    def precision_recall(
+        self, qrels: Any, *, rel: int = 1, by: str | Sequence[str] | None = None, missing: Any = "zero"
+    ) -> alt.LayerChart | alt.ConcatChart:
         """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system."""
-    def ranks(self, measures: Measures | None = None, **options: Unpack[Ranking]) -> alt.LayerChart | alt.ConcatChart:
+    def ranks(
+        self, measures: Measures | None = None, *, by: str | Sequence[str] | None = None, **options: Unpack[Ranking]
+    ) -> alt.LayerChart | alt.ConcatChart:
         """The rank of every system, with those it may have: a panel per measure."""
-    def scatter(self, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
+    def scatter(
+        self, measure: str | pl.Expr, x: str, y: str, *, by: str | Sequence[str] | None = None, **options: Unpack[Tying]
+    ) -> alt.LayerChart | alt.ConcatChart:
         """Two systems query by query: a point per pair of values, and the diagonal on which they are equal."""
     def series(
         self,

@@ -384,6 +384,7 @@ SHARED = {
     "run": "A run of one or several systems, in any form that `evaluate` takes.",
     **dict.fromkeys(("run_a", "run_b"), "A run of one system, in any form that `evaluate` takes."),
     "qrels": "The judgments, in any form that `evaluate` takes.",
+    "by": "Columns that tell rows of a query apart, such as 'date', or slice queries: a panel for each value.",
     "lower_is_better": "True, or a list of systems, for scores that are distances.",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Unpack
 
@@ -13,7 +13,7 @@ from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import collected, to_polars
 from polars_ir.language.measures.interpolated_precision import interpolated_precision
 from polars_ir.language.names import column_of, is_cost, is_of_ir_measures, parse
-from polars_ir.language.options import chance, check, takes
+from polars_ir.language.options import chance, check, keys_named, takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.drift import drift
 from polars_ir.per_query.shared.measures import Measures
@@ -134,9 +134,10 @@ def cutoffs(
     *,
     k: int | Iterable[int] = (1, 3, 5, 10, 20, 50, 100),
     baseline: str | None = None,
+    by: str | Sequence[str] | None = None,
     alpha: float = 0.05,
     missing: Any = "zero",
-) -> alt.LayerChart:
+) -> style.Chart:
     """The mean of a measure at several cutoffs, with its interval: a line per system, named at its end.
 
     The interval is that of t over queries, of each system by itself: overlapping bands do not tell whether two systems
@@ -163,7 +164,7 @@ def cutoffs(
     -------
     alt.LayerChart
         `run`, `k`, and `mean`, `low`, `high`, `n_queries` as in `summarize(interval="t")`; with a baseline, `mean` is
-        the difference, as in `compare`.
+        the difference, as in `compare`. Of several values of `by`, an `alt.ConcatChart` of such panels.
 
     Raises
     ------
@@ -182,36 +183,40 @@ def cutoffs(
     ks, alpha = sorted(set(_checked(k))), check("alpha", alpha, chance())
     expressions = {at: _at(measure, at) for at in ks}
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
-    per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing))
+    keys = keys_named(by)
+    per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing, by=keys or None))
+    parts = style.parts_of(per_query, keys)
     if baseline is None:
-        points = style.with_run(summarize(per_query, alpha=alpha, interval="t"))
+        points = style.with_run(summarize(per_query, by=keys or None, alpha=alpha, interval="t"))
     else:
-        options = {"correction": None, "alpha": alpha, "missing": missing}
+        options = {"correction": None, "alpha": alpha, "missing": missing, "by": keys or None}
         points = style.with_run(compare(per_query, baseline=baseline, **options)).with_columns(mean="difference")
     rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
-    rows = style.drawn(rows.select("run", "k", "mean", "low", "high", "n_queries"), "Take fewer systems or cutoffs.")
-    return _curve(rows, names, baseline, 1 - alpha).properties(width=500, height=HEIGHT)
+    rows = rows.select("run", "k", "mean", "low", "high", "n_queries", *keys)
+    rows = style.drawn(rows, "Take fewer systems or cutoffs.")
+    column, note = next(iter(names)), note_on_bands(style.systems_of(rows), 1 - alpha)
+    name = column.removesuffix(f"@{min(ks)}")
+    title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
+    note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
+    panels = {part.heading: _curve(rows.filter(part.rows), names, baseline, rows) for part in parts}
+    return style.of_parts(panels, y="shared", **style.OWN_COLOURS).properties(title=style.titled(title, note))
 
 
-def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, confidence: float) -> alt.LayerChart:
-    """The lines over cutoffs; of differences, also that of the baseline."""
+def _curve(rows: pl.DataFrame, names: Mapping[str, int], baseline: str | None, of_all: pl.DataFrame) -> alt.LayerChart:
+    """The lines over cutoffs; of differences, also that of the baseline. All panels have the ends of all rows."""
     systems, column, ks = style.systems_of(rows), next(iter(names)), list(names.values())
     x = alt.X("k:Q", title="cutoff k", scale=alt.Scale(type="log", nice=False), axis=style.axis(values=ks, grid=False))
     y = style.with_direction(column).replace(f"@{ks[0]}", "@k")
     coloured = best_at_the_end(rows, "k", cost=is_cost(column))
     layers = lines(rows, x, y if baseline is None else f"difference in {y}", systems, coloured=coloured, named=True)
     ends = ["mean"] if coloured else ["mean", "low", "high"]
-    shown = [0.0, *rows.select(ends).unpivot()["value"].drop_nulls()][baseline is None :] or [0.0, 1.0]
+    shown = [0.0, *of_all.select(ends).unpivot()["value"].drop_nulls()][baseline is None :] or [0.0, 1.0]
     if len(systems) > 1 or baseline is not None:
         layers.append(names_at_the_end(rows, x, systems, coloured, (min(shown), max(shown)), height=HEIGHT))
     if baseline is not None:
         zero = alt.Chart(pl.DataFrame({"zero": [0], "run": [baseline]}))
         layers.insert(0, zero.mark_rule(color=style.FOREGROUND).encode(y="zero:Q", tooltip="run:N"))
-    name = column.removesuffix(f"@{ks[0]}")
-    title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
-    note = note_on_bands(systems, confidence)
-    note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
-    return alt.LayerChart(data=rows, layer=layers).properties(title=style.titled(title, note))
+    return alt.LayerChart(data=rows, layer=layers).properties(width=500, height=HEIGHT)
 
 
 def _checked(k: int | Iterable[int]) -> list[int]:
@@ -242,7 +247,9 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
 
 
 @takes(then=style.without_markup)
-def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero") -> alt.LayerChart:
+def precision_recall(
+    run: Any, qrels: Any, *, rel: int = 1, by: str | Sequence[str] | None = None, missing: Any = "zero"
+) -> style.Chart:
     """Precision over recall at the 11 standard levels, interpolated, with its interval: a line per system.
 
     A point is the mean over queries of `IPrec@r`, the highest precision from the rank on at which a share r of the
@@ -262,7 +269,8 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     Returns
     -------
     alt.LayerChart
-        `run`, `recall` (0, 0.1, ... 1), and `mean`, `low`, `high`, `n_queries` as in `summarize`.
+        `run`, `recall` (0, 0.1, ... 1), and `mean`, `low`, `high`, `n_queries` as in `summarize`; of several values of
+        `by`, an `alt.ConcatChart` of such panels.
 
     Raises
     ------
@@ -284,19 +292,25 @@ def precision_recall(run: Any, qrels: Any, *, rel: int = 1, missing: Any = "zero
     """
     measures = {recall: interpolated_precision(recall=recall, rel=rel) for recall in RECALLS}
     names = {expression.meta.output_name(): recall for recall, expression in measures.items()}
-    per_query = in_polars(evaluate(run, qrels, list(measures.values()), missing=missing))
-    points = style.with_run(summarize(per_query))
+    keys = keys_named(by)
+    per_query = in_polars(evaluate(run, qrels, list(measures.values()), missing=missing, by=keys or None))
+    parts = style.parts_of(per_query, keys)
+    points = style.with_run(summarize(per_query, by=keys or None))
     rows = points.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
     systems = style.systems_of(rows)
     x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=style.axis())
     relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."
-    rows = style.drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries"), "Take fewer systems.")
+    rows = style.drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries", *keys), "Take fewer systems.")
     by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
     coloured = best_at_the_end(by_mean, "recall", cost=False)
     note = note_on_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
     title = style.titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
-    layers = lines(rows, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
-    return alt.LayerChart(data=rows, layer=layers).properties(width=400, height=400, title=title)
+    panels = {}
+    for part in parts:
+        of_part = rows.filter(part.rows)
+        layers = lines(of_part, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
+        panels[part.heading] = alt.LayerChart(data=of_part, layer=layers).properties(width=400, height=400)
+    return style.of_parts(panels).properties(title=title)
 
 
 def in_polars(per_query: Any) -> pl.DataFrame:
@@ -368,12 +382,7 @@ def series(
     subject = names[0] if len(names) == 1 else "Measures"
     title = style.titled(f"{subject} over time", note_on_bands(systems, 1 - alpha), rings)
     chart = style.side_by_side(panels, title, columns=1)
-    # Each panel has its own best systems in colour.
-    return (
-        chart
-        if len(panels) == 1
-        else chart.resolve_scale(color="independent", shape="independent", strokeDash="independent")
-    )
+    return chart.resolve_scale(**style.OWN_COLOURS) if isinstance(chart, alt.ConcatChart) else chart
 
 
 def _timed(rows: pl.DataFrame, name: str, every: str | None) -> tuple[pl.DataFrame, alt.X]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import altair as alt
@@ -12,10 +13,14 @@ from polars_ir.language.options import takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks as ranks_of
+from polars_ir.per_query.shared.keys import texts_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Ranking, Testing, confidence_is_alpha, draws_nothing
 from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.plots import style
+
+#: The most panels side by side.
+COLUMNS = 2
 
 #: The verdicts of a comparison, with a colour and a shape.
 VERDICTS = {
@@ -31,6 +36,8 @@ def forest(
     per_query: Any,
     baseline: str,
     measures: Measures = None,
+    *,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Testing],
 ) -> style.Chart:
     """The difference of every system from the baseline, with its interval: a panel per measure.
@@ -42,7 +49,8 @@ def forest(
     Returns
     -------
     alt.LayerChart
-        The rows of `compare` with a `verdict`; of several measures an `alt.ConcatChart` of such panels.
+        The rows of `compare` with a `verdict`; of several measures, or values of `by`, an `alt.ConcatChart` of such
+        panels.
 
     Raises
     ------
@@ -58,26 +66,27 @@ def forest(
     >>> chart.layer[1].data.select("run", "verdict", difference=pl.col("difference").round(3)).rows()
     [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
     """
-    frame, names = style.in_memory(per_query, measures, "forest")
+    keys = style.keys_of(by)
+    frame, names = style.in_memory(per_query, measures, "forest", by=keys or None)
+    parts = style.parts_of(frame, keys, len(names))
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
-    comparison = compare(frame, names, baseline=baseline, **options)
-    first = comparison.filter(pl.col("measure") == names[0])
+    comparison = compare(frame, names, baseline=baseline, by=keys or None, **options)
+    first = comparison.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("difference").mean())
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
-    panels = [
-        _intervals(
-            _with_verdict(comparison.filter(pl.col("measure") == name), name),
-            systems.to_list(),
-            f"{style.with_direction(name)}: difference from {style.shortened(baseline)}",
-        )
-        for name in names
-    ]
+    panels = []
+    for name in names:
+        rows = _with_verdict(comparison.filter(measure=name), name)
+        title = f"{style.with_direction(name)}: difference from {style.shortened(baseline)}"
+        of_parts = {part.heading: _intervals(rows.filter(part.rows), systems.to_list(), title) for part in parts}
+        panels.append(style.of_parts(of_parts))
     method = test.corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference from {style.shortened(baseline)}"
     title = title if len(names) == 1 else f"Differences from {style.shortened(baseline)}"
-    return style.side_by_side(panels, style.titled(title, below), columns=2)
+    lacking = style.on_missing(comparison["n_missing"].max(), options["missing"])
+    return style.side_by_side(panels, style.titled(title, below, lacking), columns=1 if keys else COLUMNS)
 
 
 def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
@@ -95,7 +104,7 @@ def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerC
     base = alt.Chart(style.drawn(rows, "Show fewer systems.")).encode(
         y=style.one_below_the_other(systems, grid=True),
         color=colour,
-        tooltip=["run:N", "verdict:N", *figures, "n_queries:Q", "note:N"],
+        tooltip=["run:N", "verdict:N", *figures, "n_queries:Q", "n_missing:Q", "note:N"],
         opacity=style.seen(),
     )
     x = alt.X("difference:Q", title=title, axis=style.axis(grid=False, tickCount=5), scale=alt.Scale(padding=12))
@@ -111,18 +120,24 @@ def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerC
 
 
 @takes(then=style.without_markup)
-def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
+def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None) -> style.Chart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
     Colours go from the worst to the best system of each measure, so that they can not be compared from one measure to
     another: a column may be all but equal. The best system of the first measure stands first. A click on a cell shows
     its system alone.
 
+    Parameters
+    ----------
+    by
+        Columns that tell rows of a query apart, such as 'date', or slice queries: a column for each of their values,
+        and a panel for each measure, whose colours go from the worst to the best mean of all.
+
     Returns
     -------
     alt.LayerChart
         `run`, `measure`, `mean` as in `ir.mean`, `shade` (from 0, the worst, to 1, the best; 0.5 where all are equal)
-        and `text`.
+        and `text`; with `by` also `part`, the value, and of several measures an `alt.ConcatChart` of panels.
 
     Raises
     ------
@@ -138,15 +153,46 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     >>> chart.data.filter(pl.col("measure") == "RR").select("run", "text", pl.col("shade").round(2)).rows()
     [('bm25', '0.551', 1.0), ('chargrams', '0.510', 0.59), ('tfidf', '0.449', 0.0)]
     """
-    frame, names = style.in_memory(per_query, measures, "heatmap")
-    means = style.with_run(mean(frame)).select("run", *names)
-    means = means.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
-    cells = _shaded(means, names)
+    keys = style.keys_of(by)
+    frame, names = style.in_memory(per_query, measures, "heatmap", by=keys or None)
+    means = style.with_run(mean(frame, by=keys or None)).select("run", *keys, *names)
+    of_all = means.group_by("run", maintain_order=True).agg(pl.col(names[0]).mean())
+    of_all = of_all.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
+    means = of_all.select("run").join(means, on="run", maintain_order="left_right")
+    values = means.select(keys).unique().sort(keys)
+    parts = texts_of(values.rows())
+    if keys:
+        means = means.join(values.with_columns(part=pl.Series(parts)), on=keys, maintain_order="left").drop(keys)
+    index = ["run", "part"] if keys else ["run"]
+    cells = style.drawn(
+        _shaded(means, names, index), "Show fewer measures." if not keys else "Keep some of the values."
+    )
+    systems = of_all["run"].to_list()
+    costs = ", ".join(name for name in names if is_cost(name))
+    lower = f"Lower is better for {costs}." if costs else ""
+    if not keys:
+        below = "Shades run from the worst to the best system of each measure."
+        title = style.titled("Means by system and measure", below, lower)
+        return _cells(cells, "measure", names, systems).properties(title=title)
+    panels = [_cells(cells.filter(measure=name), "part", parts, systems) for name in names]
+    named = ", ".join(keys)
+    title = style.titled(
+        f"{names[0]} by system and {named}" if len(names) == 1 else f"Means by system and {named}",
+        "Shades run from the worst to the best mean of each measure.",
+        lower,
+    )
+    if len(names) > 1:
+        panels = [panel.properties(title=style.titled(name)) for name, panel in zip(names, panels, strict=True)]
+    return style.side_by_side(panels, title, columns=1)
+
+
+def _cells(cells: pl.DataFrame, column: str, columns: list[str], systems: list[str]) -> alt.LayerChart:
+    """A panel of shaded means, with a row per system."""
     on_top = style.axis(orient="top", labelAngle=-40)
-    base = alt.Chart(style.drawn(cells, "Show fewer measures.")).encode(
-        x=alt.X("measure:N", sort=names, title="measure", axis=on_top),
-        y=style.one_below_the_other(means["run"].to_list()),
-        tooltip=["run:N", "measure:N", *style.of_figures("mean")],
+    base = alt.Chart(cells).encode(
+        x=alt.X(f"{column}:N", sort=columns, title=column if column == "measure" else None, axis=on_top),
+        y=style.one_below_the_other(systems),
+        tooltip=["run:N", "measure:N", *([] if column == "measure" else [f"{column}:N"]), *style.of_figures("mean")],
         opacity=style.seen(),
     )
     shade = alt.Color(
@@ -160,16 +206,13 @@ def heatmap(per_query: Any, measures: Measures = None) -> alt.LayerChart:
     rectangles = base.transform_filter("isValid(datum.shade)").mark_rect().encode(color=shade)
     texts = base.mark_text().encode(text="text:N", color=of_text.otherwise(black))
     texts = texts.add_params(style.click(on_legend=False))
-    costs = ", ".join(name for name in names if is_cost(name))
-    below = "Shades run from the worst to the best system of each measure."
-    title = style.titled("Means by system and measure", below, f"Lower is better for {costs}." if costs else "")
     chart = alt.LayerChart(data=cells, layer=[rectangles, texts])
-    return chart.properties(width=alt.Step(56), height=alt.Step(24), title=title)
+    return chart.properties(width=alt.Step(56), height=alt.Step(24))
 
 
-def _shaded(means: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+def _shaded(means: pl.DataFrame, names: list[str], index: list[str]) -> pl.DataFrame:
     """A row per mean, with its place between the worst and the best of its measure, and its text."""
-    cells = means.unpivot(names, index="run", variable_name="measure", value_name="mean")
+    cells = means.unpivot(names, index=index, variable_name="measure", value_name="mean")
     value, lowest, highest = pl.col("mean"), pl.col("mean").min().over("measure"), pl.col("mean").max().over("measure")
     if_equal = pl.when(value.is_not_null()).then(0.5)
     share = pl.when(highest > lowest).then((value - lowest) / (highest - lowest)).otherwise(if_equal)
@@ -186,14 +229,17 @@ GROUPS = {"may be first": (style.PALETTE[0], "diamond"), "is not first": (style.
 #: The most ranks that an axis names.
 MOST_TICKS = 15
 
-#: The most panels side by side.
-COLUMNS = 2
-
 
 @confidence_is_alpha
 @draws_nothing
 @takes(Ranking, then=style.without_markup)
-def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking]) -> style.Chart:
+def ranks(
+    per_query: Any,
+    measures: Measures = None,
+    *,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Ranking],
+) -> style.Chart:
     """The rank of every system, with those it may have: a panel per measure.
 
     Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
@@ -203,7 +249,7 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     Returns
     -------
     alt.LayerChart
-        The rows of `ranks` with a `group`; of several measures an `alt.ConcatChart` of such panels.
+        The rows of `ranks` with a `group`; of several measures, or values of `by`, an `alt.ConcatChart` of such panels.
 
     Raises
     ------
@@ -219,15 +265,20 @@ def ranks(per_query: Any, measures: Measures = None, **options: Unpack[Ranking])
     >>> chart.data.select("run", "best_rank", "worst_rank", "group").rows()
     [('bm25', 1, 1, 'may be first'), ('chargrams', 2, 3, 'is not first'), ('tfidf', 2, 3, 'is not first')]
     """
-    frame, names = style.in_memory(per_query, measures, "ranks")
-    places = ranks_of(frame, names, **options)
+    keys = style.keys_of(by)
+    frame, names = style.in_memory(per_query, measures, "ranks", by=keys or None)
+    parts = style.parts_of(frame, keys, len(names))
+    places = ranks_of(frame, names, by=keys or None, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
     places = places.with_columns(group=group)
-    panels = [_ranges(places.filter(measure=name), name) for name in names]
+    panels = [
+        style.of_parts({part.heading: _ranges(places.filter(part.rows, measure=name), name) for part in parts})
+        for name in names
+    ]
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
     title = f"{style.with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
-    return style.side_by_side(panels, style.titled(title, lines), columns=COLUMNS)
+    return style.side_by_side(panels, style.titled(title, lines), columns=1 if keys else COLUMNS)
 
 
 def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import altair as alt
@@ -48,6 +48,7 @@ def differences(
     baseline: str,
     *,
     run: str | None = None,
+    by: str | Sequence[str] | None = None,
     **options: Unpack[Testing],
 ) -> style.Chart:
     """The difference of a system from the baseline on each query: bars, the greatest win first.
@@ -69,7 +70,7 @@ def differences(
     -------
     alt.LayerChart
         Bars (`difference`, `outcome`, `query_id`, `n_queries`), the mean with its interval, and the lines of 0 and of
-        ties; of several systems an `alt.ConcatChart` of such panels with the same axis.
+        ties; of several systems, or values of `by`, an `alt.ConcatChart` of such panels with the same axis.
 
     Raises
     ------
@@ -90,23 +91,28 @@ def differences(
     >>> chart.layer[0].data["difference"].head(2).round(3).to_list()
     [0.2, 0.192]
     """
-    frame, names = style.in_memory(per_query, measure, "differences")
+    keys = style.keys_of(by)
+    frame, names = style.in_memory(per_query, measure, "differences", by=keys or None)
     name = style.only(names)
+    n_systems = style.with_run(frame)["run"].n_unique() - 1 if run is None else 1
+    parts = style.parts_of(frame, keys, n_systems)
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
-    comparison = compare(frame, name, baseline=baseline, **options)
-    scores = scores_of(frame, name, options, what="ir.plots.differences")
+    comparison = compare(frame, name, baseline=baseline, by=keys or None, **options)
+    scores = scores_of(frame, name, options, by=keys or None, what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
         comparison = comparison.filter(pl.col("run") == run)
     if comparison.is_empty():
         raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
-    rows = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True).to_dicts()
-    # A test may compare all systems on the queries for which all of them have a value.
-    pairs = [
-        ranked_pairs(scores, name, row["run"], baseline, options["tolerance"] * ROUNDED, of_all=test.complete)
-        for row in rows
-    ]
+    comparison = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True)
+    rows, pairs = [], []
+    for part, (_, of_part) in zip(parts, scores.each_slice(), strict=True):
+        for row in comparison.filter(part.rows).to_dicts():
+            rows.append({**row, "heading": ", ".join(filter(None, (part.heading, row["run"])))})
+            # A test may compare all systems on the queries for which all of them have a value.
+            tolerance = options["tolerance"] * ROUNDED
+            pairs.append(ranked_pairs(of_part, name, row["run"], baseline, tolerance, of_all=test.complete))
     size = max(1, *(-(-of_run.height // MOST_BARS) for of_run in pairs))
     bars = [_bars(of_run, size) for of_run in pairs]
     ends = [*comparison.select("low", "high").unpivot()["value"].drop_nulls(), *pl.concat(bars)["difference"], 0.0]
@@ -116,18 +122,21 @@ def differences(
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} neighbouring queries." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
-    title = _title(name, baseline, rows, explanation, share)
+    lacking = style.on_missing(comparison["n_missing"].max(), options["missing"])
+    title = _title(name, baseline, rows, explanation, share, lacking)
     return style.side_by_side(panels, title, columns=columns)
 
 
-def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, share: str) -> alt.TitleParams:
+def _title(name: str, baseline: str, rows: list[dict[str, Any]], explanation: str, *others: str) -> alt.TitleParams:
     """The title of the chart of one system or of several."""
     if len(rows) > 1:
         explanation = f"{explanation}; solid if significant, else dashed."
-        return style.titled(f"{name}: differences from {baseline}", explanation, share)
+        return style.titled(f"{name}: differences from {baseline}", explanation, *others)
     (row,) = rows
     verdict = {True: "significant.", False: "not significant.", None: "not tested."}[row["significant"]]
-    return style.titled(f"{name}: {row['run']} against {baseline}", _in_words(row), f"{explanation}; {verdict}", share)
+    return style.titled(
+        f"{name}: {row['run']} against {baseline}", _in_words(row), f"{explanation}; {verdict}", *others
+    )
 
 
 def _bars(pairs: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -170,7 +179,7 @@ def _bars_and_mean(
     )
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color=style.FOREGROUND, strokeWidth=0.5).encode(y="zero:Q")
     layers = [heights, band.encode(y="low:Q", y2="high:Q"), zero, rule.encode(y="difference:Q", tooltip=tooltip), ties]
-    heading = style.titled(row["run"], *_in_words(row).split("; "), limit=width)
+    heading = style.titled(row["heading"], *_in_words(row).split("; "), limit=width)
     return alt.LayerChart(layer=layers).properties(width=width, height=height, title=heading)
 
 
@@ -193,7 +202,15 @@ SIDE = 400
 
 
 @takes(Tying, then=style.without_markup)
-def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: Unpack[Tying]) -> alt.LayerChart:
+def scatter(
+    per_query: Any,
+    measure: str | pl.Expr,
+    x: str,
+    y: str,
+    *,
+    by: str | Sequence[str] | None = None,
+    **options: Unpack[Tying],
+) -> style.Chart:
     """Two systems query by query: a point per pair of values, and the diagonal on which they are equal.
 
     Queries with the same two values are one point, the larger the more there are; a click shows one alone. From 2,000
@@ -210,7 +227,8 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     Returns
     -------
     alt.LayerChart
-        Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query_id`, the first of them) and the diagonal.
+        Points (`x_value`, `y_value`, `outcome` of `y`, `n_queries`, `query_id`, the first of them) and the diagonal; of
+        several values of `by` an `alt.ConcatChart` of such panels with the same axes.
 
     Raises
     ------
@@ -227,21 +245,37 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     >>> chart.title.subtitle
     ['12 wins of tfidf, 28 ties, 56 losses.']
     """
-    frame, names = style.in_memory(per_query, measure, "scatter")
+    keys = style.keys_of(by)
+    frame, names = style.in_memory(per_query, measure, "scatter", by=keys or None)
     name = style.only(names)
-    scores = scores_of(frame, name, options, what="ir.plots.scatter")
+    parts = style.parts_of(frame, keys)
+    scores = scores_of(frame, name, options, by=keys or None, what="ir.plots.scatter")
     for name_of_axis, system in (("x", x), ("y", y)):
         scores.index(system, name_of_axis)
     if x == y:
         raise OptionError(f"x and y must be two systems; got {x!r} for both.")
-    pairs = ranked_pairs(scores, name, y, x, options["tolerance"] * ROUNDED)
-    pairs = pairs.rename({"run_value": "y_value", "baseline_value": "x_value"})
-    counts = {kind: pairs.filter(pl.col("outcome") == kind).height for kind in style.OUTCOMES}
-    coordinates = [*pairs["x_value"], *pairs["y_value"]]
+    named = {"run_value": "y_value", "baseline_value": "x_value"}
+    tolerance = options["tolerance"] * ROUNDED
+    each_slice = [of_part for _, of_part in scores.each_slice()]
+    pairs = [ranked_pairs(each, name, y, x, tolerance).rename(named) for each in each_slice]
+    coordinates = [value for each in pairs for column in named.values() for value in each[column]]
     low, high = (min(0.0, *coordinates), max(coordinates)) if coordinates else (0.0, 1.0)
-    cell = (high - low) / CELLS if pairs.height >= BINNED else None
-    points, together = _points(pairs, cell)
-    square = alt.Scale(domain=[low, high] if high > low else [low, low + 1], nice=True)
+    cell = (high - low) / CELLS if max(each.height for each in pairs) >= BINNED else None
+    ends = [low, high] if high > low else [low, low + 1]
+    panels = {part.heading: _scattered(each, name, x, y, ends, cell) for part, each in zip(parts, pairs, strict=True)}
+    counts = pl.concat(pairs)["outcome"].value_counts()
+    wins, ties, losses = (counts.filter(outcome=kind)["count"].sum() for kind in style.OUTCOMES)
+    together = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean." if cell else ""
+    n_missing = max(each.n_missing((scores.index(y, "y"), scores.index(x, "x"))) for each in each_slice)
+    outcomes = f"{wins} wins of {y}, {ties} ties, {losses} losses."
+    lacking = style.on_missing(n_missing, options["missing"])
+    title = style.titled(f"{name}: {y} against {x}", outcomes, together, lacking)
+    return style.side_by_side([style.of_parts(panels)], title, columns=1)
+
+
+def _scattered(pairs: pl.DataFrame, name: str, x: str, y: str, ends: list[float], cell: float | None) -> alt.LayerChart:
+    """A panel of pairs of values, on axes with the same ends."""
+    points, square = _points(pairs, cell), alt.Scale(domain=ends, nice=True)
     marks = alt.Chart(points).encode(
         x=alt.X(
             "x_value:Q", title=f"{style.shortened(x)}: {style.with_direction(name)}", scale=square, axis=style.axis()
@@ -261,25 +295,24 @@ def scatter(per_query: Any, measure: str | pl.Expr, x: str, y: str, **options: U
     else:
         marks = marks.mark_square()
     marks = marks.encode(opacity=style.seen(of="query")).add_params(style.click("query", on_legend=False))
-    ends = pl.DataFrame({"x_value": square.domain, "y_value": square.domain})
-    diagonal = alt.Chart(ends).mark_line(color=style.GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
-    outcomes = f"{counts['win']} wins of {y}, {counts['tie']} ties, {counts['loss']} losses."
-    title = style.titled(f"{name}: {y} against {x}", outcomes, together)
-    return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE, title=title)
+    of_diagonal = pl.DataFrame({"x_value": ends, "y_value": ends})
+    diagonal = (
+        alt.Chart(of_diagonal).mark_line(color=style.GREY, strokeDash=[4, 3]).encode(x="x_value:Q", y="y_value:Q")
+    )
+    return alt.LayerChart(layer=[diagonal, marks]).properties(width=SIDE, height=SIDE)
 
 
-def _points(pairs: pl.DataFrame, cell: float | None) -> tuple[pl.DataFrame, str]:
-    """A point per pair of values, or per cell of a size, and a word on that."""
-    values, explanation = ["x_value", "y_value"], ""
+def _points(pairs: pl.DataFrame, cell: float | None) -> pl.DataFrame:
+    """A point per pair of values, or per cell of a size."""
+    values = ["x_value", "y_value"]
     keys = [pl.col(value).alias(f"{value[0]}_cell") for value in values]
     if cell:
         keys = [(key / cell).floor() for key in keys]
-        explanation = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean."
     points = pairs.sort("query_id").group_by(*keys, "outcome", maintain_order=True)
     cells = points.agg(pl.col(values).mean(), query_id=pl.col("query_id").first(), n_queries=pl.len())
     # Large ones first, so that they hide no other.
     cells = cells.sort("n_queries", descending=True, maintain_order=True)
-    return cells.select("query_id", *values, "outcome", "n_queries"), explanation
+    return cells.select("query_id", *values, "outcome", "n_queries")
 
 
 def _size(points: pl.DataFrame, *, binned: bool) -> alt.Size:

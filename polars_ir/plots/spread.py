@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -33,7 +34,7 @@ WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
 @takes(then=style.without_markup)
-def distribution(per_query: Any, measures: Measures = None) -> style.Chart:
+def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None) -> style.Chart:
     """The distribution of the queries' values for each system, over the mean with its interval: a panel per measure.
 
     Each system has 20 dots, quantiles of its values: a dot is a twentieth of the queries (of fewer than 20, a query),
@@ -46,7 +47,7 @@ def distribution(per_query: Any, measures: Measures = None) -> style.Chart:
     -------
     alt.LayerChart
         Dots (`run`, `value`) or bars (`run`, `low`, `high`, `share`, `n_queries`), and means (`run`, `mean`, `low`,
-        `high`, `n_queries`); of several measures an `alt.ConcatChart` of such panels.
+        `high`, `n_queries`); of several measures, or values of `by`, an `alt.ConcatChart` of such panels.
 
     Raises
     ------
@@ -68,19 +69,32 @@ def distribution(per_query: Any, measures: Measures = None) -> style.Chart:
     >>> chart.layer[1].data.select("run", "n_queries", pl.col("mean").round(3)).rows()
     [('bm25', 96, 0.323), ('chargrams', 96, 0.279), ('tfidf', 96, 0.264)]
     """
-    frame, names = style.in_memory(per_query, measures, "distribution")
+    keys = style.keys_of(by)
+    frame, names = style.in_memory(per_query, measures, "distribution", by=keys or None)
+    parts = style.parts_of(frame, keys, len(names))
     query = next(column for column in frame.columns if column != "run")
-    keys = [column for column in ("run", query, PROVENANCE) if column in frame.columns]
-    rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*keys, *names)))
-    best_first = means.filter(measure=names[0]).sort("mean", descending=not is_cost(names[0]), nulls_last=True)
-    systems = style.systems_of(best_first)
-    shown = [_shown(rows, means.filter(pl.col("mean").is_not_null(), measure=name), systems, name) for name in names]
+    known = [column for column in ("run", query, PROVENANCE, *keys) if column in frame.columns]
+    rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*known, *names), by=keys or None))
+    first = means.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("mean").mean())
+    systems = style.systems_of(first.sort("mean", descending=not is_cost(names[0]), nulls_last=True))
+    shown: dict[str, dict[str, _Shown]] = {}
+    for name in names:
+        of_measure = means.filter(pl.col("mean").is_not_null(), measure=name)
+        ends = _ends(rows, of_measure, name)
+        shown[name] = {
+            part.heading: _shown(rows.filter(part.rows), of_measure.filter(part.rows), systems, name, ends)
+            for part in parts
+        }
     # Dots of one size in all panels.
-    sizes = [measure.size for measure in shown if measure.size is not None]
-    panels = [_panel(measure, systems, min(sizes, default=0)) for measure in shown]
-    kinds = {"bars" if measure.size is None else "dots" for measure in shown}
+    all_shown = [each for of_parts in shown.values() for each in of_parts.values()]
+    sizes = [each.size for each in all_shown if each.size is not None]
+    panels = [
+        style.of_parts({heading: _panel(each, systems, min(sizes, default=0)) for heading, each in of_parts.items()})
+        for of_parts in shown.values()
+    ]
+    kinds = {"bars" if each.size is None else "dots" for each in all_shown}
     title = f"{names[0]}: distribution over queries" if len(names) == 1 else "Distribution over queries"
-    most_queries = rows.group_by("run").len()["len"].max()
+    most_queries = rows.group_by("run", *keys).len()["len"].max()
     legends = {
         "dots": f"Each dot is one of {DOTS} equal parts of the queries.",
         "bars": "Bars: the share of queries, as a figure at the highest.",
@@ -89,7 +103,7 @@ def distribution(per_query: Any, measures: Measures = None) -> style.Chart:
         legends["dots"] = "Each dot is a query."
     marks = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
     below = "Below: the mean and its 95% interval (Wilson's)."
-    return style.side_by_side(panels, style.titled(title, marks, below), columns=2)
+    return style.side_by_side(panels, style.titled(title, marks, below), columns=1 if keys else 2)
 
 
 class _Shown(NamedTuple):
@@ -103,12 +117,11 @@ class _Shown(NamedTuple):
     size: float | None
 
 
-def _shown(rows: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str) -> _Shown:
+def _shown(rows: pl.DataFrame, means: pl.DataFrame, systems: list[str], measure: str, ends: list[float]) -> _Shown:
     """The content of the panel of a measure, a row per system."""
     row_height = HEIGHTS[len(systems) > FEW]
     floors = pl.DataFrame({"run": systems}).with_row_index("row").select("run", floor=-1.0 - pl.col("row") + 0.2)
     of_measure = rows.select("run", value=pl.col(measure).cast(pl.Float64)).drop_nulls()
-    ends = _ends(of_measure, means, measure)
     values = floors.join(of_measure, on="run", maintain_order="left_right")
     size = None
     if of_measure.height < HISTOGRAM * max(1, of_measure["run"].n_unique()):
@@ -143,9 +156,12 @@ def _panel(shown: _Shown, systems: list[str], size: float) -> alt.LayerChart:
     return alt.LayerChart(layer=layers).properties(width=WIDTH, height=shown.row_height * len(systems))
 
 
-def _ends(values: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
+def _ends(rows: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
     """The ends of the axis: those of the values and of the means' intervals, within the bounds of the measure."""
-    figures = [*values["value"], *means.select("mean", "low", "high").unpivot()["value"].drop_nulls()] or [0.0, 1.0]
+    figures = [
+        *rows[measure].cast(pl.Float64).drop_nulls(),
+        *means.select("mean", "low", "high").unpivot()["value"].drop_nulls(),
+    ] or [0.0, 1.0]
     named = column_of(measure)
     lowest, highest = named.spec.bounds if named else (-math.inf, math.inf)
     ends = [max(lowest, min(figures)), min(highest, max(figures))]

@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import DataError, OptionError
+from polars_ir.errors import DataError, OptionError, quoted
 from polars_ir.frames.roles import find
 from polars_ir.language.names import is_cost
+from polars_ir.language.options import check, columns, each_once, or_none
 from polars_ir.per_query.shared.aligned import aligned
-from polars_ir.per_query.shared.keys import QUERY
+from polars_ir.per_query.shared.keys import QUERY, texts_of
 from polars_ir.per_query.shared.measures import Measures
 
 #: Blue, orange, green, pink and ochre, which the colour-blind can tell apart (CIELAB distances of 14 and more, also for
@@ -60,13 +61,57 @@ LABEL = (
 #: A chart, or several side by side.
 Chart = alt.LayerChart | alt.ConcatChart
 
+#: The scales of panels, each of which has its own best systems in colour.
+OWN_COLOURS: dict[str, Literal["independent", "shared"]]
+OWN_COLOURS = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
+
+#: The most panels of a chart of several values of keys, and how many of them stand side by side.
+MOST_PANELS, BESIDE = 12, 3
+
+
+class Part(NamedTuple):
+    """The rows of a value of keys, and what its panel is called; all rows, and no name, without keys."""
+
+    heading: str
+    rows: pl.Expr
+
+
+def keys_of(by: str | Sequence[str] | None) -> list[str]:
+    """The columns that a chart has panels of each value of."""
+    return each_once(check("by", by, or_none(columns("per_query"))))
+
+
+def parts_of(frame: pl.DataFrame, keys: Sequence[str], n_panels: int = 1) -> list[Part]:
+    """The parts of a frame that have panels of their own, so many of each; an error if these are too many."""
+    if not keys:
+        return [Part("", pl.lit(True))]
+    values = frame.select(keys).unique().sort(keys).rows()
+    if n_panels * len(values) > MOST_PANELS:
+        raise DataError(
+            f"a chart has up to {MOST_PANELS} panels; {len(values)} values of {quoted(keys)} make "
+            f"{n_panels * len(values)}.",
+            fix="Keep some of the values; plots.series draws a course over many",
+        )
+    texts = texts_of(values)
+    own = [pl.all_horizontal(pl.col(key) == each for key, each in zip(keys, value, strict=True)) for value in values]
+    return [Part(f"{', '.join(keys)}: {text}", rows) for text, rows in zip(texts, own, strict=True)]
+
+
+def of_parts(panels: Mapping[str, alt.LayerChart], **scales: Literal["independent", "shared"]) -> Chart:
+    """The panels of parts by their headings, side by side with one horizontal scale; the one of all rows as it is."""
+    if list(panels) == [""]:
+        return panels[""]
+    headed = [panel.properties(title=titled(heading)) for heading, panel in panels.items()]
+    chart: alt.ConcatChart = _beside(headed, columns=BESIDE).resolve_scale(x="shared", **scales)
+    return chart
+
 
 def in_memory(per_query: Any, measures: Measures, chart: str, *, by: Any = None) -> tuple[pl.DataFrame, list[str]]:
     """A per-query frame of any kind as a Polars one, and the measures to show."""
     queries = aligned(per_query, measures, by=by, what=f"ir.plots.{chart}")
     frame = queries.table.all_columns().collect()
     if QUERY in frame.columns:
-        frame = frame.drop("query_id").rename({QUERY: "query_id"})
+        frame = frame.with_columns(query_id=QUERY).drop(QUERY)
     return frame.rename({"query_id": queries.table.names["query_id"]}), list(queries.measures)
 
 
@@ -175,14 +220,23 @@ def with_direction(measure: str) -> str:
     return f"{measure} (lower is better)" if is_cost(measure) else measure
 
 
-def side_by_side(charts: Sequence[alt.LayerChart], title: alt.TitleParams, *, columns: int) -> Chart:
+def side_by_side(charts: Sequence[Chart], title: alt.TitleParams, *, columns: int) -> Chart:
     """One chart under its title; several as panels under it, each with its own."""
-    if len(charts) == 1:
-        return charts[0].properties(title=title)
+    return charts[0].properties(title=title) if len(charts) == 1 else _beside(charts, columns=columns, title=title)
+
+
+def _beside(charts: Sequence[Chart], **properties: Any) -> alt.ConcatChart:
+    """The charts as panels of one."""
     with warnings.catch_warnings():
         # One click is for all panels (Altair 6).
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
-        return alt.concat(*charts, columns=columns, title=title, spacing=30)
+        return alt.concat(*charts, spacing=30, **properties)
+
+
+def on_missing(n_missing: int | None, missing: str) -> str:
+    """The word on queries that one of two systems lacks, if there are any: so many at most."""
+    treated = "count 0 for it" if missing == "zero" else "are left out"
+    return f"Queries that one of two systems lacks, up to {n_missing:,}, {treated}." if n_missing else ""
 
 
 def drawn(rows: pl.DataFrame, remedy: str) -> pl.DataFrame:

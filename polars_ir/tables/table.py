@@ -30,7 +30,7 @@ from polars_ir.language.options import check, columns, each_once, one_of, or_non
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.provenance import warn_of_several
-from polars_ir.per_query.shared.keys import null_rule
+from polars_ir.per_query.shared.keys import null_rule, texts_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
 from polars_ir.per_query.shared.options import Marking
 from polars_ir.per_query.shared.tests import TESTS
@@ -152,22 +152,23 @@ def table(
     compared = _compared(rows, names, baseline, options, keys)
     warn_of_several(per_query_table(rows), names)
     sections = _sections(rows, keys)
+    headings = texts_of(list(sections))
     systems = rows.select(pl.col("run").unique(maintain_order=True))
     filled = [_filled(section, systems, names, missing) for section in sections.values()]
     lacking: Any = {"missing": missing, "tested": compared is not None}
     systems = systems if order is None else _in_order(systems, filled, _measure_to_sort_by(rows, order, names))
     form: dict[str, Any] = {"digits": places, "percent": percent}
     of_sections, of_queries = [], {}
-    for (value, section), values in zip(sections.items(), filled, strict=True):
+    for heading, (value, section), values in zip(headings, sections.items(), filled, strict=True):
         own = [pl.col(key) == each for key, each in zip(keys, value, strict=True)]
         its = compared if compared is None else compared.filter(*own)
         means = systems.join(mean(values), on="run", how="left", maintain_order="left")
         cells = cells_of(means, its, baseline=baseline, **form)
         of_sections.append(_with_parts(cells, parts, values, its, alpha=alpha, **form))
-        of_queries[value] = [*note_on_queries(section, systems, names, **lacking)]
+        of_queries[heading] = [*note_on_queries(section, systems, names, **lacking)]
     corner = "(%)" if percent and in_percent(names) else ""
     notes = [*note_on_best(pl.concat(of_sections)), *_of_each(of_queries)]
-    cells = pl.concat(map(_headed, sections, of_sections))
+    cells = pl.concat(map(_headed, headings, of_sections))
     if {"interval", "difference"} & set(parts):
         notes.append(f"Intervals of {1 - alpha:.3%}, each by itself.".replace(".000%", " %"))
     if compared is not None and test is not None:
@@ -189,22 +190,21 @@ def _sections(rows: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], 
     return rows.sort(keys, maintain_order=True).partition_by(keys, as_dict=True, maintain_order=True, include_key=False)
 
 
-def _headed(value: Sequence[Any], cells: pl.DataFrame) -> pl.DataFrame:
+def _headed(heading: str, cells: pl.DataFrame) -> pl.DataFrame:
     """The cells, whose columns are called for a value of keys, too."""
-    if not value:
+    if not heading:
         return cells
-    before = f"{', '.join(map(str, value))} "
     return cells.with_columns(
-        pl.concat_str(pl.lit(before), pl.col(name)).alias(name) for name in ("measure", "heading")
+        pl.concat_str(pl.lit(f"{heading} "), pl.col(name)).alias(name) for name in ("measure", "heading")
     )
 
 
-def _of_each(notes: Mapping[tuple[Any, ...], Sequence[str]]) -> Sequence[str]:
+def _of_each(notes: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """The notes on several sections, once where all have the same."""
     first, *others = notes.values()
     if all(each == first for each in others):
         return first
-    return [f"{', '.join(map(str, value))}: {' '.join(each)}" for value, each in notes.items() if each]
+    return [f"{heading}: {' '.join(each)}" for heading, each in notes.items() if each]
 
 
 def _with_parts(

@@ -10,6 +10,7 @@ from scipy import stats
 
 import polars_ir as ir
 from polars_ir.per_query.gate import as_text as gate_text
+from polars_ir.per_query.shared.keys import texts_of
 
 PYDOCS = ir.datasets.load("pydocs")
 NIGHTS = [dt.date(2026, 11, day) for day in range(1, 5)]
@@ -112,25 +113,11 @@ def test_a_row_that_is_there_twice_is_still_an_error(verb):
     verb(loaded_again.unique(["date", "run", "query_id"], keep="first").filter(date=NIGHTS[2]))
 
 
-def _chart(name, *arguments):
-    return lambda rows: getattr(pytest.importorskip("polars_ir.plots"), name)(rows, *arguments)
-
-
 @pytest.mark.parametrize(
     "call",
     [
-        _chart("heatmap"),
-        *(
-            pytest.param(call, marks=pytest.mark.whole("calls without by"))
-            for call in (
-                ir.geo_risk,
-                _chart("distribution"),
-                _chart("ranks"),
-                _chart("forest", "bm25"),
-                _chart("differences", "RR", "bm25"),
-                _chart("scatter", "RR", "bm25", "tfidf"),
-            )
-        ),
+        lambda rows: ir.geo_risk(rows, "RR"),
+        pytest.param(ir.discriminative_power, marks=pytest.mark.whole("0.6 s, as the other")),
     ],
 )
 def test_a_call_without_by_is_refused_with_the_line_that_keeps_one(call):
@@ -218,7 +205,8 @@ def test_a_gate_of_nights_has_the_queries_for_units():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"n_queries": 50}, pytest.param({"max_drop": 0.1}, marks=pytest.mark.whole("0.3 s"))]
+    "options",
+    [{}, {"n_queries": 50}, pytest.param({"max_drop": 0.1, "n_queries": 50}, marks=pytest.mark.whole("0.3 s"))],
 )
 def test_the_power_of_nights_has_the_queries_for_units(options):
     means = PER_QUERY.group_by("run", "query_id").agg(pl.col("RR").mean())
@@ -343,6 +331,83 @@ def test_drift_of_few_nights_is_the_paired_t_of_the_queries():
 def test_drift_of_nights_that_share_few_queries_has_no_test():
     rows = _nights(3, 0.0).filter((pl.col("night") < 2) | (pl.col("query_id") < 3))
     assert rows.ir.drift("night", reference=2)["note"][-1].startswith("3 queries of all these buckets; a test needs 5")
+
+
+def _drawn(chart) -> list[pl.DataFrame]:
+    """The rows of the layers of a chart, without what places them on its axes and what corrects their p."""
+    placed = ["stacked_at", "height", "floor", "zero"]
+    corrected = ["p_corrected", "simultaneous_low", "simultaneous_high", "significant", "verdict"]
+    frames = [each for each in (chart.data, *(layer.data for layer in chart.layer)) if isinstance(each, pl.DataFrame)]
+    return [each for frame in frames if (each := frame.drop(*placed, *corrected, strict=False)).width]
+
+
+@pytest.mark.whole("1 s a chart")
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("ranks", ["RR"]),
+        ("distribution", ["RR"]),
+        ("forest", ["bm25", "RR"]),
+        ("differences", ["RR", "bm25", "tfidf"]),
+        ("scatter", ["RR", "bm25", "tfidf"]),
+    ],
+)
+def test_a_chart_by_nights_has_the_panel_of_each_alone(name, arguments):
+    plots = pytest.importorskip("polars_ir.plots")
+
+    def draw(frame, **by):
+        if name == "differences":
+            return plots.differences(frame, *arguments[:2], run=arguments[2], **by)
+        return getattr(plots, name)(frame, *arguments, **by)
+
+    chart = draw(PER_QUERY.rename({"run": "system"}), by="date")
+    headings, alone = [f"date: {day}" for day in NIGHTS], [_drawn(draw(PER_QUERY.filter(date=day))) for day in NIGHTS]
+    if name == "differences":
+        headings = [f"{heading}, tfidf" for heading in headings]
+    panels = [
+        panel for part in [chart, *chart.concat] for panel in getattr(part, "concat", []) if hasattr(panel, "layer")
+    ]
+    assert [panel.title.text for panel in panels] == headings
+    for panel, expected in zip(panels, alone, strict=True):
+        for rows, of_night in zip(_drawn(panel), expected, strict=True):
+            assert_frame_equal(rows.select(of_night.columns), of_night, check_row_order=name != "forest")
+
+
+@pytest.mark.whole("0.5 s; panels as of the other charts")
+@pytest.mark.parametrize("name", ["cutoffs", "precision_recall"])
+def test_a_chart_of_runs_by_nights_has_the_panel_of_each_alone(name):
+    draw = getattr(pytest.importorskip("polars_ir.plots"), name)
+    chart = draw(RUNS, PYDOCS.qrels, by="date")
+    for panel, day in zip(chart.concat, NIGHTS, strict=True):
+        assert panel.title.text == f"date: {day}"
+        expected = draw(RUNS.filter(date=day).drop("date"), PYDOCS.qrels).data
+        assert_frame_equal(panel.data.select(expected.columns), expected, check_row_order=False)
+
+
+def test_a_heatmap_by_nights_has_a_column_for_each():
+    plots = pytest.importorskip("polars_ir.plots")
+    cells = plots.heatmap(PER_QUERY.sort("date", descending=True), "RR", by="date").data
+    means = PER_QUERY.ir.mean(by="date").select("run", pl.col("date").cast(pl.String).alias("part"), mean="RR")
+    assert_frame_equal(cells.select("run", "part", "mean"), means, check_row_order=False)
+    assert (cells["shade"].min(), cells["shade"].max()) == (0.0, 1.0)
+    several = plots.heatmap(PER_QUERY, by=["date"])
+    assert [panel.title.text for panel in several.concat] == ["nDCG@10", "RR"]
+
+
+def test_a_chart_has_twelve_panels_at_most_and_tells_of_queries_that_a_system_lacks():
+    plots = pytest.importorskip("polars_ir.plots")
+    with pytest.raises(
+        ir.IRError, match=r"up to 12 panels; 384 values of 'query_of', 'date' make 384\. Keep some of the values"
+    ):
+        plots.ranks(PER_QUERY.with_columns(query_of="query_id"), "RR", by=["query_of", "date"])
+    lacking = PER_QUERY.filter((pl.col("date") != NIGHTS[1]) | (pl.col("run") != "tfidf"))
+    shown = plots.scatter(lacking, "RR", "bm25", "tfidf", by="date")
+    assert shown.title.subtitle[-1] == "Queries that one of two systems lacks, up to 96, count 0 for it."
+
+
+def test_keys_in_words_are_without_the_digits_of_rounding():
+    assert texts_of([(0.1 + 0.2, "x"), (1.0, "y")]) == ["0.3, x", "1, y"]
+    assert texts_of([(0.1 + 0.2,), (0.3,)]) == ["0.30000000000000004", "0.3"]
 
 
 def test_a_chart_over_nights_draws_what_drift_finds():

@@ -47,7 +47,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--baseline", metavar="SYSTEM", help="of forest and differences, and for cutoffs as well")
     for axis in "xy":
         command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
-    command.add_argument("--by", metavar="COLUMN", help="of series: the column of days or times")
+    command.add_argument(
+        "--by", metavar="COLUMN", help="of series, the column of days or times; of others, a panel for each value"
+    )
     parser.add_limits(command)
 
 
@@ -82,6 +84,9 @@ def _of_figures(options: argparse.Namespace) -> Any:
         raise OptionError(f"plot {options.chart} shows one measure; got {', '.join(measures)}.")
     how = {name: getattr(options, name) for name in needed if name != "measure"}
     how |= {"measure": measures[0]} if "measure" in needed else {"measures": measures}
+    how |= {"by": options.by} if options.by else {}
+    # Figures of runs have no other columns than their keys.
+    options.key = options.by
     return getattr(plots, options.chart)(figures_of_files(options), **how)
 
 
@@ -94,9 +99,9 @@ def _of_runs(options: argparse.Namespace) -> Any:
     runs = systems_of(options.files, partial(run_of, format=options.format, **limits))
     runs, qrels = alike(runs, qrels_of(options.qrels, options.qrels_format, **limits))
     if options.chart == "precision_recall":
-        return plots.precision_recall(runs, qrels)
+        return plots.precision_recall(runs, qrels, by=options.by)
     measure = options.measure[0] if options.measure else "nDCG"
-    return plots.cutoffs(runs, qrels, measure, baseline=options.baseline)
+    return plots.cutoffs(runs, qrels, measure, baseline=options.baseline, by=options.by)
 
 
 PLOT = parser.Command("plot", "draw a chart", arguments, run)

@@ -500,7 +500,9 @@ def scores_of(
     is_first = query != query.shift(fill_value=len(query))
     if slices:
         _check_slices(of, rows.select(slices), query, is_first)
-    names = {"query_id": of.table.names["query_id"], **dict(zip(slices, of.slices, strict=True))}
+    # Where rows have ids of their own, the query is in another column.
+    query_id = QUERY if QUERY in of.table.dtypes else "query_id"
+    names = {query_id: of.table.names["query_id"], **dict(zip(slices, of.slices, strict=True))}
     clusters = rows[CLUSTER].filter(is_first).rank("dense").cast(pl.Int64).to_numpy() if others else None
     cells = (query.cast(pl.Int64) * len(systems) + rows[ANSWERED].cast(pl.Int64)).to_numpy()
     lacking = 0.0 if options["missing"] == "zero" else np.nan

@@ -86,6 +86,12 @@ def with_keys(table: Table, keys: Sequence[str]) -> Table:
     return table.made_of(rows.with_columns(pl.col("query_id").alias(QUERY), query_id=number).collect())
 
 
+def texts_of(values: Sequence[Sequence[Any]]) -> list[str]:
+    """The values of some keys in words, each of its own; a float is without the digits of its rounding."""
+    short = [", ".join(f"{each:.15g}" if isinstance(each, float) else str(each) for each in value) for value in values]
+    return short if len(set(short)) == len(values) else [", ".join(map(str, value)) for value in values]
+
+
 def null_rule(table: Table, key: str) -> Rule:
     """The rule that a key of rankings has a value."""
     name = table.names.get(key, key)
