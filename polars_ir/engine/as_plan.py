@@ -85,7 +85,7 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
     on = [*(pair.keys if whole else run.keys), "doc_id"]
     relation = judgments.join(ranks, on=on, how="full" if whole else "left", coalesce=True)
     if not is_searched(pair.run):
-        relation = guard(relation, _met_twice(pair, qrels), run.repeated)
+        relation = guard(relation, _met_twice(pair, qrels), run.repeated, key="query_id")
         relation = relation.drop(JUDGED, strict=False)
     if "n_retrieved" not in needs.columns:
         return relation
@@ -143,7 +143,8 @@ def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
     wrong = wrong_qrels_row(qrels.keys) | pl.any_horizontal(
         False, *(wrong_value(per) & ~nothing_judged() for per in qrels.per)
     )
-    return guard(guard(judgments, wrong, naming(BAD_QRELS, qrels.by)), repeated, DUPLICATE_JUDGMENTS)
+    judgments = guard(judgments, wrong, naming(BAD_QRELS, qrels.by), key="query_id")
+    return guard(judgments, repeated, DUPLICATE_JUDGMENTS, key="query_id")
 
 
 def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: bool = True) -> pl.LazyFrame:

@@ -146,7 +146,9 @@ def searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
     """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
     if run.eager:
         return rows
-    return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), run.repeated).drop(TWICE)
+    return guard(rows.join(with_twice(run), how="cross"), pl.col(TWICE), f"{run.repeated}; validate shows which").drop(
+        TWICE
+    )
 
 
 def retrieves_judged(pair: Pair) -> bool:

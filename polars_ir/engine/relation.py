@@ -92,7 +92,8 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
     by_id = needs.ties != "input" and not run.numbered
     rows = (run if by_id or run.eager else with_position(run)).all_columns()
     if not run.eager:
-        rows = guard(rows, wrong_run_row(run.keys) | wrong_grade(ungraded=True), naming(BAD_RUN, run.by))
+        wrong = wrong_run_row(run.keys) | wrong_grade(ungraded=True)
+        rows = guard(rows, wrong, naming(BAD_RUN, run.by), key="query_id")
     if needs.judged_only:
         left_out, rows = rows.filter(pl.col("relevance") < 0), rows.filter(pl.col("relevance") >= 0)
     keys = [RANKING] if run.eager else run.keys
@@ -109,7 +110,7 @@ def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
         judged_elsewhere=pl.when(pl.col("relevance").is_not_null().any().over(*run.by, "doc_id")).then(True),
     )
     if not run.eager:
-        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, run.repeated)
+        relation = guard(relation, pl.len().over(*run.keys, "doc_id") > 1, run.repeated, key="query_id")
     whole = needs.unjudged or "judged_elsewhere" in needs.columns
     others = [column for column in run.columns if column not in (*run.keys, "doc_id", "score", "relevance")]
     if run.numbered and needs.ties == "doc_id":

@@ -191,6 +191,14 @@ class DtypeError(IRError):
             fix=Fix("Cast one", Code.casting(table, column, pl.String)),
         )
 
+    @classmethod
+    def of_files(cls, column: str, got: str, first: str) -> DtypeError:
+        """The error for a column of a scan that is of several types."""
+        wanted = "String" if "String" in (got, first) else first
+        cast = f"pl.scan_parquet(file).with_columns(pl.col({column!r}).cast(pl.{wanted}))"
+        says = f"column {column!r} must be of one type in all files; it is {first} in the first and {got} in another."
+        return cls(says, fix=Fix("Cast it in each", Code(f"pl.concat([{cast} for file in files])")))
+
 
 class DataError(IRError):
     """Rows that can not be evaluated: duplicates, null ids, scores or grades that are not numbers."""

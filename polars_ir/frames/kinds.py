@@ -25,6 +25,7 @@ from polars_ir.errors import (
     Code,
     ColumnError,
     DataError,
+    DtypeError,
     ExtraError,
     Fix,
     InputTypeError,
@@ -33,6 +34,7 @@ from polars_ir.errors import (
 )
 from polars_ir.frames.nested import from_mapping, from_records, hits_of
 from polars_ir.frames.roles import ROLE_OF, ROLES, fold
+from polars_ir.frames.rules import EXAMPLES
 
 T = TypeVar("T")
 
@@ -64,8 +66,11 @@ SameKind: TypeAlias = Any
 #: The same, of a function that refuses a LazyFrame.
 Eager: TypeAlias = Any
 
-#: The message of a guard in Polars' error: the name of the column whose cast can not succeed.
-MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of|\")")
+#: The message of a guard in Polars' error: the name of the column whose cast can not succeed, and some values.
+MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of \d+ values: \[(.*)\]|\")")
+
+#: Polars' error of files whose columns have other types than those of the first file.
+OF_FILES = re.compile(r"data type mismatch for column (.*): incoming: (\w+).* != target: (\w+)")
 
 #: The modules whose classes are datasets; a module of the user's may be called `datasets`, too.
 HUGGING_FACE = ("datasets.arrow_dataset", "datasets.iterable_dataset", "datasets.dataset_dict")
@@ -129,7 +134,12 @@ def collected(
         return plan.collect(engine=engine)
     except pl.exceptions.InvalidOperationError as error:
         if message := MESSAGE.search(str(error)):
-            raise kind(message[1]) from None
+            says, values = message.groups()
+            raise kind(f"{says}: {values}" if EXAMPLES in says else says) from None
+        raise
+    except pl.exceptions.SchemaError as error:
+        if types := OF_FILES.search(str(error)):
+            raise DtypeError.of_files(*types.groups()) from None
         raise
 
 

@@ -20,8 +20,15 @@ from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_b
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
 BAD_QRELS = "the qrels have ids or grades that are null, or grades that are not finite; leave those rows out"
 
+#: What comes before the key of wrong rows in a message of a plan.
+EXAMPLES = "; for example"
+
 #: The roles whose value decides which of several rows of a document is the best.
 VALUES = ("score", "relevance")
+
+
+#: The type that no value has.
+NOTHING = pl.Enum([])
 
 
 class Rule(NamedTuple):
@@ -49,7 +56,7 @@ def checked(
     """
     if not eager:
         messages = [(rule.wrong, f"{about} has rows {rule.problem}; {_words(rule.fix)}") for rule in rules]
-        return guard(rows, *messages[0], *messages[1:]) if messages else rows
+        return guard(rows, *messages[0], *messages[1:], key=keys[-1] if keys else None) if messages else rows
     frame = rows.collect(engine="in-memory")
     # All at once, since a wrong row is rare.
     wrongs = []
@@ -72,21 +79,22 @@ def _words(fix: Fix | str) -> str:
     return words[0].lower() + words[1:].removesuffix(".")
 
 
-def guard(frame: pl.LazyFrame, wrong: pl.Expr, message: str, *others: tuple[pl.Expr, str]) -> pl.LazyFrame:
+def guard(
+    frame: pl.LazyFrame, wrong: pl.Expr, message: str, *others: tuple[pl.Expr, str], key: str | None = None
+) -> pl.LazyFrame:
     """The frame as it is, whose plan fails with a message if `wrong` is true of a row, whichever column is read.
 
     A LazyFrame is collected by its user, so nothing of ours runs when its data turn out to be bad. A cast that can not
-    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column.
+    succeed fails inside the engine, without a Python callback, and its error quotes the name of the column and
+    some values, which are the `key` of wrong rows.
 
     Every column hangs on it: one that did not could be read alone, and a filter on it, such as Polars makes of what a
     join needs, would be moved to the scan and leave wrong rows out unseen.
     """
-    wrongs = {f"polars_ir: {says}": is_wrong for is_wrong, says in ((wrong, message), *others)}
-    poisoned = (
-        pl.when(is_wrong).then(pl.lit(-1, pl.Int8)).otherwise(pl.lit(0, pl.Int8)).alias(text)
-        for text, is_wrong in wrongs.items()
-    )
-    is_sound = functools.reduce(operator.and_, (pl.col(text).cast(pl.UInt8) == 0 for text in wrongs))
+    of_key, shown = ("", pl.lit("a row")) if key is None else (f"{EXAMPLES} {key}", pl.col(key).cast(pl.String))
+    wrongs = {f"polars_ir: {says}{of_key}": is_wrong for is_wrong, says in ((wrong, message), *others)}
+    poisoned = (pl.when(is_wrong).then(shown.fill_null("null")).alias(text) for text, is_wrong in wrongs.items())
+    is_sound = functools.reduce(operator.and_, (pl.col(text).cast(NOTHING).is_null() for text in wrongs))
     guarded = pl.when(is_sound).then(pl.exclude(*wrongs))
     return frame.with_columns(poisoned).with_columns(guarded).drop(wrongs)
 

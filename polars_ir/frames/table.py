@@ -155,7 +155,9 @@ class Table:
         """A run whose rows, where they are a plan's, are searched for null ids and scores."""
         if self.eager:
             return self
-        return self.made_of(guard(self.all_columns(), wrong_run_row(self.keys), naming(BAD_RUN, self.by)))
+        return self.made_of(
+            guard(self.all_columns(), wrong_run_row(self.keys), naming(BAD_RUN, self.by), key="query_id")
+        )
 
     def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
         """The rows of the table, or such that are made of it, of which none may be wrong by some rules.

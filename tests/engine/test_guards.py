@@ -77,6 +77,16 @@ def test_verbs_that_make_runs_tell_of_a_wrong_row(run, qrels, verb):
     assert_refused(VERBS[verb](run, qrels))
 
 
+def test_the_message_names_wrong_rows():
+    rows = pl.LazyFrame({"run": ["a", "a", "b"], "query_id": [1, None, 3], "score": [0.5, 0.5, None]})
+    plan = guard(rows, pl.any_horizontal(pl.all().is_null()), "a null", key="query_id")
+    # In the streaming engine rows are looked at in parts.
+    message = r"polars_ir: a null; for example query_id' for \d out of \d values: \[\"(null|3)\""
+    for engine in ("streaming", "in-memory"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=message):
+            plan.collect(engine=engine)
+
+
 def test_a_filter_is_not_moved_before_a_guard():
     rows = pl.LazyFrame({"id": ["a", None], "value": [1, 2]})
     with pytest.raises(pl.exceptions.InvalidOperationError, match="polars_ir: no id"):

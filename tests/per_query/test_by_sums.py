@@ -1,5 +1,7 @@
 """Plans are compared by their moments: as the values are, but for rounding."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -145,6 +147,13 @@ def test_values_far_from_0_lose_no_digits_of_differences(options):
 NEW, OLD = SYSTEMS.filter(run="a").drop("run"), SYSTEMS.filter(run="b").drop("run")
 
 
+def wrong(column: str, value: float | None) -> pl.LazyFrame:
+    """The systems with a value in the place of the first one."""
+    is_first = pl.int_range(pl.len()) == 0
+    rows = SYSTEMS.sort("run", "query_id").with_columns(pl.when(is_first).then(value).otherwise(column).alias(column))
+    return rows.lazy()
+
+
 OTHERS = NEW.with_columns(query_id=pl.format("other {}", "query_id"))
 FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30)]))
 
@@ -185,6 +194,8 @@ FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30
             ["two queries"],
         ),
         (lambda: ir.gate(NEW.lazy(), OTHERS.lazy(), "AP"), ["share none"]),
+        (lambda: ir.compare(wrong("query_id", None)), ["'query_id' is null", 'for example query_id: "null"']),
+        (lambda: ir.drift(wrong("RR", math.nan), "language"), ["NaN", 'for example query_id: "q']),
     ],
 )
 def test_what_plans_do_not_tell_is_an_error(call, words):
@@ -192,3 +203,15 @@ def test_what_plans_do_not_tell_is_an_error(call, words):
         call()
     for word in words:
         assert word.lower() in str(error.value).lower()
+
+
+def test_types_that_differ_by_file_are_an_error_with_the_cast(tmp_path):
+    NEW.with_columns(run=pl.lit("a")).write_parquet(tmp_path / "0.parquet")
+    numbers = OLD.with_columns(run=pl.lit("b"), query_id=pl.col("query_id").str.slice(1).cast(pl.Int64))
+    numbers.write_parquet(tmp_path / "1.parquet")
+    with pytest.raises(ir.errors.DtypeError, match="String in the first and Int64 in another") as error:
+        ir.compare(pl.scan_parquet(tmp_path / "*.parquet"))
+    _, advice = str(error.value).split("Cast it in each: ")
+    files = sorted(tmp_path.glob("*.parquet"))
+    cast = eval(advice.removesuffix("."), {"pl": pl, "files": files})  # noqa: S307  # what the message says
+    assert cast.collect()["query_id"].n_unique() == NEW.height + OLD.height

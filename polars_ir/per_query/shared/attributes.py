@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, nearest
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
-from polars_ir.frames.rules import Rule, check_duplicates
+from polars_ir.frames.rules import Rule, check_duplicates, checked
 from polars_ir.frames.table import Table
 from polars_ir.per_query.shared.keys import QUERY
 
@@ -64,7 +64,7 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
         source = values.lazy()
     else:
         once = Rule(pl.len().over(keys) > 1, f"with several values of {option}", "Give each query one.")
-        source = table.checked(once, rows=source)
+        source = checked(source, once, eager=False, about=table.about, keys=keys, names=table.names)
     return table.checked(*rules, rows=rows.join(source, on=keys, how="left"), names=_shown(names)), names
 
 
