@@ -338,9 +338,7 @@ def _by_tasks(per_query: DataFrame) -> Iterator[Callable[[Aligned], Source]]:
                 rows = frame.select(query, row).repartition(QUERY).select(RUN)
                 if not keep:
                     return result(rows, step, layout)
-                from pyspark import StorageLevel
-
-                kept.append(rows.persist(StorageLevel.DISK_ONLY))
+                kept.append(_on_disks(rows))
             return result(kept[0], step, layout)
 
         return Source(lambda step: result(frame.select(row), step, None), of_queries)
@@ -350,3 +348,19 @@ def _by_tasks(per_query: DataFrame) -> Iterator[Callable[[Aligned], Source]]:
     finally:
         for rows in kept:
             rows.unpersist()
+
+
+def _on_disks(rows: DataFrame) -> DataFrame:
+    """The rows, which the executors keep on their disks, in partitions that Spark chooses as it does for others.
+
+    It would leave kept rows in all of `spark.sql.shuffle.partitions`, of which every look then is that many tasks.
+    """
+    from pyspark import StorageLevel
+
+    settings, name = rows.sparkSession.conf, "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+    before = settings.get(name, "false")
+    settings.set(name, "true")
+    try:
+        return rows.persist(StorageLevel.DISK_ONLY)
+    finally:
+        settings.set(name, before)

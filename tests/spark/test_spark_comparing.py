@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from messages import message_of
+from on_spark import REMOTE
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
@@ -91,6 +92,19 @@ def test_rows_travel_once_by_their_query_and_the_driver_gets_sums(to_spark, plan
     exchanges = {each for plan in plans for each in re.findall(r"Exchange (\w+)\((\w+)", plan)}
     assert exchanges <= {("hashpartitioning", "polars_ir_query")}
     assert all("InMemoryTableScan" in plan for plan in plans[1:])
+
+
+@pytest.mark.skipif(REMOTE, reason="Spark Connect tells of no jobs")
+def test_rows_that_are_kept_are_in_few_partitions(session, to_spark, jobs):
+    session.conf.set("spark.sql.shuffle.partitions", "40")
+    try:
+        irs.gate(*(to_spark(SYSTEMS.filter(run=run).drop("run")) for run in "ab"), MEASURES, max_drop=0.2)
+    finally:
+        session.conf.set("spark.sql.shuffle.partitions", "3")
+    told = session.sparkContext.statusTracker()
+    stages = [told.getStageInfo(stage) for job in jobs() for stage in told.getJobInfo(job).stageIds]
+    assert len(stages) > 3
+    assert max(stage.numTasks for stage in stages if stage) < 40
 
 
 def test_slices_are_those_of_a_plan(to_spark):
