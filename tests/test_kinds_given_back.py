@@ -181,6 +181,35 @@ def test_the_typed_spelling_does_what_the_namespace_does():
     assert ir.of(both).evaluate(QRELS, "AP").equals(ir.evaluate(both, QRELS, "AP"))
 
 
+#: Calls of functions of systems, and the option that names one by the value that it has in their column.
+OF_ALL_SYSTEMS = {
+    "compare": (PER_QUERY, {}, "baseline"),
+    "power": (PER_QUERY, {"difference": 0.05}, "baseline"),
+    "risk": (PER_QUERY, {}, "baseline"),
+    "worst_slices": (PER_QUERY, {"by": WEEKS}, "baseline"),
+    "judge_next": (RUNS, {"qrels": QRELS, "measure": "RR", "depth": 5}, "baseline"),
+    "ranks": (PER_QUERY, {}, None),
+    "rank_correlation": (PER_QUERY, {}, None),
+    "fuse": (RUNS, {"depth": 5}, None),
+    "contribution": (RUNS, {"qrels": QRELS, "depth": 5}, None),
+    "complementarity": (RUNS, {"qrels": QRELS, "depth": 5}, None),
+}
+
+
+@pytest.mark.parametrize("type", [pl.Int64, pl.Date])
+@pytest.mark.parametrize("name", OF_ALL_SYSTEMS)
+def test_numbers_and_days_name_systems_as_their_texts_do(name, type):
+    (frame, given, option), found = OF_ALL_SYSTEMS[name], []
+    number = pl.col("run").rank("dense").cast(pl.Int32).cast(type)
+    for system in (number, number.cast(pl.String)):
+        named = frame.with_columns(system)
+        options = given if option is None else {**given, option: named["run"].min()}
+        result, *_ = frames_of(getattr(ir, name)(named, **options))
+        names = pl.col({"run", "baseline", "other"}.intersection(result.columns))
+        found.append(result.with_columns(names.cast(pl.String)))
+    assert_frame_equal(*found, check_exact=True)
+
+
 #: The calls of functions of figures, and of those with options.
 TOLD = CALLS | {"table": (PER_QUERY, lambda frame: frame.table(format="markdown"))}
 

@@ -11,7 +11,7 @@ import polars as pl
 from polars_ir.engine.pair import is_searched, search_duplicates
 from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting
 from polars_ir.frames.kinds import is_pandas, to_polars
-from polars_ir.frames.roles import find, fold, required
+from polars_ir.frames.roles import TEXT, find, fold, required
 from polars_ir.frames.table import Table, run_table
 from polars_ir.fusion.dialects import Fusion
 from polars_ir.runs.rankings import LowerIsBetter
@@ -37,7 +37,7 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
     if "run" not in table.dtypes:
         says = f"needs several runs; got one, which has {', '.join(map(repr, table.columns))} and no column 'run'."
         raise ColumnError(says, about="fuse", fix="Give a dict of runs by name, or a list")
-    if table.dtypes["run"].is_integer():
+    if not isinstance(table.dtypes["run"], TEXT):
         table = _named_by_text(table)
     if is_searched(table):
         search_duplicates(table)
@@ -52,7 +52,7 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
 
 
 def _named_by_text(table: Table) -> Table:
-    """The table with integers that name systems as text, as weights, terms and messages name them."""
+    """The table with integers, or days, that name systems as text, as weights, terms and messages name them."""
     sources = tuple((frame, {**make, "run": make["run"].cast(pl.String)}) for frame, make in table.sources)
     return replace(table, sources=sources, dtypes={**table.dtypes, "run": pl.String()})
 

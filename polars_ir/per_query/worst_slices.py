@@ -162,6 +162,7 @@ def ranked_slices(
     warn_of_several(queries.table, queries.measures)
     names, keys = queries.measures, keys_among(queries)
     attributes = list(filterfalse(keys.__contains__, queries.slices))
+    baseline = None if baseline is None else str(baseline)
     texts = as_texts(list(map(column_for, attributes)))
     if baseline is None:
         samples = _each_part(queries.each_system(per_query), keys)

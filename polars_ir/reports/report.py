@@ -292,6 +292,7 @@ def reported(
     verdicts: pl.DataFrame | None = None,
 ) -> Report:
     """The report of an experiment, or of a change with the verdicts on it."""
+    baseline = None if baseline is None else str(baseline)
     if baseline is not None and baseline not in experiment.systems:
         raise OptionError.not_a_system("baseline", baseline, experiment.systems)
     experiment, left_out = _shown(experiment, baseline)

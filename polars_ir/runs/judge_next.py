@@ -160,7 +160,7 @@ def _swings(changes: pl.DataFrame, systems: list[Any], baseline: str | None) -> 
         return changes.select(*DOCUMENT, swing=change.abs(), favours=alone, against=alone)
     system = pl.col("run").cast(pl.String)
     # The system that the others are compared with: the baseline, or the one that gains least.
-    opponent = change.arg_min() if baseline is None else (system == baseline).arg_max()
+    opponent = change.arg_min() if baseline is None else (system == str(baseline)).arg_max()
     lead = change - change.get(opponent)
     most = lead.abs().arg_max()
     pairs = changes.sort(*DOCUMENT, "run").group_by(DOCUMENT, maintain_order=True)

@@ -312,10 +312,11 @@ def test_all_kinds_of_tables_make_the_same_report():
 def test_systems_have_names_of_any_type(type):
     numbered = PYDOCS.runs.with_columns(pl.col("run").replace(["bm25", "chargrams", "tfidf"], ["1", "2", "3"]))
     found, wanted = (
-        ir.report(runs, PYDOCS.qrels, ["RR"], n_queries=3).content
+        ir.report(runs, PYDOCS.qrels, ["RR"], n_queries=3, baseline=runs["run"][0]).content
         for runs in (numbered.with_columns(pl.col("run").cast(type)), numbered)
     )
     assert found["doubts"] == wanted["doubts"]
+    assert found["against"] == wanted["against"]
     assert found["rankings"] == wanted["rankings"]
 
 

@@ -493,7 +493,7 @@ def scores_of(
         made = of.rows.sort(of.table.keys).collect()
         note = "; ".join(filter(None, (note, check_made_alike(of.table, made, of.measures)))) or None
     slices, others = list(map(column_for, of.slices)), [] if cluster is None else [CLUSTER]
-    column = pl.col("run").cast(pl.Enum(systems)).to_physical()
+    column = pl.col("run").cast(pl.String).cast(pl.Enum(systems)).to_physical()
     rows = of.rows.select(NUMBER, *slices, *others, *of.measures, column.alias(ANSWERED)).collect()
     # Rows are in the order of their queries.
     query = rows[NUMBER].rle_id()
