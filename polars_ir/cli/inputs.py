@@ -21,7 +21,8 @@ from polars_ir.files.formats import BY_EXTENSION, TABLES, FormatName
 from polars_ir.files.formats.record import Typed
 from polars_ir.files.formats.separated import read_table
 from polars_ir.files.readers import read_typed
-from polars_ir.frames.roles import find, required
+from polars_ir.files.writing.metadata import read_metadata
+from polars_ir.frames.roles import PROVENANCE, find, required
 from polars_ir.language.names import resolve as measures_of
 from polars_ir.language.options import check, options_of
 from polars_ir.runs.evaluate import evaluate_collected
@@ -111,7 +112,7 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
     """The figures of each query: a table that `evaluate --per-query` wrote, or what trec_eval printed."""
     with as_file(name) as file, known_as(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
-            return table_of(file, **limits)
+            return _with_metadata(file, table_of(file, **limits))
         try:
             return read_trec_eval(file, **limits)
         except FileError as error:
@@ -120,6 +121,13 @@ def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
                 "them; runs go with --qrels"
             )
             raise FileError(error.says, about=error.about, near=error.near, fix=fix, examples=error.examples) from None
+
+
+def _with_metadata(name: str, figures: pl.DataFrame) -> pl.DataFrame:
+    """The figures of a file, with how they were made as far as metadata beside it tell."""
+    file = located(name)
+    made = read_metadata(file) if isinstance(file, Path) and PROVENANCE not in figures.columns else None
+    return figures if made is None else figures.with_columns(pl.lit(made).alias(PROVENANCE))
 
 
 def table_of(name: str, **limits: Any) -> pl.DataFrame:

@@ -23,7 +23,9 @@ import polars.selectors as cs
 from polars_ir.errors import printable
 from polars_ir.files.finding.file import File, located, pure
 from polars_ir.files.writers import check_path, write_lines, write_table
+from polars_ir.files.writing.metadata import write_metadata
 from polars_ir.files.writing.replacing import check_writable
+from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.per_query.gate import as_json, as_markdown, as_text
 from polars_ir.per_query.to_metrics import flat
 from polars_ir.tables.cells import p_text
@@ -52,7 +54,9 @@ P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     """Print a result, or write it to a file."""
-    if options.render == "flat" or (options.output is not None and pure(options.output).suffix == ".json"):
+    if options.output is not None and vars(options).get("metadata"):
+        _show_with_metadata(frame, options)
+    elif options.render == "flat" or (options.output is not None and pure(options.output).suffix == ".json"):
         _show_json(frame, options)
     elif options.output is not None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
@@ -61,6 +65,16 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
         say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
+
+
+def _show_with_metadata(frame: pl.DataFrame, options: argparse.Namespace) -> None:
+    """Write figures to a file, and how they were made to one beside it."""
+    options.metadata = False
+    made = frame[PROVENANCE].unique().to_list()
+    show(frame.drop(PROVENANCE, QUERY_HASH), options)
+    # Of a pipe there are no bytes to be about.
+    if len(made) == 1 and options.output.is_file():
+        write_metadata(options.output, made[0])
 
 
 def _show_json(frame: pl.DataFrame, options: argparse.Namespace) -> None:

@@ -28,13 +28,13 @@ from polars_ir.errors import (
     option,
     quoted,
 )
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import SameKind, collected, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import Table, may_repeat, per_query_table
 from polars_ir.language.options import check, each_once, not_negative, takes
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
-from polars_ir.per_query.shared.keys import check_one_type, keys_found, parts_of
+from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
 from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
 
@@ -203,7 +203,10 @@ def _of_one_system(
         raise InputTypeError.lazy("ir.gate")
     by = list(map(table.roles.get, by, by))
     runs = table.select("run").unique() if "run" in table.dtypes and (is_plan or "run" not in by) else None
-    if runs is not None and len(systems := systems_of(per_query, runs.collect(engine=table.engine))) > 1:
+    found = None if runs is None else runs.collect(engine=table.engine)
+    if found is not None and found["run"].null_count():
+        collected(table.checked(null_rule(table, "run")).select("run"), table.engine)
+    if found is not None and len(systems := systems_of(per_query, found)) > 1:
         says = f"must be of one system; it has {len(systems)}: {', '.join(map(repr, systems[:5]))}."
         words = "Keep one" if is_plan else f"Give {option('by', table.names['run'])} for a verdict on each, or keep one"
         raise ColumnError(says, about=role, fix=Fix(words, Code.only(role, table.names["run"], systems[0])))

@@ -25,8 +25,9 @@ def provenance(per_query: Any) -> dict[str, Any]:
     ----------
     per_query
         What `evaluate(..., provenance=True)` returned, also stored and read back; or the path of a Parquet file, of
-        whose metadata it is read where the shell wrote them, or of an Arrow file, which Polars writes without metadata
-        and of which only this column is read.
+        whose metadata it is read where the shell wrote them, of an Arrow file, which Polars writes without metadata
+        and of which only this column is read, or of a text, such as CSV, beside which the shell wrote metadata
+        (`figures.csv-metadata.json`).
 
     Returns
     -------
@@ -151,8 +152,15 @@ def _texts(table: Table) -> list[str]:
 
 def _of_file(path: Path) -> dict[str, Any]:
     """The entries of the metadata of a Parquet file, or else of the column of a Parquet or an Arrow file."""
-    from polars_ir.files.formats.columnar import IPC  # no other function of a frame needs formats of files
+    # No other function of a frame needs formats of files.
+    from polars_ir.files.formats.columnar import IPC, PARQUET
+    from polars_ir.files.writing.metadata import METADATA, read_metadata
 
+    if path.suffix.lower() not in (*PARQUET.extensions, *IPC.extensions) and path.exists():
+        if (text := read_metadata(path)) is None:
+            fix = Fix("Read the table, and give that, if it has a column of it")
+            raise FileError.of_file(path, f"no {path.name}{METADATA} beside it tells how it was made.", fix=fix)
+        return _read(path, text)
     of_arrow = path.suffix.lower() in IPC.extensions
     try:
         text = None if of_arrow else pl.read_parquet_metadata(path).get(PROVENANCE)
@@ -163,6 +171,11 @@ def _of_file(path: Path) -> dict[str, Any]:
         raise FileError.of_file(path, f"can not be read: {error}.") from None
     if text is None:
         return provenance(rows)
+    return _read(path, text)
+
+
+def _read(path: Path, text: str) -> dict[str, Any]:
+    """The entries of the metadata of a file."""
     if (made := read_made(text)) is None:
         raise FileError.of_file(path, "its metadata do not tell how it was made.")
     return made

@@ -428,6 +428,8 @@ def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
         ir.read_run(parts / "comment.run")
         (parts / "empty.csv").write_bytes(b"")
         main(["compare", str(parts / "empty.csv")])
+        (parts / "empty.csv-metadata.json").write_bytes(as_json({"provenance": {}, "sha256": "of another"}))
+        tried(lambda: ir.provenance(parts / "empty.csv"))
         monkeypatch.setattr(sys, "stdin", None)
         main(["convert", "-", "written.parquet"])
         for table, wrong, _ in WRITTEN.values():

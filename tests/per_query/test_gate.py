@@ -384,3 +384,11 @@ def test_the_advice_for_several_systems_has_the_name_of_their_column():
     new = pl.DataFrame({"system": ["a", "b"], "query_id": ["1", "1"], "AP": [0.1, 0.3]})
     with pytest.raises(ir.IRError, match=r"Give by='system' for a verdict on each"):
         ir.gate(new, new, "AP")
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_a_row_without_a_system_is_an_error(kind):
+    new = pl.DataFrame({"run": "a", "query_id": ["q1", "q2"], "AP": [0.5, 1.0]})
+    old = new.with_columns(run=pl.Series(["b", None]))
+    with pytest.raises(ir.IRError, match=r"old has .*rows? whose 'run' is null"):
+        ir.gate(kind(new), kind(old), "AP", max_drop=0.1)

@@ -1,5 +1,6 @@
 """Provenance goes along with figures, and those that were made otherwise are not compared."""
 
+import json
 import pickle
 import re
 
@@ -237,3 +238,33 @@ def test_files_of_the_shell_tell_it(tmp_path, capsys):
     assert not main([*command, str(tmp_path / "judged.parquet"), "--judged-only"])
     assert main(["gate", str(tmp_path / "q.parquet"), str(tmp_path / "judged.parquet"), "-m", "P@5"]) == 2
     assert "judged_only is False and True" in capsys.readouterr().err
+
+
+def test_texts_of_the_shell_tell_it_in_a_file_beside_them(tmp_path, capsys):
+    ir.write_run(RUNS.filter(run="bm25").drop("run"), tmp_path / "bm25.run")
+    ir.write_qrels(QRELS, tmp_path / "qrels.txt")
+    command = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run"), "-m", "P@5", "--per-query", "-o"]
+    for file in ("q.csv", "q.ndjson", "q.json"):
+        assert not main([*command, str(tmp_path / file)])
+        assert ir.provenance(tmp_path / file)["judgments"] == OF_PYDOCS
+    assert json.loads((tmp_path / "q.csv-metadata.json").read_text())["url"] == "q.csv"
+    assert pl.read_csv(tmp_path / "q.csv").columns == ["run", "query_id", "P@5"]
+    assert not main([*command, str(tmp_path / "judged.tsv"), "--judged-only"])
+    gate = ["gate", str(tmp_path / "q.csv"), str(tmp_path / "judged.tsv"), "-m", "P@5", "--max-drop", "0.9"]
+    assert main(gate) == 2
+    assert "judged_only is False and True" in capsys.readouterr().err
+    # What was changed since is not what the file beside it tells of.
+    (tmp_path / "judged.tsv").write_bytes((tmp_path / "judged.tsv").read_bytes().replace(b"q01", b"q1"))
+    with (
+        pytest.warns(ir.IRWarning, match=r"another file than judged\.tsv-metadata\.json tells the making of"),
+        pytest.raises(ir.IRError, match=r"no judged\.tsv-metadata\.json beside it tells how it was made"),
+    ):
+        ir.provenance(tmp_path / "judged.tsv")
+    assert main(gate) == 0
+    out, err = capsys.readouterr()
+    assert "another file than judged.tsv-metadata.json tells the making of" in err
+    assert "how some of the figures were made is not told" in out
+    assert not main([*command, str(tmp_path / "asked.csv"), "--provenance"])
+    assert ir.provenance(pl.read_csv(tmp_path / "asked.csv"))["measures"] == {"P@5": "P@5"}
+    with pytest.raises(ir.IRError, match=r"no asked\.csv-metadata\.json beside it"):
+        ir.provenance(tmp_path / "asked.csv")

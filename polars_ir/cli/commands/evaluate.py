@@ -9,7 +9,7 @@ import polars as pl
 from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
 from polars_ir.errors import OptionError, known_as
-from polars_ir.files.finding.file import pure
+from polars_ir.files.finding.file import is_remote, pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
@@ -42,8 +42,11 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         raise OptionError("--json=flat is of means; leave out --per-query.")
     # An error of the queries is raised before the evaluation.
     queries = _queries(options)
-    # A file that knows its types says how it was made.
-    options.provenance |= options.per_query and options.output is not None and pure(options.output).suffix in TYPED
+    # A file says how it was made: one that knows its types in columns, and of a text a file beside it.
+    if options.per_query and options.output is not None and not options.provenance:
+        is_typed = pure(options.output).suffix in TYPED
+        options.metadata = not is_typed and not is_remote(options.output)
+        options.provenance = is_typed or options.metadata
     qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
     with known_as(by="--key"):
         per_query = figures_of(options.runs, qrels, options)

@@ -1,0 +1,52 @@
+"""How the figures of a text were made, in a file beside it: a text has no place for metadata, as Parquet has.
+
+Conventions: what is said of `figures.csv` is in `figures.csv-metadata.json`, where CSV on the Web has it. It holds the
+hash of the bytes it is about, so that of a text that was changed since it tells nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from polars_ir.errors import called, warn
+from polars_ir.files.writing.replacing import replaced
+from polars_ir.frames.roles import PROVENANCE
+
+#: The end of the name of such a file.
+METADATA = "-metadata.json"
+
+
+def write_metadata(path: Path, made: str) -> None:
+    """Write what the figures in a file were made with beside it."""
+    about = {"@context": "http://www.w3.org/ns/csvw", "url": path.name, "sha256": _hash_of(path)}
+    with replaced(_beside(path)) as file:
+        file.write(json.dumps({**about, PROVENANCE: json.loads(made)}, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def read_metadata(path: Path) -> str | None:
+    """The text of what the figures in a file were made with; None, and a warning, if it was changed since.
+
+    None also without metadata of ours beside it.
+    """
+    beside = _beside(path)
+    try:
+        about: Any = json.loads(beside.read_bytes())
+        made, wanted = about[PROVENANCE], about["sha256"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if _hash_of(path) != wanted:
+        warn(f"{called(path)} is another file than {beside.name} tells the making of, which is left out.")
+        return None
+    return json.dumps(made)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(path.name + METADATA)
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
