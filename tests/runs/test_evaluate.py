@@ -328,6 +328,15 @@ def test_measures_alone_are_of_a_labelled_run():
 def test_systems_of_one_name_as_text_are_an_error():
     with pytest.raises(ir.IRError, match="two systems have one name as text; got 1, '1'"):
         ir.evaluate({1: {"q": {"d": 1.0}}, "1": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")
+    figures = [pl.DataFrame({"query_id": [query], "RR": [1.0]}) for query in "ab"]
+    with pytest.raises(ir.IRError, match="two systems have one name as text; got 1, '1'"):
+        ir.mean({1: figures[0], "1": figures[1]})
+
+
+def test_systems_have_their_names_in_the_dict_of_a_partition():
+    runs = pl.DataFrame({"run": ["a", "b"], "query_id": "q", "doc_id": "d", "score": 1.0})
+    found = ir.evaluate(runs.partition_by("run", as_dict=True), {"q": ["d"]}, "RR")
+    assert found.rows() == [("a", "q", 1.0), ("b", "q", 1.0)]
 
 
 def test_whole_scores_of_several_systems_keep_every_digit():
