@@ -617,6 +617,13 @@ def test_no_document_in_common_gives_zeros_and_a_warning_with_documents_of_both_
     assert found.rows() == [("q1", 0.0), ("q2", 0.0)]
 
 
+def test_rows_that_have_a_column_row_are_shown():
+    run = RUN.with_columns(row=pl.lit(1))
+    message = message_of(evaluating(pl.concat([run, run[:1]]), by="row"))
+    assert "| number of the row | row | query_id | doc_id | score |" in message
+    assert "| row | query_id | doc_id | score |" in message_of(evaluating(run.with_columns(score=pl.lit(NAN))))
+
+
 @pytest.mark.parametrize("plan", [False, True])
 def test_that_nothing_was_judged_may_be_said_twice(plan):
     nothing = pl.DataFrame({"query_id": ["q3"] * 2, "doc_id": None, "relevance": None}, schema=QRELS.schema)

@@ -26,6 +26,8 @@ EXAMPLES = "; for example"
 #: The roles whose value decides which of several rows of a document is the best.
 VALUES = ("score", "relevance")
 
+#: The column of the numbers of rows, which a message calls `row`.
+ROW = "polars_ir: row"
 
 #: The type that no value has.
 NOTHING = pl.Enum([])
@@ -115,7 +117,8 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
         if role != "query_id":
             bad &= ~excused
         if count := frame.select(bad.sum()).item():
-            shown = frame.with_row_index("row").filter(bad).select("row", *names).head(SHOWN).rename(dict(names))
+            wrong = frame.with_row_index(ROW).filter(bad).select(ROW, *names).head(SHOWN)
+            shown = _with_numbers(wrong.rename(dict(names)))
             number = frame[role].dtype.is_float()
             problem, sound, of_pandas = "is null", f"pl.col({name!r}).is_not_null()", f"{table}[{name!r}].notna()"
             if number:
@@ -127,6 +130,11 @@ def check_values(table: str, frame: pl.DataFrame, names: Mapping[str, str], *, u
             raise DataError.rows(table, f"whose {name!r} {problem}", fix, count, shown)
 
 
+def _with_numbers(shown: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a message with their numbers as `row`, unless another column of theirs is called so."""
+    return shown.rename({ROW: "number of the row" if "row" in shown.columns else "row"})
+
+
 def check_duplicates(
     table: str, frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *, hint: str = ""
 ) -> None:
@@ -134,12 +142,12 @@ def check_duplicates(
 
     Rows that stand for a query without any judged document may repeat.
     """
-    repeated = frame.with_row_index("row").filter(frame.select(keys).is_duplicated())
+    repeated = frame.with_row_index(ROW).filter(frame.select(keys).is_duplicated())
     if table == "qrels":
         repeated = repeated.filter(~nothing_judged())
     if repeated.is_empty():
         return
-    spare = keys_perhaps(repeated.drop("row").schema, [*names, *keys]) if table in ("run", "per_query", "qrels") else []
+    spare = keys_perhaps(repeated.drop(ROW).schema, [*names, *keys]) if table in ("run", "per_query", "qrels") else []
     if table == "qrels":
         # Any other column is one of judges, or of subtopics.
         spare = [name for name in spare if fold(name) in PARTS or frame.schema[name].is_temporal()]
@@ -148,8 +156,8 @@ def check_duplicates(
         # To keep one row of each id would leave out all nights but one.
         check_duplicates(table, frame, [*several, *keys], names, hint=hint)
     values = [column for column in (*apart, *VALUES) if column in frame.columns]
-    shown = repeated.sort(keys).select("row", *keys, *values).head(SHOWN)
-    shown = shown.rename({key: names[key] for key in keys if key in names})
+    shown = repeated.sort(keys).select(ROW, *keys, *values).head(SHOWN)
+    shown = _with_numbers(shown.rename({key: names[key] for key in keys if key in names}))
     _, problem, fix = once(table, keys, names, hint=hint)
     if apart:
         given = [key for key in keys if key not in names and not frame.schema[key].is_float()]

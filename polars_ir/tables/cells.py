@@ -186,9 +186,14 @@ def note_on_queries(
         treated = "count as 0" if missing == "zero" else "are left out"
         counts = [f"{n} of {system}" for system, n in lacking.iter_rows()]
         yield f"Queries without an answer {treated}: {_first(counts)}."
-    undefined = of_systems.agg(pl.col(measures).null_count()).unpivot(index="run").filter(pl.col("value") > 0)
-    if undefined.height:
-        counts = [f"{measure} of {system} for {queries(n)}" for system, measure, n in undefined.iter_rows()]
+    undefined = of_systems.agg(pl.col(measures).null_count())
+    # A measure may be called as columns of our own are.
+    if counts := [
+        f"{measure} of {system} for {queries(n)}"
+        for measure in measures
+        for system, n in undefined.select("run", measure).iter_rows()
+        if n
+    ]:
         yield f"Undefined and left out: {_first(counts)}."
 
 

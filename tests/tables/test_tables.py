@@ -170,6 +170,8 @@ def test_an_undefined_mean_is_a_dash_and_comes_last():
     assert found == [["good", "**0.6000**"], ["none", "\N{FIGURE SPACE}" * 5 + "\N{EN DASH}"]]
     assert "Not tested: 1 of 1 pairs by AP (fewer than two" in note(some, measures=["AP"], baseline="good")
     assert "Undefined and left out: AP of none for 3 queries." in note(some, measures=["AP"], baseline="good")
+    value = note(some.select("run", "query_id", value="AP"), baseline="good")
+    assert "Undefined and left out: value of none for 3 queries." in value
 
 
 @pytest.mark.parametrize(("place", "name"), [(0, "a"), (25, "z"), (26, "aa"), (27, "ab"), (51, "az"), (52, "ba")])
