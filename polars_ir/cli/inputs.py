@@ -22,9 +22,9 @@ from polars_ir.files.formats.record import Typed
 from polars_ir.files.formats.separated import read_table
 from polars_ir.files.readers import read_typed
 from polars_ir.files.writing.metadata import read_metadata
-from polars_ir.frames.roles import PROVENANCE, find, required
+from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, fold, required
 from polars_ir.language.names import resolve as measures_of
-from polars_ir.language.options import check, options_of
+from polars_ir.language.options import check, each_once, options_of
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.options import Evaluating
 from polars_ir.trec_eval.results import read_trec_eval
@@ -181,11 +181,19 @@ def progress(items: Sequence[T], unit: str) -> Iterable[T]:
     return bar
 
 
+def _keys_of(options: argparse.Namespace) -> list[str]:
+    """The columns of runs that tell rankings apart: those of --by, unless it names some of a table of queries."""
+    given = vars(options)
+    named = each_once(given.get("by") if given.get("queries") is None else None)
+    return [name for name in named if ROLE_OF.get(fold(name)) != "run"]
+
+
 def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Namespace) -> pl.DataFrame:
     """The figures of runs, each per query; one run after the other, so that only one is in memory."""
     measures = [measure.expression for measure in measures_of(options.measure)]
-    # In the shell --by makes slices of the means, and --key is the other.
-    given = {**vars(options), "by": vars(options).get("key")}
+    # Where --by makes slices of means, --key is the other.
+    keys = options.key if "key" in options else _keys_of(options)
+    given = {**vars(options), "by": keys}
     evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 
     def figures(name: str) -> pl.DataFrame:

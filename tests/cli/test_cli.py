@@ -694,3 +694,18 @@ def test_days_of_a_run_are_rows_of_their_own(tmp_path, capsys):
     assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["mon", "tue"]
     assert main(gating) == 3
     assert json.loads(capsys.readouterr().out)["measures"][0]["n_queries"] == 2
+
+
+def test_runs_of_several_days_are_evaluated_by_the_columns_of_by(folder, capsys):
+    run = ir.read_run(folder / "first.run").drop("run", strict=False)
+    days = pl.concat([run.with_columns(day=pl.lit(day)) for day in ("monday", "tuesday")])
+    days.write_parquet(folder / "new.parquet")
+    days.with_columns(pl.col("score") * -1).write_parquet(folder / "old.parquet")
+    files = [str(folder / "new.parquet"), str(folder / "old.parquet"), "--qrels", str(folder / "qrels.txt"), "-m", "RR"]
+    assert main(["compare", *files, "--by", "day", "--json"]) == 0
+    assert [row["day"] for row in json.loads(capsys.readouterr().out)] == ["monday", "tuesday"]
+    assert main(["gate", *files, "--by", "day", "--by", "run", "--max-drop", "0.9"]) == 2
+    # Both files name their system, and these differ: what a key of the run is, the system is not.
+    assert "share no value of 'day', 'run'" in capsys.readouterr().err
+    assert main(["gate", *files, "--by", "day", "--json", "--max-drop", "0.9"]) == 0
+    assert [row["day"] for row in json.loads(capsys.readouterr().out)["measures"]] == ["monday", "tuesday"]

@@ -31,7 +31,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
     command.add_argument("old", help="the same for the system before the change")
     parser.add_measures(command, required=False)
-    parser.add_options(command, Gating, without=["max_drop", "ranges"])
+    by = "columns of both, such as date, or run: a verdict for each of their values, on the pairs of it; repeat"
+    command.add_argument("--by", action="append", metavar="COLUMN", help=by)
+    parser.add_options(command, Gating, without=["max_drop", "ranges", "by"])
     for former in FORMER:
         command.add_argument(f"--{former}", type=int, help=argparse.SUPPRESS)
     parser.add_runs_instead(command)

@@ -85,8 +85,6 @@ def _of_figures(options: argparse.Namespace) -> Any:
     how = {name: getattr(options, name) for name in needed if name != "measure"}
     how |= {"measure": measures[0]} if "measure" in needed else {"measures": measures}
     how |= {"by": options.by} if options.by else {}
-    # Figures of runs have no other columns than their keys.
-    options.key = options.by
     return getattr(plots, options.chart)(figures_of_files(options), **how)
 
 
