@@ -191,9 +191,10 @@ def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
     if rows.height < MANY or rows[ids].dtype != pl.String:
         return rows.with_columns(number.alias(NUMBER))
     length = number.str.len_bytes()
-    shortest, longest, *ends = rows.select(a=length.min(), b=length.max(), c=number.min(), d=number.max()).row(0)
-    # All texts between the first and the last begin as both do.
-    shared = os.path.commonprefix(ends)  # noqa: RUF071  # texts, and no paths
+    shortest, longest = rows.select(a=length.min(), b=length.max()).row(0)
+    shared = _shared_start(rows[ids].gather_every(rows.height // MANY))
+    if not rows[ids].str.starts_with(shared).all():
+        shared = _shared_start(rows[ids])
     start, same_length = len(shared.encode()), shortest == longest >= 8
     if same_length:
         start = min(start, longest - 8)
@@ -202,6 +203,11 @@ def numbered(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
     number = number.cast(pl.Binary).bin.slice(start, 8).bin.reinterpret(dtype=pl.UInt64, endianness="big")
     rows = rows.with_columns(number.alias(NUMBER))
     return rows if same_length and longest <= start + 8 else _told_apart(rows, ids)
+
+
+def _shared_start(texts: pl.Series) -> str:
+    """The start of all texts: those between the first and the last in order begin as both do."""
+    return os.path.commonprefix([str(texts.min()), str(texts.max())])  # noqa: RUF071  # texts, and no paths
 
 
 def _told_apart(rows: pl.DataFrame, ids: str) -> pl.DataFrame:

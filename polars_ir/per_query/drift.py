@@ -29,7 +29,6 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.frames.table import NUMBER
 from polars_ir.language.options import takes
 from polars_ir.language.words import average
 from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
@@ -200,31 +199,27 @@ def course_of(
     warn_of_several(queries.table, queries.measures)
     attribute = _time_of(queries)
     column = column_for(attribute)
-    # In order once, for all that follows.
-    ids = {NUMBER, "query_id", QUERY, CLUSTER}.intersection(queries.rows.collect_schema())
-    in_order = queries.rows.select(*queries.keys, *queries.measures, *sorted(ids)).collect().lazy()
-    queries = replace(queries, rows=in_order)
     # Where queries come again, their own values of before are what to compare with.
     paired = QUERY in queries.table.columns
     if paired:
         warn_of_other_judgments(queries.table, QUERY)
     if paired and cluster is None:
-        queries = replace(queries, rows=in_order.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
-    times = replace(queries, measures=()).each_system(per_query)[0][1][column]
-    if every is None:
-        _check_shared(times.dtype, times.n_unique(), len(times), attribute, options["min_queries"])
-    time = _truncated(times.dtype, attribute, every)
-    queries = replace(queries, rows=queries.rows.with_columns(time))
-    queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
+        queries = replace(queries, rows=queries.rows.with_columns(pl.col(QUERY).alias(CLUSTER)), cluster=QUERY)
+    dtype, least = queries.rows.collect_schema()[column], options["min_queries"]
+    queries = replace(queries, rows=queries.rows.with_columns(_truncated(dtype, attribute, every)))
+    if queries.cluster is not None:
+        queries = queries.of_clusters(lambda measure: average(pl.col(measure).cast(pl.Float64)))
+        queries = replace(queries, rows=queries.rows.collect().lazy())
     samples = queries.each_system(per_query, *(["query_id"] if paired else []))
     counts = pl.concat([frame[column] for _, frame in samples]).alias("value").value_counts(name="queries")
+    if every is None:
+        _check_shared(dtype, counts.height, int(counts["queries"].sum()) // len(samples), attribute, least)
     buckets, first = _buckets(counts.sort("value"), attribute, reference)
     values = {
         (system, measure): of_buckets
         for system, frame in samples
         for measure, of_buckets in zip(queries.measures, values_by(frame, column, *queries.measures), strict=True)
     }
-    least = options["min_queries"]
     courses = {
         (system, measure): _paired_course(frame, measure, column, buckets, first, least)
         if paired

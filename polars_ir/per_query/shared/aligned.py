@@ -22,7 +22,7 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Inpu
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import NUMBER, Table, may_repeat, numbered, per_query_table
+from polars_ir.frames.table import MANY, NUMBER, Table, may_repeat, numbered, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
@@ -77,7 +77,7 @@ class Aligned:
     @property
     def keys(self) -> list[str]:
         """The columns that the queries of a mean share."""
-        return [*map(column_for, self.slices), *self.systems, ALL]
+        return [*map(column_for, self.slices), *self.systems] or [ALL]
 
     def means(self, *figures: Iterable[pl.Expr], **named: pl.Expr) -> pl.LazyFrame:
         """Figures of the queries of each mean, in the order of slices and systems."""
@@ -86,7 +86,7 @@ class Aligned:
     def below_each_other(self, measures: Sequence[str]) -> Aligned:
         """The values of the measures in one column, and their names in another that distinguishes means."""
         others = filter(None, (self.weight, self.stratum))
-        keys = [*map(column_for, self.slices), *self.systems, ALL, *others]
+        keys = [*self.keys, *others]
         rows = self.rows.select(*keys, pl.col(measures).cast(pl.Float64))
         # A measure may itself be called `measure`.
         name = "polars_ir: measure"
@@ -120,20 +120,20 @@ class Aligned:
         others = sorted({*self.table.columns} - {*self.table.keys})
         if self.table.rows > LOOKED_AT:
             # Variants of a query stand together, so that the first of many ids tell whether to look at all.
-            last = self.rows.select(NUMBER).collect().to_series()[LOOKED_AT]
+            last = self.rows.select(NUMBER).collect().to_series().sort()[LOOKED_AT]
             if note_of_structure(others, self.rows.filter(pl.col(NUMBER) <= last)) is None:
                 return None
         return note_of_structure(others, self.rows if self.table.eager else None)
 
     def each_system(self, per_query: Any, *others: str) -> Systems:
         """The measures and slices of each system's queries, and other columns of them, in the order of their ids."""
-        frame = self.rows.select(*self.systems, *map(column_for, self.slices), *self.measures, *others).collect()
-        if "run" not in frame.columns:
-            return [(None, frame)]
-        frame = frame.with_columns(pl.col("run").cast(pl.String))
-        # The systems have the order in which they came.
+        columns = [*map(column_for, self.slices), *self.measures, *others]
+        if not self.systems:
+            return [(None, self.rows.select(columns).collect())]
+        # The systems have the order in which they came. To put the rows of each in order apart takes half the time.
         systems = systems_of(per_query, self.table.select("run").collect())
-        return [(system, frame.filter(pl.col("run") == system)) for system in systems]
+        name = pl.col("run").cast(pl.String)
+        return [(system, self.rows.filter(name == system).select(columns).collect()) for system in systems]
 
 
 def aligned(
@@ -161,21 +161,24 @@ def aligned(
     named = () if plain else _named_in(weights, by, cluster, strata)
     table = per_query_table(per_query)
     names = measures_of(table, measures, without=[*named, *keys])
-    as_given = table
     others = {*table.columns} - {*table.keys}
     named_keys = list(filter(others.__contains__, named))
-    alone = not keys and bool(named_keys) and table.eager and not may_repeat(table.select(*table.keys))
-    if keys or (named_keys and table.eager and not alone):
-        table = with_keys(table, keys or named_keys)
+    as_given, table = table, with_keys(table, keys) if keys else table
     if what:
         _check_some(table, what, several=several)
-    rows = table.checked(*_rules(table, names))
-    if not table.eager and not repeated:
-        rows = _once(table, rows, names, named_keys)
+    rows, is_ordered = table.checked(*_rules(table, names)), False
+    rows = rows if table.eager or repeated else _once(table, rows, names, named_keys)
+    systems = list(filter("query_id".__ne__, table.keys))
     if table.eager:
-        rows = numbered(rows.collect(engine="in-memory"), "query_id").lazy()
-        if not alone and may_repeat(rows.select(NUMBER, *filter("query_id".__ne__, table.keys))):
+        frame = numbered(rows.collect(engine="in-memory"), "query_id")
+        # Of many rows in no order the first show it.
+        is_ordered = frame.height > MANY and all(_are_in_order(part, systems) for part in (frame.head(MANY), frame))
+        if not is_ordered and may_repeat(frame.lazy().select(NUMBER, *systems)):
+            if named_keys and not keys:
+                table = with_keys(table, named_keys)
+                frame = numbered(table.checked(*_rules(table, names)).collect(engine="in-memory"), "query_id")
             as_given.check_once(*dict.fromkeys([*keys, *named_keys]), *as_given.keys)
+        rows = frame.lazy()
     weight: str | None = None
     slices: list[str] = []
     stratum: str | None = None
@@ -193,10 +196,24 @@ def aligned(
         rows = rows.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value))
     # The values of a system are added up in the order of their queries, wherever those of others stand.
     in_order = table.eager or weight is not None or clustered_by is not None or stratum is not None
-    ordered = rows.sort(NUMBER if table.eager else "query_id") if in_order else rows
-    ordered = ordered.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
-    systems = list(filter("query_id".__ne__, table.keys))
+    if in_order and (several or not is_ordered):
+        rows = rows.sort(NUMBER if table.eager else "query_id")
+    ordered = rows.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
     return Aligned(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
+
+
+def _are_in_order(rows: pl.DataFrame, systems: Sequence[str]) -> bool:
+    """True if rows are in the order of queries, or those of each system are and stand together; each is there once."""
+    numbers = rows[NUMBER]
+    falls = numbers <= numbers.shift()
+    if not systems:
+        return not falls.any()
+    if numbers.is_sorted():
+        system = rows[systems[0]]
+        return bool((~falls | (system > system.shift())).all())
+    stretches = rows[systems[0]].rle().struct.unnest()
+    starts = stretches["len"].cum_sum()
+    return stretches["value"].is_unique().all() and falls.arg_true().is_in(starts.implode()).all()
 
 
 def _check_some(table: Table, what: str, *, several: bool) -> None:

@@ -65,7 +65,8 @@ def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: s
     else:
         once = Rule(pl.len().over(keys) > 1, f"with several values of {option}", "Give each query one.")
         source = checked(source, once, eager=False, about=table.about, keys=keys, names=table.names)
-    return table.checked(*rules, rows=rows.join(source, on=keys, how="left"), names=_shown(names)), names
+    rows = rows.join(source, on=keys, how="left", maintain_order="left" if table.eager else None)
+    return table.checked(*rules, rows=rows, names=_shown(names)), names
 
 
 def _shown(names: Sequence[str]) -> dict[str, str]:

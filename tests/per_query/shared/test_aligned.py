@@ -14,7 +14,7 @@ from suite import examples
 
 import polars_ir as ir
 from polars_ir.errors import DataError, InputTypeError
-from polars_ir.per_query.shared.aligned import scores_of
+from polars_ir.per_query.shared.aligned import aligned, scores_of
 
 PER_QUERY = pl.DataFrame(
     {
@@ -206,3 +206,22 @@ def test_zeros_of_both_signs_are_one_slice(values, dtype):
 def test_slices_of_a_type_without_a_text_are_named(values, texts):
     frame = pl.DataFrame({"query_id": range(8), "AP": np.arange(8.0), "x": values * 4})
     assert set(ir.worst_slices(frame, "x", min_queries=2)["value"]) == texts
+
+
+def test_rows_that_are_in_order_need_no_sort_and_have_the_same_figures():
+    n = 4_000
+    numbers = pl.int_range(n, dtype=pl.Int64, eager=True)
+    values = [((numbers * prime) % 997 / 997).alias("RR") for prime in (31, 47, 89)]
+    systems = [pl.DataFrame([numbers.alias("query_id"), column]) for column in values]
+    # Systems in the order of their names or not, rows of a system or of a query together, or in no order.
+    named = [frame.select(pl.lit(run).alias("run"), "*") for run, frame in zip("cab", systems, strict=True)]
+    given_so = pl.concat(named)
+    frames = [given_so, given_so.sort("run", "query_id"), given_so.sort("query_id", "run")]
+    mixed = given_so.sample(fraction=1, shuffle=True, seed=1)
+    assert [aligned(frame).rows.explain().count("SORT") for frame in (*frames, mixed)] == [0, 0, 0, 1]
+    for frame in frames:
+        assert ir.mean(frame).rows() == ir.mean(mixed).rows()
+        repeated = pl.concat([frame, frame.tail(1)]), pl.concat([frame, frame.head(1)])
+        for rows in (*repeated, pl.concat([frame.head(5), frame])):
+            with pytest.raises(DataError, match="repeat the ids"):
+                ir.mean(rows)
