@@ -10,7 +10,7 @@ from polars_ir.language.options import takes
 
 @takes()
 def judgments(qrels: Any) -> PreparedJudgments:
-    """Judgments in a form that every function takes as qrels, and that is checked and numbered only once.
+    """Judgments in a form that every function takes as qrels, and that is checked, numbered and hashed only once.
 
     For many calls with the same judgments, such as those of a tuning loop. The figures are the same.
 

@@ -151,6 +151,8 @@ def table(
     baseline = None if baseline is None else str(baseline)
     compared = _compared(rows, names, baseline, options, keys)
     warn_of_several(per_query_table(rows), names)
+    # Means of sections would warn again.
+    rows = rows.drop(PROVENANCE, QUERY_HASH, strict=False)
     sections = _sections(rows, keys)
     headings = texts_of(list(sections))
     systems = rows.select(pl.col("run").unique(maintain_order=True))

@@ -97,9 +97,11 @@ def test_means_of_figures_that_were_made_in_several_ways_are_warned_of():
         lambda frame: ir.drift(frame, thirds, "P@5", reference=2),
         lambda frame: ir.worst_slices(frame, thirds, "P@5"),
         lambda frame: ir.table(frame, test=None, format="markdown"),
+        lambda frame: ir.table(frame, test=None, show="interval", missing="skip", format="markdown"),
     ):
-        with pytest.warns(ir.IRWarning, match="made in several ways: missing is 'zero' and 'skip'"):
+        with pytest.warns(ir.IRWarning, match="made in several ways: missing is 'zero' and 'skip'") as told:
             call(both)
+        assert len(told) == 1
 
 
 def test_a_plan_tells_the_same_in_whichever_way_it_runs():
