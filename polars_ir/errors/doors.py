@@ -1,4 +1,4 @@
-"""The doors a call comes in by, each with its own words for a problem: Polars, pandas, and the shell.
+"""The doors a call comes in by, each with its own words for a problem: Polars, pandas, Spark, and the shell.
 
 Conventions: an error holds data (which argument it is about, what is wrong with it, what to do, as code for each door).
 The door that a call came by turns it into a sentence: a parameter is an option of the shell, a table is a file there,
@@ -16,15 +16,20 @@ import polars as pl
 
 
 class Code(NamedTuple):
-    """Code to paste: for frames of Polars, and for those of pandas where that differs."""
+    """Code to paste: for frames of Polars, and for those of pandas and of Spark where that differs."""
 
     polars: str
     pandas: str | None = None
+    spark: str | None = None
 
     @classmethod
     def renaming(cls, table: str, columns: Mapping[str, str]) -> Code:
         """Code that renames columns."""
-        return cls(f"{table}.rename({columns!r})", f"{table}.rename(columns={columns!r})")
+        return cls(
+            f"{table}.rename({columns!r})",
+            f"{table}.rename(columns={columns!r})",
+            f"{table}.withColumnsRenamed({columns!r})",
+        )
 
     @classmethod
     def dropping(cls, table: str, columns: Sequence[str]) -> Code:
@@ -36,10 +41,12 @@ class Code(NamedTuple):
     def casting(cls, table: str, column: str, dtype: type[pl.DataType], *, categorical: bool = False) -> Code:
         """Code that casts a column, which Polars does with categories by their texts alone."""
         pandas = {pl.String: "str", pl.Int64: "'Int64'", pl.Float64: "'float64'"}[dtype]
+        spark = {pl.String: "string", pl.Int64: "bigint", pl.Float64: "double"}[dtype]
         texts = ".cast(pl.String)" if categorical else ""
         return cls(
             f"{table}.with_columns(pl.col({column!r}){texts}.cast(pl.{dtype.__name__}))",
             f"{table}.astype({{{column!r}: {pandas}}})",
+            f"{table}.withColumn({column!r}, {_of_spark(table, column)}.cast({spark!r}))",
         )
 
     @classmethod
@@ -53,7 +60,11 @@ class Code(NamedTuple):
     @classmethod
     def deduplicating(cls, table: str, columns: list[str]) -> Code:
         """Code that keeps the first of the rows with the same values."""
-        return cls(f"{table}.unique({columns!r}, keep='first')", f"{table}.drop_duplicates({columns!r})")
+        return cls(
+            f"{table}.unique({columns!r}, keep='first')",
+            f"{table}.drop_duplicates({columns!r})",
+            f"{table}.dropDuplicates({columns!r})",
+        )
 
     @classmethod
     def replacing(cls, table: str, column: str, old: str, new: str) -> Code:
@@ -66,22 +77,36 @@ class Code(NamedTuple):
     @classmethod
     def only(cls, table: str, column: str, value: object) -> Code:
         """Code that keeps the rows with one value of a column."""
-        return cls.keeping(table, f"pl.col({column!r}) == {value!r}", f"{table}[{column!r}] == {value!r}")
+        return cls(
+            f"{table}.filter(pl.col({column!r}) == {value!r})",
+            f"{table}[{table}[{column!r}] == {value!r}]",
+            f"{table}.filter({_of_spark(table, column)} == {value!r})",
+        )
 
     @classmethod
     def without_nulls(cls, table: str, column: str) -> Code:
         """Code that leaves out the rows in which a column is null."""
-        return cls.keeping(table, f"pl.col({column!r}).is_not_null()", f"{table}[{column!r}].notna()")
+        return cls(
+            f"{table}.filter(pl.col({column!r}).is_not_null())",
+            f"{table}[{table}[{column!r}].notna()]",
+            f"{table}.filter({_of_spark(table, column)}.isNotNull())",
+        )
 
     @classmethod
     def collecting(cls, table: str) -> Code:
-        """Code that reads a LazyFrame into memory; only Polars has such."""
-        return cls(f"{table}.collect()")
+        """Code that reads a LazyFrame, or a frame of Spark, into memory."""
+        return cls(f"{table}.collect()", spark=f"{table}.toArrow()")
 
     @classmethod
     def keeping(cls, table: str, polars: str, pandas: str) -> Code:
         """Code that keeps the rows for which a condition holds."""
         return cls(f"{table}.filter({polars})", f"{table}[{pandas}]")
+
+
+def _of_spark(table: str, column: str) -> str:
+    """A column of a Spark frame, in whose names a point is a field but in backquotes."""
+    quoted = column if column.isidentifier() else f"`{column.replace('`', '``')}`"
+    return f"{table}[{quoted!r}]"
 
 
 class Setting(NamedTuple):
@@ -106,7 +131,7 @@ class Fix(NamedTuple):
 class Door(NamedTuple):
     """A way into the package: the frames of its callers, and the names of parameters and tables there."""
 
-    kind: Literal["polars", "pandas", "shell"] = "polars"
+    kind: Literal["polars", "pandas", "spark", "shell"] = "polars"
     names: Mapping[str, str] = {}
 
     def name(self, argument: str) -> str:
@@ -137,13 +162,14 @@ class Door(NamedTuple):
         """The code of an advice, as it is typed here; None where no code can be typed."""
         if not isinstance(fix.code, Code) or self.kind == "shell":
             return None
-        code = fix.code.pandas if self.kind == "pandas" and fix.code.pandas is not None else fix.code.polars
+        own = {"pandas": fix.code.pandas, "spark": fix.code.spark}.get(self.kind)
+        code = fix.code.polars if own is None else own
         # Of `new or old` it is the code for one.
         return code.replace("per_query", self.name("per_query").partition(" ")[0])
 
 
-#: The door of a caller with pandas frames.
-PANDAS = Door("pandas")
+#: The doors of callers with other frames than those of Polars, by the module of these.
+FRAMES = {"pandas": Door("pandas"), "pyspark": Door("spark")}
 
 #: The door of the call that is under way.
 _DOOR: ContextVar[Door] = ContextVar("polars_ir: door")
@@ -165,15 +191,17 @@ def entered_by(entered: Door) -> Iterator[None]:
 
 
 def entered_with(arguments: Iterable[object]) -> AbstractContextManager[None]:
-    """The door of a call: that of pandas where an argument holds a pandas frame."""
-    return entered_by(PANDAS) if any(map(_holds_pandas, arguments)) else nullcontext()
+    """The door of a call: that of pandas or of Spark where an argument holds such a frame."""
+    found = FRAMES.keys() & set(map(_library, arguments))
+    # Of a Spark frame with a pandas one it is that of Spark.
+    return entered_by(FRAMES[max(found)]) if found else nullcontext()
 
 
-def _holds_pandas(value: object) -> bool:
-    """True of a pandas frame, and of a dict of such by system."""
+def _library(value: object) -> str:
+    """The library of a frame, or of a dict of frames by system."""
     if isinstance(value, Mapping) and value:
         value = next(iter(value.values()))
-    return type(value).__module__.partition(".")[0] == "pandas"
+    return type(value).__module__.partition(".")[0]
 
 
 @contextmanager

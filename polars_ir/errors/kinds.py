@@ -110,8 +110,8 @@ class InputTypeError(IRError):
     def lazy(cls, what: str, instead: str | None = None) -> InputTypeError:
         """The error for a figure that reads the values of a LazyFrame; `instead` is one that does not."""
         words = f"Collect it first, or take {instead}" if instead else "Collect it first"
-        fix = Fix(words, Code("per_query.collect()"))
-        return cls(f"{what} reads the values of all queries; got a LazyFrame.", fix=fix)
+        fix, got = Fix(words, Code.collecting("per_query")), "Spark frame" if door().kind == "spark" else "LazyFrame"
+        return cls(f"{what} reads the values of all queries; got a {got}.", fix=fix)
 
     @classmethod
     def several_tables(cls, role: str, names: Sequence[object]) -> InputTypeError:

@@ -253,7 +253,7 @@ def takes(
             if Fork.happened:
                 raise IRError(FORKED, fix=SPAWN)
             Fork.used = True
-            with entered_with(args) if "pandas" in sys.modules else nullcontext():
+            with entered_with(args) if "pandas" in sys.modules or "pyspark" in sys.modules else nullcontext():
                 try:
                     signature.bind(*args, **kwargs)
                 except TypeError as error:

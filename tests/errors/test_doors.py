@@ -15,7 +15,7 @@ from sources import trees
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.errors import Code, IRError, Setting
+from polars_ir.errors import Code, Door, Fix, IRError, Setting
 
 RUN = {
     "query_id": ["q1", "q1", "q2", "q2", "q3"],
@@ -349,3 +349,9 @@ def test_no_message_is_edited():
 def test_an_advice_is_code_for_each_door():
     code = Code("run.head()", "run.head(5)")
     assert (code.polars, code.pandas) == ("run.head()", "run.head(5)")
+    advice = Fix("Keep one", Code.only("run", "a.b", 1))
+    assert [Door(kind).code(advice) for kind in ("polars", "pandas", "spark")] == [
+        "run.filter(pl.col('a.b') == 1)",
+        "run[run['a.b'] == 1]",
+        "run.filter(run['`a.b`'] == 1)",
+    ]

@@ -73,7 +73,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             (
                 "run has no 'doc_id' column (recognised names: doc_id, docno, docid, corpus_id, pid, passage_id, "
                 "item_id); it has 'qid', 'url', 'score'. Rename the one that is meant: "
-                "run.rename({'url': 'doc_id'})."
+                "run.withColumnsRenamed({'url': 'doc_id'})."
             ),
         ),
         (
@@ -82,7 +82,7 @@ def test_bad_rows_fail_the_job_with_our_message(to_spark, run, qrels, message):
             {},
             (
                 "ids must have one type on both sides; run column 'docno' is Int64 and qrels column 'docno' is String. "
-                "Cast one: run.with_columns(pl.col('docno').cast(pl.String))."
+                "Cast one: run.withColumn('docno', run['docno'].cast('string'))."
             ),
         ),
         (
