@@ -8,8 +8,7 @@ makes the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -155,10 +154,8 @@ def compare(
     """
     check_spark("per_query", per_query)
     options["by"] = columns_of("by", options["by"], per_query)
-    with _by_tasks(per_query) as source:
-        plan = empty("per_query", per_query).lazy()
-        found = compared_systems(plan, measures, options, baseline, None, source=source)
-    return in_session(per_query.sparkSession, plain(found))
+    plan = empty("per_query", per_query).lazy()
+    return _by_sums(per_query, partial(compared_systems, plan, measures, options, baseline, None))
 
 
 @takes(Gating)
@@ -197,10 +194,8 @@ def gate(
     for role, frame in sides.items():
         check_spark(role, frame)
         _check_one_system(role, frame)
-    with _by_tasks(_together(sides)) as source:
-        plans = {role: empty(role, frame).lazy() for role, frame in sides.items()}
-        found = judged_change(plans["new"], plans["old"], measures, options, source=source)
-    return in_session(new.sparkSession, plain(found))
+    plans = empty("new", new).lazy(), empty("old", old).lazy()
+    return _by_sums(_together(sides), partial(judged_change, *plans, measures, options))
 
 
 @takes(Slicing)
@@ -237,10 +232,8 @@ def worst_slices(
     >>> spark.worst_slices(per_query, "language").show()  # doctest: +SKIP
     """
     check_spark("per_query", per_query)
-    with _by_tasks(per_query) as source:
-        plan = empty("per_query", per_query).lazy()
-        found = ranked_slices(plan, columns_of("by", by, per_query), measures, None, options, source=source)
-    return in_session(per_query.sparkSession, plain(found))
+    plan = empty("per_query", per_query).lazy()
+    return _by_sums(per_query, partial(ranked_slices, plan, columns_of("by", by, per_query), measures, None, options))
 
 
 @takes(Grouping)
@@ -283,10 +276,8 @@ def drift(
     >>> spark.drift(per_query, "day", every="1w").show()  # doctest: +SKIP
     """
     check_spark("per_query", per_query)
-    with _by_tasks(per_query) as source:
-        plan, name = empty("per_query", per_query).lazy(), columns_of("by", by, per_query)
-        found = course_of(plan, name, measures, options, every=every, reference=reference, source=source)
-    return in_session(per_query.sparkSession, plain(found))
+    plan, name = empty("per_query", per_query).lazy(), columns_of("by", by, per_query)
+    return _by_sums(per_query, partial(course_of, plan, name, measures, options, every=every, reference=reference))
 
 
 def _check_one_system(role: str, frame: DataFrame) -> None:
@@ -314,9 +305,8 @@ def _together(sides: dict[str, DataFrame]) -> DataFrame:
     return parts[0].unionByName(parts[1], allowMissingColumns=True)
 
 
-@contextmanager
-def _by_tasks(per_query: DataFrame) -> Iterator[Callable[[Aligned], Source]]:
-    """The ways in which steps run in tasks, for rows with the columns of a plan; rows of one are kept until the end."""
+def _by_sums(per_query: DataFrame, function: Callable[..., pl.DataFrame]) -> DataFrame:
+    """The result of a function whose steps run in tasks; rows that it looks at again are kept until it has ended."""
     kept: list[DataFrame] = []
 
     def source(of: Aligned) -> Source:
@@ -344,7 +334,7 @@ def _by_tasks(per_query: DataFrame) -> Iterator[Callable[[Aligned], Source]]:
         return Source(lambda step: result(frame.select(row), step, None), of_queries)
 
     try:
-        yield source
+        return in_session(per_query.sparkSession, plain(function(source=source)))
     finally:
         for rows in kept:
             rows.unpersist()

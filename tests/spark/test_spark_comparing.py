@@ -48,6 +48,22 @@ def assert_same(on_spark, locally: pl.LazyFrame) -> None:
     assert_frame_equal(pl.DataFrame(on_spark.toArrow()), tables.plain(locally.collect()), rel_tol=1e-11, abs_tol=1e-12)
 
 
+def plan_of(frame) -> str:
+    """The physical plan of a Spark frame."""
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        frame.explain()
+    return text.getvalue()
+
+
+def shuffles(plan: str) -> list[tuple[str, str]]:
+    """The shuffles of rows in a plan, the last one first: their kind, and the first column that they are by."""
+    return re.findall(r"\bExchange (\w+)(?:\((\w+))?", plan)
+
+
+#: Rows that travel to the partition of their query.
+BY_QUERY = ("hashpartitioning", "polars_ir_query")
+
+
 @pytest.fixture
 def plans(monkeypatch):
     """The plans of Spark whose results come to the driver."""
@@ -55,9 +71,7 @@ def plans(monkeypatch):
 
     def noted(rows, task, schema):
         result = in_tasks(rows, task, schema)
-        with contextlib.redirect_stdout(io.StringIO()) as text:
-            result.explain()
-        shown.append(text.getvalue())
+        shown.append(plan_of(result))
         return result
 
     monkeypatch.setattr(per_query, "in_tasks", noted)
@@ -85,12 +99,11 @@ def test_rows_travel_once_by_their_query_and_the_driver_gets_sums(to_spark, plan
     irs.compare(frame, MEASURES)
     extremes, moments = plans
     assert "Exchange" not in extremes
-    assert re.findall(r"Exchange (\w+)\((\w+)", moments) == [("hashpartitioning", "polars_ir_query")]
+    assert shuffles(moments) == [BY_QUERY]
     plans.clear()
     irs.gate(frame.filter("run = 'a'"), frame.filter("run = 'b'"), MEASURES)
     # Those that are kept travel once, however often they are looked at.
-    exchanges = {each for plan in plans for each in re.findall(r"Exchange (\w+)\((\w+)", plan)}
-    assert exchanges <= {("hashpartitioning", "polars_ir_query")}
+    assert {each for plan in plans for each in shuffles(plan)} <= {BY_QUERY}
     assert all("InMemoryTableScan" in plan for plan in plans[1:])
 
 
@@ -107,8 +120,26 @@ def test_rows_that_are_kept_are_in_few_partitions(session, to_spark, jobs):
     assert max(stage.numTasks for stage in stages if stage) < 40
 
 
-def test_slices_are_those_of_a_plan(to_spark):
+@pytest.mark.parametrize("function", [irs.mean, irs.summarize])
+def test_a_summary_travels_once_by_its_system(to_spark, function):
+    assert shuffles(plan_of(function(to_spark(SYSTEMS)))) == [("hashpartitioning", "run")]
+
+
+def test_runs_travel_once_by_their_query_and_facts_of_all_queries_are_added_up_before(to_spark):
+    draw = np.random.default_rng(3)
+    run = SYSTEMS.select("run", "query_id", doc_id=pl.lit("d"), score="RR")
+    qrels = run.select("query_id", "doc_id", relevance=pl.Series(draw.integers(2, size=run.height))).unique("query_id")
+    tables_of = to_spark(run), to_spark(qrels)
+    assert shuffles(plan_of(irs.validate(*tables_of))) == [("hashpartitioning", "finding"), BY_QUERY]
+    last, *others = shuffles(plan_of(irs.evaluate(*tables_of, "AP", broadcast=True)))
+    assert last == BY_QUERY
+    # The ids of judged queries, once each, and the systems there are, as one row.
+    assert set(others) == {("hashpartitioning", "query_id"), ("SinglePartition", "")}
+
+
+def test_slices_are_those_of_a_plan(to_spark, plans):
     found = irs.worst_slices(to_spark(SYSTEMS), "lang.uage", MEASURES)
+    assert shuffles(plans[-1]) == [BY_QUERY]
     assert_same(found, ir.worst_slices(SYSTEMS.lazy(), "lang.uage", MEASURES))
 
 
@@ -117,18 +148,21 @@ def test_courses_are_those_of_a_plan(to_spark, options, plans):
     day = pl.date(2026, 1, 1) + pl.duration(days=pl.col("query_id").str.slice(1).cast(pl.Int64) % 14)
     frame = SYSTEMS.drop("lang.uage").with_columns(day)
     found = irs.drift(to_spark(frame), "date", MEASURES, **options)
-    assert re.findall(r"Exchange (\w+)\((\w+)", plans[-1]) == [("hashpartitioning", "polars_ir_query")]
+    assert shuffles(plans[-1]) == [BY_QUERY]
     assert_same(found, ir.drift(frame.lazy(), "date", MEASURES, **options))
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda frame: irs.compare(frame, test="wilcoxon"), ["test='wilcoxon'", "test='t'"]),
+        (
+            lambda frame: irs.compare(frame, test="wilcoxon"),
+            ["test='wilcoxon'", "test='t'", "got a Spark frame", "per_query.toArrow()"],
+        ),
         (lambda frame: irs.compare(frame, by=SYSTEMS), ["by must name columns"]),
         (lambda frame: irs.compare(frame, cluster="lang.uage"), ["cluster"]),
         (lambda frame: irs.compare(frame.unionAll(frame.limit(1)), "RR"), ["repeat the ids"]),
-        (lambda frame: irs.gate(frame, frame, "RR"), ["new must be of one system"]),
+        (lambda frame: irs.gate(frame, frame, "RR"), ["new must be of one system", "new.filter(new['run'] == "]),
         (lambda frame: irs.compare(frame.limit(0), "RR"), ["no row"]),
         (lambda frame: irs.drift(frame.unionAll(frame.limit(1)), "lang.uage", "RR"), ["repeat the ids", "come again"]),
     ],
