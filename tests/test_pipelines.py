@@ -117,7 +117,7 @@ def test_a_nightly_job_stops_where_a_night_is_wrong_and_goes_on_once_it_is_mende
     figures = again["figures"]
     assert figures.height == 30 * 3 * 100
     drifted = again["drifted"]
-    assert set(drifted["run"]) == {"dense"}
+    assert set(drifted["system"]) == {"dense"}
     assert drifted["bucket"].min() >= nights[20]
     assert "Mean over queries" in again["chart"].to_json()
     assert again["verdicts"]["system"].to_list() == ["dense", "hybrid", "lm"]
