@@ -401,7 +401,7 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
     """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
     tables: dict[str, Table] = {}
     columns = set()
-    for system, frame in _named_by_text(per_query).items():
+    for system, frame in named_by_text(per_query).items():
         tables[system] = table = frame if isinstance(frame, Table) else per_query_table(frame)
         columns.add(frozenset(table.dtypes))
         if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
@@ -417,7 +417,7 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
     return together.collect() if eager else together
 
 
-def _named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:
+def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:
     """The tables of systems by the texts of their names; an `InputTypeError` for two of one."""
     # The keys of `partition_by(as_dict=True)` are tuples.
     named = {str(key[0] if isinstance(key, tuple) and len(key) == 1 else key): of for key, of in systems.items()}
@@ -441,7 +441,7 @@ def _spelt_alike(tables: Mapping[str, Table]) -> dict[str, Table]:
 
 def _several_systems(runs: Mapping[Any, Any], *, check: bool, by: Sequence[str]) -> Table:
     """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
-    named = _named_by_text(runs)
+    named = named_by_text(runs)
     tables = _with_ids_of_others({system: run_table(run, check=check, by=by) for system, run in named.items()})
     try:
         "".join(tables).encode()

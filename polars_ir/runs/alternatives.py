@@ -11,15 +11,16 @@ from numbers import Integral
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_ir.engine.grouping import grouped
-from polars_ir.engine.in_memory import RANKING
-from polars_ir.engine.needs import needs_of
+from polars_ir.engine.needs import RELATION, needs_of
 from polars_ir.engine.pair import Pair, of_systems
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import judged_relation
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import holds_systems, to_polars
+from polars_ir.frames.table import named_by_text
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.names import Measured, Measures, resolve_one
 from polars_ir.language.words import Ties
@@ -65,7 +66,7 @@ def cutoff_of(measure: Measured) -> int | None:
 def frames_of(run: Any) -> Frames:
     """A run in any form as a Polars frame, or one for each system."""
     if isinstance(run, Mapping) and holds_systems(run):
-        return {str(system): to_polars("run", frame, column="score") for system, frame in run.items()}
+        return {system: to_polars("run", frame, column="score") for system, frame in named_by_text(run).items()}
     return to_polars("run", run, column="score")
 
 
@@ -103,8 +104,9 @@ def relation_of(
     measured = pl.lit(True) if of_all else pl.col("relevance").is_not_null() | pl.col("rank").is_null()
     relation = reordered(relation, pair.keys, ties)
     check_number(measure, grouped(relation, pair, [measure], undefined=None).collect_schema())
-    relation = relation.drop(RANKING, strict=False)
-    return pair, relation.with_columns(measured.alias(MEASURED))
+    # Columns that nothing reads may be called as some that are made of the relation.
+    read = {*pair.keys, *pair.splits, *RELATION, *measure.expression.meta.root_names()}
+    return pair, relation.select(cs.by_name(*read, require_all=False), measured.alias(MEASURED))
 
 
 def values_of(

@@ -214,6 +214,7 @@ def _documents(measure: Measured, relation: pl.DataFrame, pair: Pair) -> pl.Data
     )
     judged = documents.filter(pl.col("relevance").is_not_null())
     ideal = judged.select(*keys, rank=place("relevance").over(keys), ideal_relevance="relevance")
+    documents = documents.select(*keys, "rank", "doc_id", "relevance", "gain", "discount")
     return documents.join(ideal, on=[*keys, "rank"], how="left")
 
 

@@ -449,7 +449,9 @@ def _rank_column(run: Any, table: Table) -> list[pl.LazyFrame]:
     if name is None:
         return []
     rank = pl.col("rank")
-    rows = frame.lazy().select(*(pl.col(table.names[role]).alias(role) for role in (*table.keys, "score")), rank=name)
+    ids = (pl.col(table.names[role]).alias(role) for role in (*table.keys, "score"))
+    # What is no number is no rank.
+    rows = frame.lazy().select(*ids, rank=pl.col(name).cast(pl.Float64, strict=False)).drop_nulls("rank")
     gaps = finding(
         "rank column with gaps",
         rows.group_by(table.keys).agg(first=rank.min(), last=rank.max(), n=rank.n_unique()),

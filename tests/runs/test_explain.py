@@ -47,6 +47,22 @@ def test_the_ranking_and_then_what_was_missed():
     assert found["discount"].to_list() == [1.0, pytest.approx(log2(3)), 2.0, pytest.approx(log2(5)), None]
 
 
+@pytest.mark.parametrize("side", ["run", "qrels"])
+@pytest.mark.parametrize("name", ["value", "discount", "ideal_relevance", "doc_id_right"])
+def test_columns_of_ones_own_change_nothing(name, side):
+    tables = {
+        "run": pl.DataFrame({"query_id": ["q"] * 4, "doc_id": RUN["q"], "score": [4, 3, 2, 1]}),
+        "qrels": pl.DataFrame({"query_id": "q", "doc_id": list(QRELS["q"]), "relevance": list(QRELS["q"].values())}),
+    }
+    with_it = tables | {side: tables[side].with_columns(pl.lit(7.5).alias(name))}
+    for call in (
+        lambda run, qrels: explain(run, qrels, "nDCG", query_id="q"),
+        lambda run, qrels: ir.diff(run, tables["run"].reverse(), qrels, "nDCG"),
+        lambda run, qrels: ir.judge_next(run, qrels, "nDCG"),
+    ):
+        assert call(**with_it).equals(call(**tables))
+
+
 def test_contributions_to_ndcg_by_hand():
     ideal = 2 / log2(2) + 1 / log2(3) + 1 / log2(4)
     parts = [0, 2 / log2(3) / ideal, 0, 1 / log2(5) / ideal, 0]

@@ -165,6 +165,12 @@ def test_a_rank_column_against_the_scores():
     assert found == {"rank column against the scores": (1, pytest.approx(1 / 3), ["q1"])}
 
 
+@pytest.mark.parametrize("ranks", [["first", "second"], [True, False], [None, 1]])
+def test_a_rank_that_is_no_number_is_none(ranks):
+    run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.0], "rank": ranks})
+    assert ir.validate(run, {"q": {"a": 1, "b": 0}}).is_empty()
+
+
 def test_a_rank_column_with_the_scores_is_no_finding():
     assert findings(RUN.with_columns(rank=pl.Series([1, 2, 1]))) == {}
 
