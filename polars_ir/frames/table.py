@@ -419,8 +419,10 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
 
 def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:
     """The tables of systems by the texts of their names; an `InputTypeError` for two of one."""
-    # The keys of `partition_by(as_dict=True)` are tuples.
-    named = {str(key[0] if isinstance(key, tuple) and len(key) == 1 else key): of for key, of in systems.items()}
+    named = {}
+    for key, table in systems.items():
+        # The keys of `partition_by(as_dict=True)` are tuples.
+        named[str(key[0] if isinstance(key, tuple) and len(key) == 1 else key)] = table
     if len(named) < len(systems):
         raise InputTypeError(f"two systems have one name as text; got {', '.join(map(repr, systems))}.")
     return named

@@ -169,7 +169,8 @@ def judged_change(
     if keys:
         check_one_type({"new": after, "old": before}, keys)
     sides = {"new": _kept("new", after, measures, others, keys), "old": _kept("old", before, of_old, others, keys)}
-    options["alpha"] = _level(options)
+    looks = options["looks"]
+    options["alpha"] = options["alpha"] if looks is None else _level_of_look(looks, options)
     rows: list[dict[str, Any]] = []
     parts: list[tuple[dict[str, Any], dict[str, Table]]] = []
     try:
@@ -269,15 +270,13 @@ def readings(drop: str, measure: str, its: Range, mean: float, of: str) -> Optio
     )
 
 
-def _level(options: Gating) -> float:
-    """The probability of each bound to be beyond the true mean, alpha or what a look spends of it."""
+def _level_of_look(looks: tuple[int, int], options: Gating) -> float:
+    """The probability of each bound to be beyond the true mean: what a look spends of alpha."""
     from polars_ir.statistics.planning import level_of_look
 
-    if options["looks"] is None:
-        return options["alpha"]
     if options["interval"] == "anytime":
         raise OptionError("are not planned with interval='anytime', which holds at any; leave one out.", about="looks")
-    return level_of_look(*options["looks"], alpha=options["alpha"])
+    return level_of_look(*looks, alpha=options["alpha"])
 
 
 def _check_common(scores: Scores, keys: Sequence[str]) -> None:
@@ -332,7 +331,7 @@ def _judged(
     pairs = significance.there(differences)
     pair_values, differences = values[pairs], differences[pairs]
     n = len(differences)
-    means = pair_values.mean(axis=0).tolist() if n else [None, None]
+    mean, old_mean = pair_values.mean(axis=0).tolist() if n else (None, None)
     gains = -differences if value_range.is_cost else differences
     of_values = [Values(gains, support=(-value_range.width, value_range.width))]
     # Rounded as in the bounds.
@@ -344,7 +343,8 @@ def _judged(
     )
     figures = {
         "measure": measure,
-        **dict(zip(("mean", "old_mean"), means, strict=True)),
+        "mean": mean,
+        "old_mean": old_mean,
         "difference": float(differences.mean()) if n else None,
         "n_queries": n,
         "n_missing": scores.n_missing((0, 1)),

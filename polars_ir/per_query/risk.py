@@ -119,12 +119,11 @@ def risk(
             for value, number in zip(randomisation.exchange_p(improvements, draws), n, strict=True)
         ]
         columns = zip(pairs, p, significance.corrected(p, correction, alpha=LEVEL), improvements.T, strict=True)
-        rows += [
-            {**_risk(d, alpha, scores.undefined(measure, pair)), "p": of_pair, "p_corrected": among_all}
-            | dict(zip(("run", "baseline"), map(scores.systems.__getitem__, pair), strict=True))
-            | {"measure": measure, "n_missing": scores.n_missing(pair)}
-            for pair, of_pair, among_all, d in columns
-        ]
+        for pair, of_pair, among_all, d in columns:
+            run, against = (scores.systems[place] for place in pair)
+            names = {"run": run, "baseline": against, "measure": measure, "n_missing": scores.n_missing(pair)}
+            figures = _risk(d, alpha, scores.undefined(measure, pair))
+            rows.append({**names, **figures, "p": of_pair, "p_corrected": among_all})
     return give_back(pl.DataFrame(rows, schema=RISK).rename({"run": scores.system}), per_query)
 
 
