@@ -13,7 +13,6 @@ from polars_ir.language.options import takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks as ranks_of
-from polars_ir.per_query.shared.keys import texts_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import Ranking, Testing, confidence_is_alpha, draws_nothing
 from polars_ir.per_query.shared.tests import TESTS
@@ -68,17 +67,18 @@ def forest(
     """
     keys = style.keys_of(by)
     frame, names = style.in_memory(per_query, measures, "forest", by=keys or None)
-    parts = style.parts_of(frame, keys, len(names))
+    frame, values = style.with_parts(frame, keys)
+    headings, parts = style.headings_of(keys, values, len(names)), [style.PART] if keys else None
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
-    comparison = compare(frame, names, baseline=baseline, by=keys or None, **options)
+    comparison = compare(frame, names, baseline=baseline, by=parts, **options)
     first = comparison.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("difference").mean())
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = []
     for name in names:
-        rows = _with_verdict(comparison.filter(measure=name), name)
+        rows = style.by_part(_with_verdict(comparison.filter(measure=name), name), headings)
         title = f"{style.with_direction(name)}: difference from {style.shortened(baseline)}"
-        of_parts = {part.heading: _intervals(rows.filter(part.rows), systems.to_list(), title) for part in parts}
+        of_parts = {heading: _intervals(of_part, systems.to_list(), title) for heading, of_part in rows.items()}
         panels.append(style.of_parts(of_parts))
     method = test.corrected(options["correction"])
     lines = f"Lines are intervals of {1 - alpha:.0%}, thin ones of all comparisons together"
@@ -155,14 +155,13 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
     """
     keys = style.keys_of(by)
     frame, names = style.in_memory(per_query, measures, "heatmap", by=keys or None)
-    means = style.with_run(mean(frame, by=keys or None)).select("run", *keys, *names)
+    frame, values = style.with_parts(frame, keys)
+    means = style.with_run(mean(frame, by=[style.PART] if keys else None))
     of_all = means.group_by("run", maintain_order=True).agg(pl.col(names[0]).mean())
     of_all = of_all.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
     means = of_all.select("run").join(means, on="run", maintain_order="left_right")
-    values = means.select(keys).unique().sort(keys)
-    parts = texts_of(values.rows())
     if keys:
-        means = means.join(values.with_columns(part=pl.Series(parts)), on=keys, maintain_order="left").drop(keys)
+        means = means.with_columns(part=pl.Series(values).gather(means[style.PART]))
     index = ["run", "part"] if keys else ["run"]
     cells = style.drawn(
         _shaded(means, names, index), "Show fewer measures." if not keys else "Keep some of the values."
@@ -174,7 +173,7 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
         below = "Shades run from the worst to the best system of each measure."
         title = style.titled("Means by system and measure", below, lower)
         return _cells(cells, "measure", names, systems).properties(title=title)
-    panels = [_cells(cells.filter(measure=name), "part", parts, systems) for name in names]
+    panels = [_cells(cells.filter(measure=name), "part", values, systems) for name in names]
     named = ", ".join(keys)
     title = style.titled(
         f"{names[0]} by system and {named}" if len(names) == 1 else f"Means by system and {named}",
@@ -267,15 +266,16 @@ def ranks(
     """
     keys = style.keys_of(by)
     frame, names = style.in_memory(per_query, measures, "ranks", by=keys or None)
-    parts = style.parts_of(frame, keys, len(names))
-    places = ranks_of(frame, names, by=keys or None, **options)
+    frame, values = style.with_parts(frame, keys)
+    headings = style.headings_of(keys, values, len(names))
+    places = ranks_of(frame, names, by=[style.PART] if keys else None, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
     places = places.with_columns(group=group)
-    panels = [
-        style.of_parts({part.heading: _ranges(places.filter(part.rows, measure=name), name) for part in parts})
-        for name in names
-    ]
+    panels = []
+    for name in names:
+        of_parts = style.by_part(places.filter(measure=name), headings)
+        panels.append(style.of_parts({heading: _ranges(rows, name) for heading, rows in of_parts.items()}))
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
     title = f"{style.with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
     return style.side_by_side(panels, style.titled(title, lines), columns=1 if keys else COLUMNS)

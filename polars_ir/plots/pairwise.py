@@ -95,11 +95,12 @@ def differences(
     frame, names = style.in_memory(per_query, measure, "differences", by=keys or None)
     name = style.only(names)
     n_systems = style.with_run(frame)["run"].n_unique() - 1 if run is None else 1
-    parts = style.parts_of(frame, keys, n_systems)
+    frame, values = style.with_parts(frame, keys)
+    headings, parts = style.headings_of(keys, values, n_systems), [style.PART] if keys else None
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
-    comparison = compare(frame, name, baseline=baseline, by=keys or None, **options)
-    scores = scores_of(frame, name, options, by=keys or None, what="ir.plots.differences")
+    comparison = compare(frame, name, baseline=baseline, by=parts, **options)
+    scores = scores_of(frame, name, options, by=parts, what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
         comparison = comparison.filter(pl.col("run") == run)
@@ -107,9 +108,10 @@ def differences(
         raise OptionError(f"must be another system than the baseline; got {run!r} for both.", about="run")
     comparison = comparison.sort("difference", descending=not is_cost(name), nulls_last=True, maintain_order=True)
     rows, pairs = [], []
-    for part, (_, of_part) in zip(parts, scores.each_slice(), strict=True):
-        for row in comparison.filter(part.rows).to_dicts():
-            rows.append({**row, "heading": ", ".join(filter(None, (part.heading, row["run"])))})
+    compared = style.by_part(comparison, headings)
+    for (heading, of_heading), (_, of_part) in zip(compared.items(), scores.each_slice(), strict=True):
+        for row in of_heading.to_dicts():
+            rows.append({**row, "heading": ", ".join(filter(None, (heading, row["run"])))})
             # A test may compare all systems on the queries for which all of them have a value.
             tolerance = options["tolerance"] * ROUNDED
             pairs.append(ranked_pairs(of_part, name, row["run"], baseline, tolerance, of_all=test.complete))
@@ -248,8 +250,9 @@ def scatter(
     keys = style.keys_of(by)
     frame, names = style.in_memory(per_query, measure, "scatter", by=keys or None)
     name = style.only(names)
-    parts = style.parts_of(frame, keys)
-    scores = scores_of(frame, name, options, by=keys or None, what="ir.plots.scatter")
+    frame, values = style.with_parts(frame, keys)
+    headings = style.headings_of(keys, values)
+    scores = scores_of(frame, name, options, by=[style.PART] if keys else None, what="ir.plots.scatter")
     for name_of_axis, system in (("x", x), ("y", y)):
         scores.index(system, name_of_axis)
     if x == y:
@@ -262,7 +265,7 @@ def scatter(
     low, high = (min(0.0, *coordinates), max(coordinates)) if coordinates else (0.0, 1.0)
     cell = (high - low) / CELLS if max(each.height for each in pairs) >= BINNED else None
     ends = [low, high] if high > low else [low, low + 1]
-    panels = {part.heading: _scattered(each, name, x, y, ends, cell) for part, each in zip(parts, pairs, strict=True)}
+    panels = {heading: _scattered(each, name, x, y, ends, cell) for heading, each in zip(headings, pairs, strict=True)}
     counts = pl.concat(pairs)["outcome"].value_counts()
     wins, ties, losses = (counts.filter(outcome=kind)["count"].sum() for kind in style.OUTCOMES)
     together = f"A square stands for the queries in a cell of {cell:.3g} x {cell:.3g}, at their mean." if cell else ""

@@ -71,19 +71,21 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
     """
     keys = style.keys_of(by)
     frame, names = style.in_memory(per_query, measures, "distribution", by=keys or None)
-    parts = style.parts_of(frame, keys, len(names))
+    frame, values = style.with_parts(frame, keys)
+    headings, parts = style.headings_of(keys, values, len(names)), [style.PART] if keys else []
     query = next(column for column in frame.columns if column != "run")
-    known = [column for column in ("run", query, PROVENANCE, *keys) if column in frame.columns]
-    rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*known, *names), by=keys or None))
+    known = [column for column in ("run", query, PROVENANCE, *parts) if column in frame.columns]
+    rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*known, *names), by=parts or None))
     first = means.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("mean").mean())
     systems = style.systems_of(first.sort("mean", descending=not is_cost(names[0]), nulls_last=True))
     shown: dict[str, dict[str, _Shown]] = {}
     for name in names:
         of_measure = means.filter(pl.col("mean").is_not_null(), measure=name)
         ends = _ends(rows, of_measure, name)
+        of_parts = style.by_part(of_measure, headings)
         shown[name] = {
-            part.heading: _shown(rows.filter(part.rows), of_measure.filter(part.rows), systems, name, ends)
-            for part in parts
+            heading: _shown(of_part, of_parts[heading], systems, name, ends)
+            for heading, of_part in style.by_part(rows, headings).items()
         }
     # Dots of one size in all panels.
     all_shown = [each for of_parts in shown.values() for each in of_parts.values()]
@@ -94,7 +96,7 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
     ]
     kinds = {"bars" if each.size is None else "dots" for each in all_shown}
     title = f"{names[0]}: distribution over queries" if len(names) == 1 else "Distribution over queries"
-    most_queries = rows.group_by("run", *keys).len()["len"].max()
+    most_queries = rows.group_by("run", *parts).len()["len"].max()
     legends = {
         "dots": f"Each dot is one of {DOTS} equal parts of the queries.",
         "bars": "Bars: the share of queries, as a figure at the highest.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -69,11 +69,8 @@ OWN_COLOURS = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
 MOST_PANELS, BESIDE = 12, 3
 
 
-class Part(NamedTuple):
-    """The rows of a value of keys, and what its panel is called; all rows, and no name, without keys."""
-
-    heading: str
-    rows: pl.Expr
+#: The column of the numbers of the parts that have panels of their own, in the place of keys of any name.
+PART = "polars_ir_part"
 
 
 def keys_of(by: str | Sequence[str] | None) -> list[str]:
@@ -81,20 +78,29 @@ def keys_of(by: str | Sequence[str] | None) -> list[str]:
     return each_once(check("by", by, or_none(columns("per_query"))))
 
 
-def parts_of(frame: pl.DataFrame, keys: Sequence[str], n_panels: int = 1) -> list[Part]:
-    """The parts of a frame that have panels of their own, so many of each; an error if these are too many."""
+def with_parts(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """The frame with a number in the place of each value of some keys, and these values in words, in order."""
     if not keys:
-        return [Part("", pl.lit(True))]
-    values = frame.select(keys).unique().sort(keys).rows()
-    if n_panels * len(values) > MOST_PANELS:
-        raise DataError(
-            f"a chart has up to {MOST_PANELS} panels; {len(values)} values of {quoted(keys)} make "
-            f"{n_panels * len(values)}.",
-            fix="Keep some of the values; plots.series draws a course over many",
-        )
-    texts = texts_of(values)
-    own = [pl.all_horizontal(pl.col(key) == each for key, each in zip(keys, value, strict=True)) for value in values]
-    return [Part(f"{', '.join(keys)}: {text}", rows) for text, rows in zip(texts, own, strict=True)]
+        return frame, []
+    values = frame.select(keys).unique().sort(keys)
+    parts = frame.join(values.with_row_index(PART), on=keys, how="left", maintain_order="left")
+    return parts.drop(keys), texts_of(values.rows())
+
+
+def headings_of(keys: Sequence[str], texts: Sequence[str], n_panels: int = 1) -> list[str]:
+    """The headings of the parts, of so many panels each; an error if these are too many, and one of all without any."""
+    if n_panels * len(texts) > MOST_PANELS:
+        says = f"a chart has up to {MOST_PANELS} panels; {len(texts)} values of {quoted(keys)} make"
+        fix = "Keep some of the values; plots.series draws a course over many"
+        raise DataError(f"{says} {n_panels * len(texts)}.", fix=fix)
+    return [f"{', '.join(keys)}: {text}" for text in texts] or [""]
+
+
+def by_part(frame: pl.DataFrame, headings: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """The rows of each part by its heading; all rows where there are no parts."""
+    if PART not in frame.columns:
+        return {"": frame}
+    return {heading: frame.filter(pl.col(PART) == number).drop(PART) for number, heading in enumerate(headings)}
 
 
 def of_parts(panels: Mapping[str, alt.LayerChart], **scales: Literal["independent", "shared"]) -> Chart:

@@ -390,6 +390,10 @@ def test_a_heatmap_by_nights_has_a_column_for_each():
     means = PER_QUERY.ir.mean(by="date").select("run", pl.col("date").cast(pl.String).alias("part"), mean="RR")
     assert_frame_equal(cells.select("run", "part", "mean"), means, check_row_order=False)
     assert (cells["shade"].min(), cells["shade"].max()) == (0.0, 1.0)
+    # A key may be called as a column of the chart's own.
+    assert plots.heatmap(PER_QUERY.rename({"date": "part"}), "RR", by="part").data.equals(
+        plots.heatmap(PER_QUERY, "RR", by="date").data
+    )
     several = plots.heatmap(PER_QUERY, by=["date"])
     assert [panel.title.text for panel in several.concat] == ["nDCG@10", "RR"]
 
