@@ -91,13 +91,15 @@ def say_ready() -> None:
     sys.stdout.flush()
 
 
-def fresh(script: Path, *arguments: str, timeout: float = math.inf) -> dict[str, Any]:
+def fresh(
+    script: Path, *arguments: str, timeout: float = math.inf, python: str | Path = sys.executable
+) -> dict[str, Any]:
     """The JSON that a script prints in a process of its own, and `peak`: the bytes that it took after `say_ready`.
 
     TimeoutError after `timeout` seconds, MemoryError when the machine has little left, RuntimeError if the script ends
     in an error; the first two end it.
     """
-    command, end, line, last = [sys.executable, str(script), *arguments], time.monotonic() + timeout, " ", ""
+    command, end, line, last = [str(python), str(script), *arguments], time.monotonic() + timeout, " ", ""
     held = peak = 0
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:  # noqa: S603  # our own script

@@ -160,8 +160,9 @@ def main() -> None:
                 on_spark()
             found, cpu, seconds = taken(on_spark, cpu_of_children)
             expected, plan_cpu, _ = taken(locally, time.process_time)
-            # Polars adds up the values of a group one after another: means of millions are right to 1e-11.
-            assert_frame_equal(found, expected, check_row_order=False, rel_tol=1e-10, abs_tol=1e-12)
+            # Polars adds up the values of a group one after another: means of millions differ in their twelfth digit,
+            # and a statistic of their differences earlier.
+            assert_frame_equal(found, expected, check_row_order=False, rel_tol=1e-7, abs_tol=1e-9)
             costs.append((rows, cpu, plan_cpu))
             line = f"{name:14}{rows:12,}{cpu:9.2f}{seconds:9.2f}{plan_cpu:10.2f}{cpu / plan_cpu:7.1f}"
             if len(costs) > 1:
