@@ -117,7 +117,8 @@ def power(
         Of the samples of a pilot.
     cluster
         What several queries have in common that are no sample of their own, as in `compare`: `n_queries` is a number of
-        clusters then. Of several rows of a query and system, as of nights of a benchmark, the query is the cluster.
+        clusters then. Of several rows of a query and system, as of nights of a benchmark, the query is the cluster, and
+        the plan is for queries with as many rows; keep those of one night to plan one.
 
     Returns
     -------
