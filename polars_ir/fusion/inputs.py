@@ -41,11 +41,8 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
         table = _named_by_text(table)
     if is_searched(table):
         search_duplicates(table)
-    if table.systems is None and table.eager:
+    if table.systems is not None or table.eager:
         table = replace(table, systems=systems_of(table))
-    if table.systems is not None and len(table.systems) < 2:
-        names = ", ".join(map(repr, table.systems))
-        raise InputTypeError(f"fuse needs several runs; got {len(table.systems)}: {names}.")
     if table.eager and table.rows and not apart:
         _check_common(table)
     return table
@@ -70,10 +67,14 @@ def of_one(runs: Any) -> Any:
 
 
 def systems_of(table: Table) -> tuple[str, ...]:
-    """The names of the runs; those in one LazyFrame are read, and sorted."""
-    if table.systems is not None:
-        return table.systems
-    return tuple(sorted(table.select("run").unique().collect()["run"].cast(pl.String)))
+    """The names of the runs, which must be several; those in one table are read, and sorted."""
+    systems = table.systems
+    if systems is None:
+        systems = tuple(sorted(table.select("run").unique().collect()["run"].cast(pl.String)))
+    if len(systems) < 2:
+        names = ", ".join(map(repr, systems)) or "no row"
+        raise InputTypeError(f"fuse needs several runs; got {len(systems)}: {names}.")
+    return systems
 
 
 def repeated(systems: Sequence[str] | None) -> pl.Expr:

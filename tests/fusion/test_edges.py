@@ -232,3 +232,13 @@ def test_what_runs_do_not_return_has_no_overlap():
             pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64}),
             "AP",
         )
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("function", [ir.contribution, ir.complementarity, ir.tune_fusion])
+def test_a_plan_of_fewer_than_two_runs_is_no_fusion(function, rows):
+    run = pl.DataFrame({"run": "a", "query_id": "q", "doc_id": ["d"], "score": 1.0}).head(rows).lazy()
+    with pytest.raises(
+        ir.IRError, match=f"fuse needs several runs; got {rows}: {'no row' if rows == 0 else repr('a')}"
+    ):
+        function(run, {"q": ["d"]})

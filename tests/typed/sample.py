@@ -40,7 +40,7 @@ assert_type(ir.of(run).gate(run, ["nDCG"], max_drop=0.02), pl.DataFrame)
 assert_type(ir.of(run).top(10), pl.DataFrame)
 assert_type(ir.of(run).rerank_gain(run, qrels).curve, pl.DataFrame)
 assert_type(ir.of(run).tune_fusion(qrels).report, str)
-assert_type(ir.of(run).plot.precision_recall(qrels), alt.LayerChart)
+assert_type(ir.of(run).plot.precision_recall(qrels), alt.LayerChart | alt.ConcatChart)
 
 # of a plan,
 assert_type(ir.of(run.lazy()).judge(qrels), pl.LazyFrame)
