@@ -189,6 +189,7 @@ FEW = SYSTEMS.filter(pl.col("query_id").is_in([f"q{query}" for query in range(30
         (lambda: ir.drift(NEW.lazy(), "language", every="1w"), ["dates or times", "every"]),
         (lambda: ir.drift(NEW.with_columns(day="query_id").lazy(), "day", "AP"), ["most buckets would hold one"]),
         (lambda: ir.compare(SYSTEMS.clear().lazy()), ["no row"]),
+        (lambda: ir.gate(NEW.lazy(), OLD.clear().lazy(), "AP"), ["old has no row"]),
         (
             lambda: ir.compare({"a": NEW.lazy(), "b": OTHERS.lazy()}),
             ["two queries"],

@@ -164,6 +164,10 @@ def test_courses_are_those_of_a_plan(to_spark, options, plans):
         (lambda frame: irs.compare(frame.unionAll(frame.limit(1)), "RR"), ["repeat the ids"]),
         (lambda frame: irs.gate(frame, frame, "RR"), ["new must be of one system", "new.filter(new['run'] == "]),
         (lambda frame: irs.compare(frame.limit(0), "RR"), ["no row"]),
+        (
+            lambda frame: irs.gate(frame.filter("run = 'a'"), frame.limit(0), "RR"),
+            ["old has no row, and so no queries to compare; it must have some."],
+        ),
         (lambda frame: irs.drift(frame.unionAll(frame.limit(1)), "lang.uage", "RR"), ["repeat the ids", "come again"]),
     ],
 )

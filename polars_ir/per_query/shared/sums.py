@@ -333,7 +333,11 @@ def _summed(of: Aligned, source: Source, per_query: Any, what: str) -> Sums:
     if extremes.is_empty():
         raise DataError("has no row, and so no queries to compare; it must have some.", about="per_query")
     there = extremes["run"].unique().sort().to_list()
-    systems = list(filter(there.__contains__, map(str, per_query))) if isinstance(per_query, Mapping) else there
+    named = list(map(str, per_query)) if isinstance(per_query, Mapping) else there
+    systems = list(filter(there.__contains__, named))
+    if len(systems) == 1 < len(named):
+        about = next(name for name in named if name not in there)
+        raise DataError("has no row, and so no queries to compare; it must have some.", about=about)
     if len(systems) < 2:
         raise ColumnError.one_system(what, of.table.columns, systems)
     names = dict(zip(map(column_for, of.slices), of.slices, strict=True))
