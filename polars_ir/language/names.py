@@ -512,7 +512,7 @@ def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal[
     """
     named = column_of(column)
     if named is None:
-        return "error" if column.endswith(" se") and measure_of(column) in columns else "arithmetic"
+        return "error" if part_of(column, columns)[1] == "se" else "arithmetic"
     return "error" if column.casefold().endswith((" se", "_se")) else named.spec.average
 
 

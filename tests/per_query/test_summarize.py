@@ -196,6 +196,12 @@ def test_a_column_that_ends_like_a_standard_error_of_no_other_column_is_a_measur
     assert ir.summarize(frame)["mean"].to_list() == pytest.approx([0.4, 0.25])
 
 
+def test_a_standard_error_is_one_in_either_spelling_and_form():
+    frame = pl.DataFrame({"query_id": ["a", "b"], "mine": [0.5, 1.0], "mine_se": [0.3, 0.4]})
+    assert ir.mean(frame).row(0) == pytest.approx((0.75, 0.25))
+    assert ir.mean(ir.long(frame)).row(0) == pytest.approx((0.75, 0.25))
+
+
 # Lazy frames, and other kinds.
 
 
