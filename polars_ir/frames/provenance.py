@@ -58,7 +58,8 @@ def with_provenance(
         before, _, after = text_of(made, DIGEST).rpartition(DIGEST)
         column = pl.concat_str(pl.lit(before), PROVENANCE, pl.lit(after)).alias(PROVENANCE)
         result = result.join(digest.with_columns(column), how="cross")
-    return with_query_hash(result, run, qrels, judged, read, in_order=made["ties"] == "input")
+    rankings = rankings_of(run, read, in_order=made["ties"] == "input")
+    return with_query_hash(result, rankings, qrels, judged, read)
 
 
 def text_of(made: Mapping[str, Any], digest: str | None) -> str:
@@ -73,17 +74,16 @@ def versions_of(made: Mapping[str, Any]) -> str:
     return " and ".join(f"{name} {made[name]}" for name in (VERSION, POLARS) if name in made)
 
 
+def rankings_of(run: Table, read: Collection[str], *, in_order: bool) -> Table:
+    """The rankings of a run, each with the hash of its rows; `in_order` says that the order of these counts."""
+    return run.made_of(_hash_of_rows(run, read, in_order=in_order))
+
+
 def with_query_hash(
-    rows: pl.LazyFrame,
-    run: Table,
-    qrels: Table | None,
-    judged: Frame | None,
-    read: Collection[str],
-    *,
-    in_order: bool,
+    rows: pl.LazyFrame, rankings: Table, qrels: Table | None, judged: Frame | None, read: Collection[str]
 ) -> pl.LazyFrame:
-    """Rows with keys of rankings, and the hash of each query; `in_order` says that the order of a run's rows counts."""
-    hashed = {"of_run": (run.keys, _hash_of_rows(run, read, in_order=in_order))}
+    """Rows with keys of rankings, and the hash of each query, by those of the rankings and their judgments."""
+    hashed = {"of_run": (rankings.keys, rankings.all_columns())}
     if qrels is not None and judged is not None:
         hashed["of_qrels"] = qrels.keys, judged.lazy().rename({JUDGED: QUERY_HASH})
         if not set(read).isdisjoint(_others(qrels)):

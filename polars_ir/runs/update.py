@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
 
 from polars_ir.engine.pair import Pair, of_systems, pair_up, systems_of
+from polars_ir.engine.tuning import TUNING
 from polars_ir.errors import (
     Code,
     ColumnError,
@@ -33,6 +35,7 @@ from polars_ir.frames.provenance import (
     digest_of,
     hashes_of,
     is_unanswered,
+    rankings_of,
     read_made,
     text_of,
     versions_of,
@@ -149,14 +152,18 @@ def _as_they_are(
     pair: Pair, measured: Sequence[Measured], options: Evaluating, *, strict: bool
 ) -> tuple[pl.DataFrame, str]:
     """The queries that are evaluated, each with its hash, and how their figures are made."""
-    run, qrels = pair.run.guarded(), pair.qrels
+    run, qrels, read = pair.run.guarded(), pair.qrels, columns_read(measured)
+    # What else is to be known of the run is read off its rankings.
+    rankings = rankings_of(run, read, in_order=options["ties"] == "input")
+    small = run.eager and run.rows < TUNING.streaming_rows
+    rankings = rankings.made_of(collected(rankings.all_columns(), "in-memory" if small else "streaming"))
     if qrels is None:
         queries = run.select("relevance", *run.keys).filter(pl.col("relevance").is_not_null()).select(run.keys).unique()
     else:
         queries = qrels.select(*qrels.keys).unique()
         if pair.systems:
-            queries = systems_of(run, pair.systems).join(queries, how="cross")
-    queries = of_systems(queries, pair, answered=options["missing"] == "skip")
+            queries = systems_of(rankings, pair.systems).join(queries, how="cross")
+    queries = of_systems(queries, replace(pair, run=rankings), answered=options["missing"] == "skip")
     if strict:
         queries = strictly(queries, pair, missing=options["missing"])
     judged, digest = None, None
@@ -165,8 +172,7 @@ def _as_they_are(
         hashes: Any = pair.kept(("hashes",), lambda: hashes_of(qrels))
         judged = collected(hashes.lazy(), qrels.engine)
         digest = collected(digest_of(judged, qrels.keys)).item()
-    in_order = options["ties"] == "input"
-    queries = with_query_hash(queries, run, qrels, judged, columns_read(measured), in_order=in_order)
+    queries = with_query_hash(queries, rankings, qrels, judged, read)
     text = text_of(made_with(measured, options), digest)
     return collected(queries.select(*run.keys, QUERY_HASH), run.engine), text
 
@@ -270,7 +276,9 @@ def _of_changed(
     run, qrels, read = pair.run, pair.qrels, columns_read(measured)
     roles = {"query_id", "doc_id", "score", "relevance", *run.keys, *read} - ({"doc_id"} if run.numbered else set())
     rows = run.select(*filter(roles.__contains__, run.columns))
-    part = rows.join(changed.lazy(), on=run.keys, how="semi", maintain_order="left")
+    # A look at the query alone leaves few rows to be joined.
+    rows_perhaps = rows.filter(pl.col("query_id").is_in(changed["query_id"].unique().implode()))
+    part = rows_perhaps.join(changed.lazy(), on=run.keys, how="semi", maintain_order="left")
     systems = run.keys[:-1]
     if systems and qrels:
         # A system that answers none of these queries is still one.
