@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Literal
 
 import polars as pl
@@ -55,6 +57,9 @@ OTHERS_OF_PER_QUERY = tuple(filter("query_id".__ne__, SPLITTING))
 
 #: From so many rows on, texts are put in order by numbers.
 MANY = 10_000
+
+#: The first node of a plan that groups rows, and whether it takes them as they come.
+GROUPED = re.compile(r'label="(sorted-)?group-by')
 
 #: The column of what orders ids.
 NUMBER = "polars_ir: number"
@@ -173,6 +178,20 @@ class Table:
         """The result of a plan over the table in the kind of `like`; query and system have their names there."""
         plan = plan.rename(self.own_names, strict=False)
         return give_back(collected(plan, engine), like) if self.eager else plan
+
+
+def known_order(rows: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
+    """The first keys that the rows of a plan rise by, as `set_sorted` says and Polars still knows: all, one or none.
+
+    By these it groups rows as they come, and else keeps all groups in memory.
+    """
+    for first in (len(keys), 1):
+        grouped = rows.group_by(keys[:first]).agg()
+        graph = grouped.show_graph(engine="streaming", plan_stage="physical", raw_output=True) or ""
+        node = GROUPED.search(graph)
+        if node and node[1] and "hint.sorted" in graph and "descending: true" not in graph:
+            return list(keys[:first])
+    return []
 
 
 def may_repeat(keys: pl.LazyFrame) -> bool:
@@ -414,7 +433,15 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
         eager &= table.eager
         named.append(table.all_columns().with_columns(run=pl.lit(system)).rename(query))
     together = pl.concat(named, how="diagonal_relaxed")
-    return together.collect() if eager else together
+    return together.collect() if eager else _merged(named, query["query_id"], together)
+
+
+def _merged(plans: Sequence[pl.LazyFrame], key: str, together: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows of plans, which are `together` in no order, in that of a key if all are known to be sorted by it."""
+    schema = together.collect_schema()
+    if all(plan.collect_schema() == schema and known_order(plan, [key]) for plan in plans):
+        return reduce(lambda rows, others: rows.merge_sorted(others, key), plans).set_sorted(key)
+    return together
 
 
 def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
+from polars_ir.frames.table import known_order
 
 pytest.importorskip("scipy")
 
@@ -216,3 +217,29 @@ def test_types_that_differ_by_file_are_an_error_with_the_cast(tmp_path):
     files = sorted(tmp_path.glob("*.parquet"))
     cast = eval(advice.removesuffix("."), {"pl": pl, "files": files})  # noqa: S307  # what the message says
     assert cast.collect()["query_id"].n_unique() == NEW.height + OLD.height
+
+
+@pytest.mark.parametrize("keys", [["query_id", "run"], ["query_id"]])
+@pytest.mark.whole("calls many functions", quick=1)
+def test_sorted_rows_are_grouped_as_they_come(keys):
+    rows = SYSTEMS.sort("query_id", "run")
+    plan = rows.lazy().set_sorted(*keys)
+    assert known_order(plan, ["query_id", "run"]) == keys
+    assert known_order(rows.lazy(), ["query_id", "run"]) == []
+    by = {"by": "language"}
+    assert_same(ir.compare(plan, MEASURES, test="auto", **by), ir.compare(rows, MEASURES, test="auto", **by))
+    assert_same(ir.compare(plan, MEASURES), ir.compare(rows, MEASURES))
+    assert_same(ir.worst_slices(plan, measures=MEASURES, **by), ir.worst_slices(rows, measures=MEASURES, **by))
+    means = ir.mean(rows.drop("mine"))
+    assert_frame_equal(ir.mean(plan.drop("mine")).collect(), means, rel_tol=1e-13, abs_tol=0)
+    new, old = (plan.filter(run=run).drop("run").set_sorted("query_id") for run in "cb")
+    given = {"measures": MEASURES, "ranges": RANGES}
+    assert_same(ir.gate(new, old, **given), ir.gate(new.collect(), old.collect(), **given))
+
+
+def test_rows_that_are_not_sorted_as_is_claimed_are_an_error():
+    claimed = SYSTEMS.lazy().set_sorted("query_id", "run")
+    with pytest.raises(ir.errors.DataError, match="not sorted by 'query_id', 'run', as its plan says"):
+        ir.compare(claimed, "AP")
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="not sorted by 'query_id', 'run', as its plan says"):
+        ir.mean(claimed).collect()

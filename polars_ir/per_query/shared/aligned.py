@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,10 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError, option
-from polars_ir.frames.kinds import aligned_series
+from polars_ir.frames.kinds import aligned_series, collected
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import MANY, NUMBER, Table, may_repeat, numbered, per_query_table
+from polars_ir.frames.table import MANY, NUMBER, Table, known_order, may_repeat, numbered, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
@@ -166,8 +167,13 @@ def aligned(
     as_given, table = table, with_keys(table, keys) if keys else table
     if what:
         _check_some(table, what, several=several)
+    # Attributes of another frame are joined, and what has weights is sorted.
+    comes = plain or (weights is None and cluster is None and strata is None and bool(named))
+    order = known_order(table.all_columns(), _query_first(table.keys)) if comes and not table.eager else []
     rows, is_ordered = table.checked(*_rules(table, names)), False
-    rows = rows if table.eager or repeated else _once(table, rows, names, named_keys)
+    if not table.eager:
+        look = _in_order if repeated else partial(_once, measures=names, keys=named_keys)
+        rows = look(table, rows.set_sorted(*order) if order else rows, order)
     systems = list(filter("query_id".__ne__, table.keys))
     if table.eager:
         frame = numbered(rows.collect(engine="in-memory"), "query_id")
@@ -199,6 +205,8 @@ def aligned(
     if in_order and (several or not is_ordered):
         rows = rows.sort(NUMBER if table.eager else "query_id")
     ordered = rows.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
+    # Guards of attributes do not keep the claim.
+    ordered = ordered.set_sorted(*order) if order and repeated else ordered
     return Aligned(table, names, ordered, systems, slices, weight, stratum, clustered_by, in_order)
 
 
@@ -250,6 +258,31 @@ def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
         yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
 
 
+def _query_first(keys: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(["query_id", *keys]))
+
+
+def _sorted(table: Table, order: Sequence[str]) -> Rule:
+    """The rule that rows rise by some keys, as a plan says: else a query whose rows stand apart would be several."""
+    falls, same = pl.lit(False), pl.lit(True)
+    for key in map(pl.col, order):
+        falls |= same & (key < key.shift())
+        same &= key == key.shift()
+    listed = ", ".join(repr(table.names[key]) for key in order)
+    return Rule(falls, f"that are not sorted by {listed}, as its plan says", "Sort them, or leave set_sorted out")
+
+
+def _in_order(table: Table, rows: pl.LazyFrame, order: Sequence[str]) -> pl.LazyFrame:
+    """The rows of a plan; an error if they are not in the order that is known of it.
+
+    It takes a look of its own: between a scan and a group_by Polars would keep all rows for a shift.
+    """
+    if order:
+        rule = _sorted(table, order)
+        collected(table.checked(rule, rows=table.select(*table.keys)).select(pl.all().null_count()), "streaming")
+    return rows
+
+
 def once_of_plan(table: Table, keys: Sequence[str], measures: Sequence[str]) -> Rule:
     """The rule that no two rows of a plan have the same keys, whose advice names columns that may tell them apart."""
     rule = once(table.about, keys, table.names)
@@ -258,17 +291,21 @@ def once_of_plan(table: Table, keys: Sequence[str], measures: Sequence[str]) -> 
     return rule._replace(fix=f"Name what tells them apart: {named}.") if spare else rule
 
 
-def _once(table: Table, rows: pl.LazyFrame, measures: Sequence[str], keys: Sequence[str]) -> pl.LazyFrame:
+def _once(
+    table: Table, rows: pl.LazyFrame, order: Sequence[str], measures: Sequence[str], keys: Sequence[str]
+) -> pl.LazyFrame:
     """The rows of a plan, which fails if two of them are of the same ranking."""
     keys = list(dict.fromkeys([*keys, *table.keys]))
     rule = once_of_plan(table, keys, measures)
     # There is one of each; a maximum is taken in half the time of a first value, and as much as a row of each is kept.
     ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
     values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
-    found = rows.group_by(keys).agg(*values, pl.len().alias(ROWS))
+    found = rows.group_by(_query_first(keys)).agg(*values, pl.len().alias(ROWS))
     # Rows without a key are an error of their own.
     several = (pl.col(ROWS) > 1) & pl.all_horizontal(pl.col(keys).is_not_null())
-    return table.checked(rule._replace(wrong=several), rows=found).drop(ROWS)
+    # Grouped by more keys than are in order, they are in none.
+    rules = [rule._replace(wrong=several), *([_sorted(table, order)] if len(order) == len(keys) else [])]
+    return table.checked(*rules, rows=found).drop(ROWS)
 
 
 def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:

@@ -133,11 +133,11 @@ class Layout:
                 value = pl.when(is_its).then(pl.col(measure).cast(pl.Float64))
                 # There is one, as `faults` makes sure; a maximum is taken in half the time of a first value.
                 cells.append(value.max().alias(f"{number} {place}"))
-        if self.apart:
+        if self.apart and self.slices:
             return rows.group_by("query_id", *self.keys).agg(cells)
         lasts = (pl.col(name).max().alias(f"{LAST} {name}") for name in self.slices)
-        grouped = rows.group_by("query_id").agg(*cells, pl.col(self.slices).min(), *lasts)
-        return grouped.with_columns(pl.lit(1, pl.UInt32).alias(ALL))
+        # Of a literal Polars would know that it is sorted, and keep all rows as those of one group.
+        return rows.group_by("query_id").agg(*cells, pl.col(self.keys).min(), *lasts)
 
     def values(self, number: int, pair: int) -> tuple[pl.Expr, pl.Expr]:
         """The values of a pair of systems by a measure, with 0 for what counts as 0."""
