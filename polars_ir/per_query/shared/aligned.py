@@ -171,11 +171,11 @@ def aligned(
     comes = plain or (weights is None and cluster is None and strata is None and bool(named))
     order = known_order(table.all_columns(), _query_first(table.keys)) if comes and not table.eager else []
     rows, is_ordered = table.checked(*_rules(table, names)), False
+    systems = list(filter("query_id".__ne__, table.keys))
     if not table.eager:
         look = _in_order if repeated else partial(_once, measures=names, keys=named_keys)
         rows = look(table, rows.set_sorted(*order) if order else rows, order)
-    systems = list(filter("query_id".__ne__, table.keys))
-    if table.eager:
+    else:
         frame = numbered(rows.collect(engine="in-memory"), "query_id")
         # Of many rows in no order the first show it.
         is_ordered = frame.height > MANY and all(_are_in_order(part, systems) for part in (frame.head(MANY), frame))
