@@ -229,7 +229,8 @@ def _counted(measure: Asked) -> Iterator[pl.Expr]:
     if count:
         arguments = measure.call.arguments
         cutoff = {"k": arguments["k"]} if count is n_relevant_retrieved else {}
-        yield count(rel=arguments.get("rel") or 1, **cutoff).alias(COUNTED + measure.name)
+        rel = arguments.get("rel")
+        yield count(rel=1 if rel is None else rel, **cutoff).alias(COUNTED + measure.name)
 
 
 def _ranked(run: pl.DataFrame, ties: Ties) -> pl.DataFrame:

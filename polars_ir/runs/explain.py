@@ -199,7 +199,8 @@ def _documents(measure: Measured, relation: pl.DataFrame, pair: Pair) -> pl.Data
     """A row per document of each ranking, with its gain, its discount and the ideal grade at its rank."""
     keys, call = pair.keys, measure.call
     arguments: Mapping[str, Any] = call.arguments if call else {}
-    gain, discount = relevant(arguments.get("rel") or 1).cast(pl.Float64), pl.lit(None, pl.Float64)
+    rel = arguments.get("rel")
+    gain, discount = relevant(1 if rel is None else rel).cast(pl.Float64), pl.lit(None, pl.Float64)
     spec = spec_of(call) if call else None
     if spec and spec.gain:
         gain = spec.gain(**arguments)

@@ -619,6 +619,12 @@ def test_ir_measures_speaks_json(folder, capsys):
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"measure": "RR", "value": 0.5}]
 
 
+def test_every_judged_document_is_relevant_to_ir_measures_where_rel_is_0(folder, capsys):
+    (folder / "zero.txt").write_text("q1 0 d1 0\nq2 0 d1 0\n")
+    assert main(["ir_measures", str(folder / "zero.txt"), str(folder / "first.run"), "RR(rel=0)@10"]) == 0
+    assert capsys.readouterr().out == "RR(rel=0)@10\t1.0000\n"
+
+
 def test_ir_measures_refuses_a_text(folder, capsys):
     words = failing(["ir_measures", str(folder / "qrels.txt"), str(folder / "first.run"), "relstring@5"], capsys)
     assert (

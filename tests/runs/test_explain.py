@@ -97,6 +97,11 @@ def test_contributions_to_rbp_by_hand():
     assert found["discount"].to_list() == [1.0, 2.0, 4.0, 8.0, None]
 
 
+def test_every_judged_document_has_a_gain_where_all_are_relevant():
+    found = explain(RUN, QRELS, ir.precision(k=3, rel=0), query_id="q").select("doc_id", "gain").rows()
+    assert found == [("d1", 0.0), ("d2", 1.0), ("d3", 1.0), ("d4", 1.0), ("d9", 1.0), ("d8", 1.0)]
+
+
 def test_gains_are_those_of_the_measure():
     assert explain(RUN, QRELS, "nDCG(dcg='exp-log2')", query_id="q")["gain"].to_list() == [0, 3, 0, 1, 1]
     assert explain(RUN, QRELS, "ERR", query_id="q")["gain"].to_list() == [0, 3 / 16, 0, 1 / 16, 1 / 16]
