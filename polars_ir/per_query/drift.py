@@ -195,7 +195,11 @@ def course_of(
             raise InputTypeError.lazy("ir.drift with cluster", MEANS_OF_CLUSTERS)
         queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
         return _of_moments(queries, options, every, reference, source)
-    queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
+    try:
+        queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
+    except DataError as error:
+        error.fit(())  # `by` is one column of times here, and tells nothing else apart
+        raise
     warn_of_several(queries.table, queries.measures)
     attribute = _time_of(queries)
     column = column_for(attribute)

@@ -102,6 +102,9 @@ def test_two_keys_are_both_named():
         both.ir.mean(by="date")
     assert "q01" in str(raised.value), "queries are shown by their ids"
     assert both.ir.mean(by=["tenant", "date"]).height == 2 * PER_QUERY.ir.mean(by="date").height
+    for over_time in (ir.drift, ir.plots.series):
+        with pytest.raises(ir.IRError, match=r"keep one, such as the last: per_query.filter\(pl.col\('tenant'\)"):
+            over_time(both, "date")
 
 
 @pytest.mark.parametrize("verb", [lambda frame: ir.mean(frame, by="date"), ir.mean, ir.power])
