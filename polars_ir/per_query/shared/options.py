@@ -160,7 +160,8 @@ MissingOfPair = Annotated[
     Option(
         "zero",
         MISSING,
-        "A query that one system lacks and another has: 'zero' counts 0 for it; 'skip' leaves the pair out.",
+        "A query that one system lacks and another has: 'zero' counts 0 for it, also where both of a pair lack it; "
+        "'skip' leaves the pair out.",
     ),
 ]
 
