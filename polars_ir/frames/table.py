@@ -185,11 +185,13 @@ def known_order(rows: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
 
     By these it groups rows as they come, and else keeps all groups in memory.
     """
+    if "hint.sorted" not in rows.explain(optimized=False):
+        return []
     for first in (len(keys), 1):
         grouped = rows.group_by(keys[:first]).agg()
         graph = grouped.show_graph(engine="streaming", plan_stage="physical", raw_output=True) or ""
         node = GROUPED.search(graph)
-        if node and node[1] and "hint.sorted" in graph and "descending: true" not in graph:
+        if node and node[1] and "descending: true" not in graph:
             return list(keys[:first])
     return []
 
