@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, warn
 from polars_ir.frames import advice
 from polars_ir.frames.kinds import Frame, collected, give_back, holds_systems, to_polars
 from polars_ir.frames.long_form import is_long, wide
@@ -427,6 +427,8 @@ def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
         columns.add(frozenset(table.dtypes))
         if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
             raise ColumnError.systems_in_a_system(system, table.names["run"])
+        if table.eager and not table.rows:
+            warn(f"has no row of system {system!r}, which is in no result.", about="per_query")
     if len(columns) > 1:
         tables = _spelt_alike(tables)
     query = {"query_id": _of_one_type("per_query", tables, ["query_id"]).names["query_id"]}
