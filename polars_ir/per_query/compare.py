@@ -105,8 +105,9 @@ def compare(
 
     A LazyFrame, or a dict of such by system, is read at once, by moments: twice in a pass of the streaming engine, of
     which one makes a row per query, as much as is in memory at once. That is for `"t"` and `"auto"` with interval
-    `"t"`, `"normal"` or `"auto"`; figures are those of the values to within 1e-12 (ends of `cohen_d` 1e-11) of the
-    largest value, a standard deviation to within 1e-15 of it or of the mean. `rank_biserial` is null.
+    `"t"`, `"normal"` or `"auto"`; figures are those of the values to within 1e-12 (ends of `cohen_d`, and three
+    million queries, 1e-11) of the largest value, a standard deviation to within 1e-15 of it or of the mean.
+    `rank_biserial` is null.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@
 Conventions: a row per query, with a column for each measure and system, is the widest table there is; it is never
 sorted, and a plan makes it in one `group_by`. Sums are of a part's own mean, and parts are put together by it (Chan,
 Golub & LeVeque 1983, https://doi.org/10.1080/00031305.1983.10483115), so that nothing cancels: figures are those of the
-values to within 1e-12 of them, and differences are rounded as there (`significance.differences`). What is added up in
-another order promises no bits.
+values to within 1e-12 of them (of three million 1e-11: each is added with a rounding), and differences are rounded as
+there (`significance.differences`). What is added up in another order promises no bits.
 """
 
 from __future__ import annotations
