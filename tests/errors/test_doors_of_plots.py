@@ -31,6 +31,12 @@ MANY = {
     "query_id": ["q1", "q2", "q3", "q4"] * 1300,
     "AP": [number % 7 / 7 for number in range(5200)],
 }
+DAYS = {
+    "query_id": [f"q{number}" for number in range(26)],
+    "day": [number // 2 for number in range(26)],
+    "week": [number // 14 for number in range(26)],
+    "AP": [number / 26 for number in range(26)],
+}
 
 
 class Wrong(NamedTuple):
@@ -86,6 +92,9 @@ WRONG = {
     "one system twice": of(scatter, {"y": "b"}, y="a"),
     "no such measure": of(plots.heatmap, {"measures": ["AP"]}, measures="P"),
     "more systems than marks": Wrong(plots.distribution, MANY),
+    "more values than panels": Wrong(
+        lambda frame, **others: plots.distribution(frame, "AP", **{"by": "day", **others}), DAYS, {"by": "week"}
+    ),
     "more cells than marks": Wrong(plots.heatmap, MANY | {f"P@{k}": MANY["AP"] for k in range(1, 5)}),
 }
 CUTOFFS = {
