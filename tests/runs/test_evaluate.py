@@ -325,6 +325,12 @@ def test_measures_alone_are_of_a_labelled_run():
         run.ir.evaluate(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1]}))
 
 
+def test_a_system_without_figures_is_told():
+    figures = pl.DataFrame({"query_id": ["a", "b"], "RR": [1.0, 0.5]})
+    with pytest.warns(ir.IRWarning, match="has no row of system 'c', which is in no result"):
+        assert ir.mean({"a": figures, "c": figures.clear()}).rows() == [("a", 0.75)]
+
+
 def test_systems_of_one_name_as_text_are_an_error():
     with pytest.raises(ir.IRError, match="two systems have one name as text; got 1, '1'"):
         ir.evaluate({1: {"q": {"d": 1.0}}, "1": {"q": {"d": 1.0}}}, {"q": {"d": 1}}, "RR")
