@@ -173,9 +173,9 @@ def each_once(names: str | Iterable[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else list(dict.fromkeys(names or ()))
 
 
-def keys_named(by: str | Iterable[str] | None) -> list[str]:
-    """The columns of a run that tell rankings apart, as a call names them; an `OptionError` for what names none."""
-    return each_once(check("by", by, or_none(columns("the run"))))
+def keys_named(by: str | Iterable[str] | None, of: str = "the run") -> list[str]:
+    """The columns of a table that tell its rows apart, as a call names them; an `OptionError` for what names none."""
+    return each_once(check("by", by, or_none(columns(of))))
 
 
 def anything() -> Value[Any]:

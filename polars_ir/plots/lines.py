@@ -185,21 +185,20 @@ def cutoffs(
     names = {expression.meta.output_name(): at for at, expression in expressions.items()}
     keys = keys_named(by)
     per_query = in_polars(evaluate(run, qrels, list(expressions.values()), missing=missing, by=keys or None))
-    per_query, values = style.with_parts(per_query, keys)
-    parts = [style.PART] if keys else []
+    per_query, parts = style.with_parts(per_query, keys)
     if baseline is None:
-        points = style.with_run(summarize(per_query, by=parts or None, alpha=alpha, interval="t"))
+        points = style.with_run(summarize(per_query, by=parts.columns or None, alpha=alpha, interval="t"))
     else:
-        options = {"correction": None, "alpha": alpha, "missing": missing, "by": parts or None}
+        options = {"correction": None, "alpha": alpha, "missing": missing, "by": parts.columns or None}
         points = style.with_run(compare(per_query, baseline=baseline, **options)).with_columns(mean="difference")
     rows = points.with_columns(k=pl.col("measure").replace_strict(names, return_dtype=pl.Int64))
-    rows = rows.select("run", "k", "mean", "low", "high", "n_queries", *parts)
+    rows = rows.select("run", "k", "mean", "low", "high", "n_queries", *parts.columns)
     rows = style.drawn(rows, "Take fewer systems or cutoffs.")
     column, note = next(iter(names)), note_on_bands(style.systems_of(rows), 1 - alpha)
     name = column.removesuffix(f"@{min(ks)}")
     title = f"{name} by cutoff" if baseline is None else f"{name} by cutoff: differences from {baseline}"
     note = note if baseline is None else note.replace("Mean over queries", "Mean difference over queries")
-    of_parts = style.by_part(rows, style.headings_of(keys, values))
+    of_parts = style.by_part(rows, parts.headings())
     panels = {heading: _curve(of_part, names, baseline, rows) for heading, of_part in of_parts.items()}
     return style.of_parts(panels, y="shared", **style.OWN_COLOURS).properties(title=style.titled(title, note))
 
@@ -296,20 +295,20 @@ def precision_recall(
     names = {expression.meta.output_name(): recall for recall, expression in measures.items()}
     keys = keys_named(by)
     per_query = in_polars(evaluate(run, qrels, list(measures.values()), missing=missing, by=keys or None))
-    per_query, values = style.with_parts(per_query, keys)
-    parts = [style.PART] if keys else []
-    points = style.with_run(summarize(per_query, by=parts or None))
+    per_query, parts = style.with_parts(per_query, keys)
+    points = style.with_run(summarize(per_query, by=parts.columns or None))
     rows = points.with_columns(recall=pl.col("measure").replace_strict(names, return_dtype=pl.Float64))
     systems = style.systems_of(rows)
     x = alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=style.axis())
     relevant = "" if rel == 1 else f" Relevant is a grade of {rel} or more."
-    rows = style.drawn(rows.select("run", "recall", "mean", "low", "high", "n_queries", *parts), "Take fewer systems.")
+    rows = rows.select("run", "recall", "mean", "low", "high", "n_queries", *parts.columns)
+    rows = style.drawn(rows, "Take fewer systems.")
     by_mean = rows.group_by("run", maintain_order=True).agg(pl.col("mean").mean(), recall=pl.lit(1.0))
     coloured = best_at_the_end(by_mean, "recall", cost=False)
     note = note_on_bands(systems, 0.95, "Wilson's").replace("at the end", "by the mean of all levels")
     title = style.titled("Precision and recall", f"At 11 levels of recall.{relevant} {note}")
     panels = {}
-    for heading, of_part in style.by_part(rows, style.headings_of(keys, values)).items():
+    for heading, of_part in style.by_part(rows, parts.headings()).items():
         layers = lines(of_part, x, "interpolated precision", systems, domain=[0, 1], coloured=coloured)
         panels[heading] = alt.LayerChart(data=of_part, layer=layers).properties(width=400, height=400)
     return style.of_parts(panels).properties(title=title)

@@ -65,13 +65,11 @@ def forest(
     >>> chart.layer[1].data.select("run", "verdict", difference=pl.col("difference").round(3)).rows()
     [('chargrams', 'significantly worse', -0.044), ('tfidf', 'significantly worse', -0.06)]
     """
-    keys = style.keys_of(by)
-    frame, names = style.in_memory(per_query, measures, "forest", by=keys or None)
-    frame, values = style.with_parts(frame, keys)
-    headings, parts = style.headings_of(keys, values, len(names)), [style.PART] if keys else None
+    frame, names, parts = style.in_parts(per_query, measures, "forest", by)
+    headings = parts.headings(len(names))
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
-    comparison = compare(frame, names, baseline=baseline, by=parts, **options)
+    comparison = compare(frame, names, baseline=baseline, by=parts.columns or None, **options)
     first = comparison.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("difference").mean())
     systems = first.sort("difference", descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)["run"]
     panels = []
@@ -86,7 +84,7 @@ def forest(
     title = f"{names[0]}: difference from {style.shortened(baseline)}"
     title = title if len(names) == 1 else f"Differences from {style.shortened(baseline)}"
     lacking = style.on_missing(comparison["n_missing"].max(), options["missing"])
-    return style.side_by_side(panels, style.titled(title, below, lacking), columns=1 if keys else COLUMNS)
+    return style.side_by_side(panels, style.titled(title, below, lacking), columns=1 if parts.keys else COLUMNS)
 
 
 def _with_verdict(rows: pl.DataFrame, measure: str) -> pl.DataFrame:
@@ -153,28 +151,25 @@ def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str
     >>> chart.data.filter(pl.col("measure") == "RR").select("run", "text", pl.col("shade").round(2)).rows()
     [('bm25', '0.551', 1.0), ('chargrams', '0.510', 0.59), ('tfidf', '0.449', 0.0)]
     """
-    keys = style.keys_of(by)
-    frame, names = style.in_memory(per_query, measures, "heatmap", by=keys or None)
-    frame, values = style.with_parts(frame, keys)
-    means = style.with_run(mean(frame, by=[style.PART] if keys else None))
+    frame, names, parts = style.in_parts(per_query, measures, "heatmap", by)
+    means = style.with_run(mean(frame, by=parts.columns or None))
     of_all = means.group_by("run", maintain_order=True).agg(pl.col(names[0]).mean())
     of_all = of_all.sort(names[0], descending=not is_cost(names[0]), nulls_last=True, maintain_order=True)
     means = of_all.select("run").join(means, on="run", maintain_order="left_right")
-    if keys:
-        means = means.with_columns(part=pl.Series(values).gather(means[style.PART]))
-    index = ["run", "part"] if keys else ["run"]
-    cells = style.drawn(
-        _shaded(means, names, index), "Show fewer measures." if not keys else "Keep some of the values."
-    )
+    if parts.keys:
+        means = means.with_columns(part=pl.Series(parts.values).gather(means[style.PART]))
+    index = ["run", "part"] if parts.keys else ["run"]
+    remedy = "Keep some of the values." if parts.keys else "Show fewer measures."
+    cells = style.drawn(_shaded(means, names, index), remedy)
     systems = of_all["run"].to_list()
     costs = ", ".join(name for name in names if is_cost(name))
     lower = f"Lower is better for {costs}." if costs else ""
-    if not keys:
+    if not parts.keys:
         below = "Shades run from the worst to the best system of each measure."
         title = style.titled("Means by system and measure", below, lower)
         return _cells(cells, "measure", names, systems).properties(title=title)
-    panels = [_cells(cells.filter(measure=name), "part", values, systems) for name in names]
-    named = ", ".join(keys)
+    panels = [_cells(cells.filter(measure=name), "part", parts.values, systems) for name in names]
+    named = ", ".join(parts.keys)
     title = style.titled(
         f"{names[0]} by system and {named}" if len(names) == 1 else f"Means by system and {named}",
         "Shades run from the worst to the best mean of each measure.",
@@ -264,11 +259,9 @@ def ranks(
     >>> chart.data.select("run", "best_rank", "worst_rank", "group").rows()
     [('bm25', 1, 1, 'may be first'), ('chargrams', 2, 3, 'is not first'), ('tfidf', 2, 3, 'is not first')]
     """
-    keys = style.keys_of(by)
-    frame, names = style.in_memory(per_query, measures, "ranks", by=keys or None)
-    frame, values = style.with_parts(frame, keys)
-    headings = style.headings_of(keys, values, len(names))
-    places = ranks_of(frame, names, by=[style.PART] if keys else None, **options)
+    frame, names, parts = style.in_parts(per_query, measures, "ranks", by)
+    headings = parts.headings(len(names))
+    places = ranks_of(frame, names, by=parts.columns or None, **options)
     may, not_first = GROUPS
     group = pl.when("tied_with_first").then(pl.lit(may)).otherwise(pl.lit(not_first))
     places = places.with_columns(group=group)
@@ -278,7 +271,7 @@ def ranks(
         panels.append(style.of_parts({heading: _ranges(rows, name) for heading, rows in of_parts.items()}))
     lines = f"Lines: the ranks that all systems may have, together with a confidence of {1 - options['alpha']:.0%}."
     title = f"{style.with_direction(names[0])}: ranks of systems" if len(names) == 1 else "Ranks of systems"
-    return style.side_by_side(panels, style.titled(title, lines), columns=1 if keys else COLUMNS)
+    return style.side_by_side(panels, style.titled(title, lines), columns=1 if parts.keys else COLUMNS)
 
 
 def _ranges(rows: pl.DataFrame, measure: str) -> alt.LayerChart:

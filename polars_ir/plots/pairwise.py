@@ -91,16 +91,13 @@ def differences(
     >>> chart.layer[0].data["difference"].head(2).round(3).to_list()
     [0.2, 0.192]
     """
-    keys = style.keys_of(by)
-    frame, names = style.in_memory(per_query, measure, "differences", by=keys or None)
+    frame, names, parts = style.in_parts(per_query, measure, "differences", by)
     name = style.only(names)
-    n_systems = style.with_run(frame)["run"].n_unique() - 1 if run is None else 1
-    frame, values = style.with_parts(frame, keys)
-    headings, parts = style.headings_of(keys, values, n_systems), [style.PART] if keys else None
+    headings = parts.headings(style.with_run(frame)["run"].n_unique() - 1 if run is None else 1)
     test, alpha = TESTS[options["test"]], options["alpha"]
     options["interval"] = options["interval"] or test.interval_of_mean
-    comparison = compare(frame, name, baseline=baseline, by=parts, **options)
-    scores = scores_of(frame, name, options, by=parts, what="ir.plots.differences")
+    comparison = compare(frame, name, baseline=baseline, by=parts.columns or None, **options)
+    scores = scores_of(frame, name, options, by=parts.columns or None, what="ir.plots.differences")
     if run is not None:
         scores.index(run, "run")
         comparison = comparison.filter(pl.col("run") == run)
@@ -247,12 +244,9 @@ def scatter(
     >>> chart.title.subtitle
     ['12 wins of tfidf, 28 ties, 56 losses.']
     """
-    keys = style.keys_of(by)
-    frame, names = style.in_memory(per_query, measure, "scatter", by=keys or None)
-    name = style.only(names)
-    frame, values = style.with_parts(frame, keys)
-    headings = style.headings_of(keys, values)
-    scores = scores_of(frame, name, options, by=[style.PART] if keys else None, what="ir.plots.scatter")
+    frame, names, parts = style.in_parts(per_query, measure, "scatter", by)
+    name, headings = style.only(names), parts.headings()
+    scores = scores_of(frame, name, options, by=parts.columns or None, what="ir.plots.scatter")
     for name_of_axis, system in (("x", x), ("y", y)):
         scores.index(system, name_of_axis)
     if x == y:

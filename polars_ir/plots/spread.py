@@ -69,13 +69,12 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
     >>> chart.layer[1].data.select("run", "n_queries", pl.col("mean").round(3)).rows()
     [('bm25', 96, 0.323), ('chargrams', 96, 0.279), ('tfidf', 96, 0.264)]
     """
-    keys = style.keys_of(by)
-    frame, names = style.in_memory(per_query, measures, "distribution", by=keys or None)
-    frame, values = style.with_parts(frame, keys)
-    headings, parts = style.headings_of(keys, values, len(names)), [style.PART] if keys else []
+    frame, names, parts = style.in_parts(per_query, measures, "distribution", by)
+    headings = parts.headings(len(names))
     query = next(column for column in frame.columns if column != "run")
-    known = [column for column in ("run", query, PROVENANCE, *parts) if column in frame.columns]
-    rows, means = style.with_run(frame), style.with_run(summarize(frame.select(*known, *names), by=parts or None))
+    known = [column for column in ("run", query, PROVENANCE, *parts.columns) if column in frame.columns]
+    rows = style.with_run(frame)
+    means = style.with_run(summarize(frame.select(*known, *names), by=parts.columns or None))
     first = means.filter(measure=names[0]).group_by("run", maintain_order=True).agg(pl.col("mean").mean())
     systems = style.systems_of(first.sort("mean", descending=not is_cost(names[0]), nulls_last=True))
     shown: dict[str, dict[str, _Shown]] = {}
@@ -96,7 +95,7 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
     ]
     kinds = {"bars" if each.size is None else "dots" for each in all_shown}
     title = f"{names[0]}: distribution over queries" if len(names) == 1 else "Distribution over queries"
-    most_queries = rows.group_by("run", *parts).len()["len"].max()
+    most_queries = rows.group_by("run", *parts.columns).len()["len"].max()
     legends = {
         "dots": f"Each dot is one of {DOTS} equal parts of the queries.",
         "bars": "Bars: the share of queries, as a figure at the highest.",
@@ -105,7 +104,7 @@ def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequenc
         legends["dots"] = "Each dot is a query."
     marks = " ".join(legends[kind] for kind in sorted(kinds, reverse=True))
     below = "Below: the mean and its 95% interval (Wilson's)."
-    return style.side_by_side(panels, style.titled(title, marks, below), columns=1 if keys else 2)
+    return style.side_by_side(panels, style.titled(title, marks, below), columns=1 if parts.keys else 2)
 
 
 class _Shown(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -18,7 +18,7 @@ import polars as pl
 from polars_ir.errors import DataError, OptionError, quoted
 from polars_ir.frames.roles import find
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import check, columns, each_once, or_none
+from polars_ir.language.options import keys_named
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.keys import QUERY, texts_of
 from polars_ir.per_query.shared.measures import Measures
@@ -68,32 +68,47 @@ OWN_COLOURS = dict.fromkeys(("color", "shape", "strokeDash"), "independent")
 #: The most panels of a chart of several values of keys, and how many of them stand side by side.
 MOST_PANELS, BESIDE = 12, 3
 
-
 #: The column of the numbers of the parts that have panels of their own, in the place of keys of any name.
 PART = "polars_ir_part"
 
 
-def keys_of(by: str | Sequence[str] | None) -> list[str]:
-    """The columns that a chart has panels of each value of."""
-    return each_once(check("by", by, or_none(columns("per_query"))))
+class Parts(NamedTuple):
+    """The values of some keys in words and in order, each of which has panels of its own; none without keys."""
+
+    keys: list[str]
+    values: list[str]
+
+    @property
+    def columns(self) -> list[str]:
+        """The column of their numbers, if there are any."""
+        return [PART] if self.keys else []
+
+    def headings(self, n_panels: int = 1) -> list[str]:
+        """Their headings, of so many panels each; an error if these are too many, and one of all rows without any."""
+        if n_panels * len(self.values) > MOST_PANELS:
+            says = f"a chart has up to {MOST_PANELS} panels; {len(self.values)} values of {quoted(self.keys)} make"
+            fix = "Keep some of the values; plots.series draws a course over many"
+            raise DataError(f"{says} {n_panels * len(self.values)}.", fix=fix)
+        return [f"{', '.join(self.keys)}: {value}" for value in self.values] or [""]
 
 
-def with_parts(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """The frame with a number in the place of each value of some keys, and these values in words, in order."""
+def with_parts(frame: pl.DataFrame, keys: list[str]) -> tuple[pl.DataFrame, Parts]:
+    """The frame with the number of a part in the place of each value of some keys, and these parts."""
     if not keys:
-        return frame, []
+        return frame, Parts([], [])
     values = frame.select(keys).unique().sort(keys)
-    parts = frame.join(values.with_row_index(PART), on=keys, how="left", maintain_order="left")
-    return parts.drop(keys), texts_of(values.rows())
+    numbered = frame.join(values.with_row_index(PART), on=keys, how="left", maintain_order="left")
+    return numbered.drop(keys), Parts(keys, texts_of(values.rows()))
 
 
-def headings_of(keys: Sequence[str], texts: Sequence[str], n_panels: int = 1) -> list[str]:
-    """The headings of the parts, of so many panels each; an error if these are too many, and one of all without any."""
-    if n_panels * len(texts) > MOST_PANELS:
-        says = f"a chart has up to {MOST_PANELS} panels; {len(texts)} values of {quoted(keys)} make"
-        fix = "Keep some of the values; plots.series draws a course over many"
-        raise DataError(f"{says} {n_panels * len(texts)}.", fix=fix)
-    return [f"{', '.join(keys)}: {text}" for text in texts] or [""]
+def in_parts(
+    per_query: Any, measures: Measures, chart: str, by: str | Sequence[str] | None
+) -> tuple[pl.DataFrame, list[str], Parts]:
+    """A per-query frame as it is `in_memory`, the measures to show, and the parts for values of `by`."""
+    keys = keys_named(by, "per_query")
+    frame, names = in_memory(per_query, measures, chart, by=keys or None)
+    frame, parts = with_parts(frame, keys)
+    return frame, names, parts
 
 
 def by_part(frame: pl.DataFrame, headings: Sequence[str]) -> dict[str, pl.DataFrame]:

@@ -26,7 +26,7 @@ from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import is_cost, is_one
-from polars_ir.language.options import check, columns, each_once, one_of, or_none, takes
+from polars_ir.language.options import check, keys_named, one_of, takes
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.provenance import warn_of_several
@@ -145,7 +145,7 @@ def table(
     parts = parts_of(show)
     check_parts(parts, baseline, test)
     _check_label(label, title)
-    keys = each_once(check("by", by, or_none(columns("per_query"))))
+    keys = keys_named(by, "per_query")
     rows, names = _rows(per_query, measures, keys)
     # Systems may be numbers; printed they are texts.
     baseline = None if baseline is None else str(baseline)
