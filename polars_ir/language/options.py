@@ -231,9 +231,11 @@ def parameters_of(kind: type) -> list[inspect.Parameter]:
 
 
 def takes(
-    kind: type | None = None, *, then: Callable[[Any], Any] | None = None
+    kind: type | None = None, *, then: Callable[[Any], Any] | None = None, keys: bool = True
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Let users call a function: with the options of a kind, and `then` something done with the result.
+
+    Without `keys` its `by`, if it has one, names no columns that tell rows of a query apart, and is no advice for such.
 
     The arguments are bound and the options checked and completed with their defaults once, an `OptionError` says what
     is wrong with them, in the words of the caller's frames, and signature and docstring have the options. An
@@ -267,7 +269,7 @@ def takes(
                         raise ExtraError.missing(f"ir.{function.__name__}", extra) from None
                     raise
                 except IRError as error:
-                    error.fit(signature.parameters)
+                    error.fit(signature.parameters if keys else ())
                     raise
                 return result
 

@@ -88,7 +88,7 @@ COLUMNS: dict[str, Any] = {
 
 
 @compares_means
-@takes(Grouping)
+@takes(Grouping, keys=False)
 def drift(
     per_query: Any,
     by: Any,
@@ -195,11 +195,7 @@ def course_of(
             raise InputTypeError.lazy("ir.drift with cluster", MEANS_OF_CLUSTERS)
         queries = aligned(per_query, measures, by=by, needs="by", repeated=True)
         return _of_moments(queries, options, every, reference, source)
-    try:
-        queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
-    except DataError as error:
-        error.fit(())  # `by` is one column of times here, and tells nothing else apart
-        raise
+    queries = aligned(per_query, measures, by=by, cluster=cluster, needs="by", what="ir.drift")
     warn_of_several(queries.table, queries.measures)
     attribute = _time_of(queries)
     column = column_for(attribute)

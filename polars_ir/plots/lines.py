@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from polars_ir.errors import DataError, MeasureError, OptionError, option
+from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import collected, to_polars
 from polars_ir.language.measures.interpolated_precision import interpolated_precision
 from polars_ir.language.names import column_of, is_cost, is_of_ir_measures, parse
@@ -325,7 +325,7 @@ MOST_SIZES = 24
 
 
 @compares_means
-@takes(Grouping, then=style.without_markup)
+@takes(Grouping, then=style.without_markup, keys=False)
 def series(
     per_query: Any,
     by: Any,
@@ -372,11 +372,7 @@ def series(
     >>> chart.data.select("bucket", "drifted").rows()
     [(1, None), (2, False), (3, False)]
     """
-    try:
-        frame, names = style.in_memory(per_query, measures, "series", by=by)
-    except DataError as error:
-        error.fit(())  # as in `drift`
-        raise
+    frame, names = style.in_memory(per_query, measures, "series", by=by)
     means = style.with_run(drift(frame, by, names, every=every, reference=reference, **options))
     alpha = options["alpha"]
     systems = style.systems_of(means)

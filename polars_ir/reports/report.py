@@ -119,7 +119,7 @@ class Experiment(NamedTuple):
     cutoffs: Mapping[str, int] = {}
 
 
-@takes(Reporting)
+@takes(Reporting, keys=False)
 def report(
     runs: Any,
     qrels: Any = None,
@@ -185,11 +185,7 @@ def report(
     require("stats", "ir.report")
     check("n_queries", n_queries, whole(0))
     attributes = attributes_of(by, queries)
-    try:
-        experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
-    except IRError as error:
-        error.fit(())  # `by` names slices of queries here, and no days
-        raise
+    experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
     texts = {"documents": documents, "queries": queries}
     return reported(experiment, baseline, texts, attributes, n_queries, options)
 
