@@ -53,10 +53,11 @@ P_COLUMNS = ("p", "p_corrected", "p_equivalent")
 
 
 def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
-    """Print a result, or write it to a file."""
-    if options.output is not None and vars(options).get("metadata"):
-        _show_with_metadata(frame, options)
-    elif options.render == "flat" or (options.output is not None and pure(options.output).suffix == ".json"):
+    """Print a result, or write it to a file, and how its figures were made to one beside it where that is wanted."""
+    made: list[str] = []
+    if vars(options).get("metadata"):
+        made, frame = frame[PROVENANCE].unique().to_list(), frame.drop(PROVENANCE, QUERY_HASH)
+    if options.render == "flat" or (options.output is not None and pure(options.output).suffix == ".json"):
         _show_json(frame, options)
     elif options.output is not None:
         write_table(_without_formulas(_flat(frame)) if options.no_formulas else _flat(frame), options.output)
@@ -65,13 +66,6 @@ def show(frame: pl.DataFrame, options: argparse.Namespace) -> None:
     elif frame.width:
         in_terminal = _fitting if sys.stdout.isatty() else _as_tsv
         say(RENDERERS.get(options.render, _as_table if options.command == "demo" else in_terminal)(frame), end="")
-
-
-def _show_with_metadata(frame: pl.DataFrame, options: argparse.Namespace) -> None:
-    """Write figures to a file, and how they were made to one beside it."""
-    options.metadata = False
-    made = frame[PROVENANCE].unique().to_list()
-    show(frame.drop(PROVENANCE, QUERY_HASH), options)
     # Of a pipe there are no bytes to be about.
     if len(made) == 1 and options.output.is_file():
         write_metadata(options.output, made[0])

@@ -1,4 +1,4 @@
-"""How the figures of a text were made, in a file beside it: a text has no place for metadata, as Parquet has.
+"""The provenance of the figures in a text, in a file beside it: a text has no place for metadata, as Parquet has.
 
 Conventions: what is said of `figures.csv` is in `figures.csv-metadata.json`, where CSV on the Web has it. It holds the
 hash of the bytes it is about, so that of a text that was changed since it tells nothing.
