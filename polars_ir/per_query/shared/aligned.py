@@ -12,23 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, repeat
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import polars.selectors as cs
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError, option
-from polars_ir.frames.kinds import aligned_series, collected
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError
+from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
-from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import MANY, NUMBER, Table, known_order, may_repeat, numbered, per_query_table
+from polars_ir.frames.rules import Rule
+from polars_ir.frames.table import MANY, NUMBER, Table, may_repeat, numbered, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
 from polars_ir.per_query.shared.keys import QUERY, with_keys
 from polars_ir.per_query.shared.measures import Measures, measures_of, warn_of_attributes
+from polars_ir.per_query.shared.plan_rows import rows_of_plan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,9 +44,6 @@ ALL = "polars_ir: all"
 #: The columns of weights, of the values of all measures below each other, of answered queries, of clusters and strata.
 WEIGHT, VALUE, ANSWERED = "polars_ir: weight", "polars_ir: value", "polars_ir: answered"
 CLUSTER, STRATUM = "polars_ir: cluster", "polars_ir: stratum"
-
-#: The number of rows of a ranking in a plan, which must be one.
-ROWS = "polars_ir: rows"
 
 #: So many ids tell whether they look like variants.
 LOOKED_AT = 100_000
@@ -169,12 +166,11 @@ def aligned(
         _check_some(table, what, several=several)
     # Attributes of another frame are joined, and what has weights is sorted.
     comes = plain or (weights is None and cluster is None and strata is None and bool(named))
-    order = known_order(table.all_columns(), _query_first(table.keys)) if comes and not table.eager else []
     rows, is_ordered = table.checked(*_rules(table, names)), False
+    order: list[str] = []
     systems = list(filter("query_id".__ne__, table.keys))
     if not table.eager:
-        look = _in_order if repeated else partial(_once, measures=names, keys=named_keys)
-        rows = look(table, rows.set_sorted(*order) if order else rows, order)
+        rows, order = rows_of_plan(table, rows, names, named_keys, as_they_come=comes, repeated=repeated)
     else:
         frame = numbered(rows.collect(engine="in-memory"), "query_id")
         # Of many rows in no order the first show it.
@@ -256,56 +252,6 @@ def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
     if wrong and not table.eager:
         # One rule for all measures, as each has a column of the plan.
         yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
-
-
-def _query_first(keys: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(["query_id", *keys]))
-
-
-def _sorted(table: Table, order: Sequence[str]) -> Rule:
-    """The rule that rows rise by some keys, as a plan says: else a query whose rows stand apart would be several."""
-    falls, same = pl.lit(False), pl.lit(True)
-    for key in map(pl.col, order):
-        falls |= same & (key < key.shift())
-        same &= key == key.shift()
-    listed = ", ".join(repr(table.names[key]) for key in order)
-    return Rule(falls, f"that are not sorted by {listed}, as its plan says", "Sort them, or leave set_sorted out")
-
-
-def _in_order(table: Table, rows: pl.LazyFrame, order: Sequence[str]) -> pl.LazyFrame:
-    """The rows of a plan; an error if they are not in the order that is known of it.
-
-    It takes a look of its own: between a scan and a group_by Polars would keep all rows for a shift.
-    """
-    if order:
-        rule = _sorted(table, order)
-        collected(table.checked(rule, rows=table.select(*table.keys)).select(pl.all().null_count()), "streaming")
-    return rows
-
-
-def once_of_plan(table: Table, keys: Sequence[str], measures: Sequence[str]) -> Rule:
-    """The rule that no two rows of a plan have the same keys, whose advice names columns that may tell them apart."""
-    rule = once(table.about, keys, table.names)
-    spare = keys_perhaps({name: dtype for name, dtype in table.dtypes.items() if name not in measures}, keys)
-    named = " or ".join(option("by", name) for name in spare)
-    return rule._replace(fix=f"Name what tells them apart: {named}.") if spare else rule
-
-
-def _once(
-    table: Table, rows: pl.LazyFrame, order: Sequence[str], measures: Sequence[str], keys: Sequence[str]
-) -> pl.LazyFrame:
-    """The rows of a plan, which fails if two of them are of the same ranking."""
-    keys = list(dict.fromkeys([*keys, *table.keys]))
-    rule = once_of_plan(table, keys, measures)
-    # There is one of each; a maximum is taken in half the time of a first value, and as much as a row of each is kept.
-    ordered = cs.numeric() | cs.boolean() | cs.temporal() | cs.string()
-    values = (cs.exclude(keys) & ordered).max(), (cs.exclude(keys) - ordered).first()
-    found = rows.group_by(_query_first(keys)).agg(*values, pl.len().alias(ROWS))
-    # Rows without a key are an error of their own.
-    several = (pl.col(ROWS) > 1) & pl.all_horizontal(pl.col(keys).is_not_null())
-    # Grouped by more keys than are in order, they are in none.
-    rules = [rule._replace(wrong=several), *([_sorted(table, order)] if len(order) == len(keys) else [])]
-    return table.checked(*rules, rows=found).drop(ROWS)
 
 
 def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:

@@ -23,9 +23,10 @@ from polars_ir.frames.kinds import collected
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import Rule
 from polars_ir.per_query.provenance import check_made_alike
-from polars_ir.per_query.shared.aligned import ALL, Aligned, aligned, once_of_plan
+from polars_ir.per_query.shared.aligned import ALL, Aligned, aligned
 from polars_ir.per_query.shared.attributes import column_for
 from polars_ir.per_query.shared.measures import Measures
+from polars_ir.per_query.shared.plan_rows import once_of_plan
 
 if TYPE_CHECKING:
     from polars_ir.statistics.bounds import Tail
