@@ -221,10 +221,15 @@ def test_a_measure_may_not_have_the_name_of_its_column():
         ir.evaluate(RUNS, QRELS, ir.ndcg().alias("provenance"), provenance=True)
 
 
+def _written(folder):
+    """The command that writes the figures of a run in a folder, but for the file."""
+    ir.write_run(RUNS.filter(run="bm25").drop("run"), folder / "bm25.run")
+    ir.write_qrels(QRELS, folder / "qrels.txt")
+    return ["evaluate", str(folder / "qrels.txt"), str(folder / "bm25.run"), "-m", "P@5", "--per-query", "-o"]
+
+
 def test_files_of_the_shell_tell_it(tmp_path, capsys):
-    ir.write_run(RUNS.filter(run="bm25").drop("run"), tmp_path / "bm25.run")
-    ir.write_qrels(QRELS, tmp_path / "qrels.txt")
-    command = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run"), "-m", "P@5", "--per-query", "-o"]
+    command = _written(tmp_path)
     for file in ("q.parquet", "q.arrow", "q.tsv"):
         assert not main([*command, str(tmp_path / file)])
     assert ir.provenance(tmp_path / "q.parquet")["judgments"] == OF_PYDOCS
@@ -243,9 +248,7 @@ def test_files_of_the_shell_tell_it(tmp_path, capsys):
 
 
 def test_texts_of_the_shell_tell_it_in_a_file_beside_them(tmp_path, capsys):
-    ir.write_run(RUNS.filter(run="bm25").drop("run"), tmp_path / "bm25.run")
-    ir.write_qrels(QRELS, tmp_path / "qrels.txt")
-    command = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run"), "-m", "P@5", "--per-query", "-o"]
+    command = _written(tmp_path)
     for file in ("q.csv", "q.ndjson", "q.json"):
         assert not main([*command, str(tmp_path / file)])
         assert ir.provenance(tmp_path / file)["judgments"] == OF_PYDOCS
