@@ -1,7 +1,7 @@
 """Optional dependencies, and the extra to install when one is missing.
 
 Conventions: a module that needs an optional dependency imports it at its top, and is itself imported inside the
-functions that use it. So the package can be imported with Polars alone. A function under `takes` says which extra it
+functions that use it. So the package can be imported with Polars alone. A function under `public` says which extra it
 lacks where such an import fails; what has to say so earlier asks for it (`require`).
 """
 

@@ -21,7 +21,7 @@ from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, quoted, wa
 from polars_ir.extras import require
 from polars_ir.language import measures
 from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
-from polars_ir.language.options import documented, options_of, parameters_of, takes
+from polars_ir.language.options import documented, options_of, parameters_of, public
 from polars_ir.runs.options import Evaluating
 
 #: The docstring of the parameter that a measure's method has besides the measure's.
@@ -116,7 +116,7 @@ class IRNamespace(Bound):
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         # Another thread may register a measure meanwhile.
-        measure_of = {spec.function.__name__: spec.function for spec in list(CATALOG.values())}
+        measure_of = {info.function.__name__: info.function for info in list(CATALOG.values())}
         measure = measure_of.get(name) or measure_of.get(SHORT.get(name.lower(), name))
         if measure is not None:
             method: Callable[..., Any] = measuring(measure, name).__get__(self)
@@ -242,12 +242,12 @@ def measuring(measure: Measure, name: str) -> Callable[..., Any]:
     method.__name__ = name
     method.__signature__ = inspect.Signature([*first, *of_measure, *parameters_of(Evaluating)])  # type: ignore[attr-defined]  # read by help()
     method.__doc__ = documented(_described(measure), (), options_of(Evaluating))
-    return takes()(method)
+    return public()(method)
 
 
 def _measures() -> list[str]:
     """The names of the functions of measures."""
-    return [spec.function.__name__ for spec in list(CATALOG.values())]
+    return [info.function.__name__ for info in list(CATALOG.values())]
 
 
 def _meant(name: str) -> str:
@@ -259,7 +259,7 @@ def _meant(name: str) -> str:
         return f" {name!r} {says}."
     close = [name] if column_of(name) else alike(name, [*OF_RUN, *OF_PER_QUERY, *measure_names()])
     known = {each: None if each in OF_RUN | OF_PER_QUERY else column_of(each) for each in close}
-    return did_you_mean(column.spec.function.__name__ if column else each for each, column in known.items())
+    return did_you_mean(column.info.function.__name__ if column else each for each, column in known.items())
 
 
 def _described(measure: Measure) -> str:

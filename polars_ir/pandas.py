@@ -44,10 +44,10 @@ class ExtensionsFinder(MetaPathFinder):
         if name != EXTENSIONS:
             return None
         others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
-        spec = next((spec for finder in others if (spec := finder.find_spec(name, path, target))), None)
-        if spec is not None and spec.loader is not None:
-            spec.loader = RegisteringLoader(spec.loader, self)
-        return spec
+        info = next((info for finder in others if (info := finder.find_spec(name, path, target))), None)
+        if info is not None and info.loader is not None:
+            info.loader = RegisteringLoader(info.loader, self)
+        return info
 
 
 class RegisteringLoader(Loader):
@@ -56,9 +56,9 @@ class RegisteringLoader(Loader):
     def __init__(self, loader: Loader, finder: MetaPathFinder) -> None:
         self.loader, self.finder = loader, finder
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+    def create_module(self, info: ModuleSpec) -> ModuleType | None:
         """The module of the other loader."""
-        return self.loader.create_module(spec)
+        return self.loader.create_module(info)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the module as the other loader does, then register the accessor."""

@@ -19,7 +19,7 @@ from polars_ir.language.names import resolve
 from polars_ir.language.options import options_of
 
 ROOT = Path(__file__).resolve().parents[1]
-MEASURES = [spec for spec in ir.CATALOG.values() if spec.ours]
+MEASURES = [info for info in ir.CATALOG.values() if info.ours]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
 
@@ -40,7 +40,7 @@ def entries(name: str, pages: str) -> int:
 
 
 def test_every_public_name_has_one_entry(pages):
-    measures = {spec.function.__name__ for spec in MEASURES}
+    measures = {info.function.__name__ for info in MEASURES}
     for name in set(ir.__all__) - measures:
         assert entries(f"ir.{name}", pages) == 1, name
 
@@ -89,18 +89,18 @@ def test_names_of_other_tools_stand_beside_the_columns_that_they_parse_to():
     for of_tool in page.split("\n## ")[1:]:
         tool = "trec_eval " if of_tool.startswith("trec_eval") else ""
         for there, here in re.findall(r"\| `([^`#]+)` \| \[([^\]]+)\]", of_tool):
-            spec, *_ = taken_apart(resolve(tool + there)[0].name)
-            assert spec.name == re.match(r"\w+", here)[0], there
+            info, *_ = taken_apart(resolve(tool + there)[0].name)
+            assert info.name == re.match(r"\w+", here)[0], there
 
 
 def test_there_is_a_formula_for_every_measure_and_for_no_other():
-    assert measure_pages.FORMULAS.keys() == {spec.name for spec in MEASURES}
+    assert measure_pages.FORMULAS.keys() == {info.name for info in MEASURES}
 
 
-@pytest.mark.parametrize("spec", MEASURES, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("info", MEASURES, ids=lambda info: info.name)
 @pytest.mark.whole("a page a measure", quick=12)
-def test_the_page_of_a_measure_is_whole(spec):
-    page = measure_pages.page(spec, "", frozenset(ir.__all__))
+def test_the_page_of_a_measure_is_whole(info):
+    page = measure_pages.page(info, "", frozenset(ir.__all__))
     for part in ("```{math}", "## How it moves", "## Example", "## Parameters", "## Edge cases", "## In other tools"):
         assert part in page, part
     assert "::" not in page.partition("## How it moves")[0].replace("```{math}", "")
@@ -108,10 +108,10 @@ def test_the_page_of_a_measure_is_whole(spec):
 
 
 def test_the_docstring_of_a_measure_has_a_formula_and_an_example():
-    for spec in MEASURES:
-        written, _, example = spec.function.__doc__.partition("Examples\n--------\n")
-        assert "\n::\n\n    " in written, spec.name
-        assert "ir.evaluate(" in example, spec.name
+    for info in MEASURES:
+        written, _, example = info.function.__doc__.partition("Examples\n--------\n")
+        assert "\n::\n\n    " in written, info.name
+        assert "ir.evaluate(" in example, info.name
 
 
 def test_the_picture_of_a_measure_shows_what_it_is_at_every_rank():
@@ -151,8 +151,8 @@ def test_a_measure_is_found_by_its_names_in_other_tools():
 
 def test_a_chart_of_a_notebook_becomes_html_that_no_text_of_it_ends():
     pytest.importorskip("docutils")
-    spec = {"title": "</script><b>"}
-    data = {"application/vnd.vegalite.v6+json": spec, "image/svg+xml": ["<svg/>"], "text/plain": "[chart]"}
+    info = {"title": "</script><b>"}
+    data = {"application/vnd.vegalite.v6+json": info, "image/svg+xml": ["<svg/>"], "text/plain": "[chart]"}
     cells = [{"source": "# Gallery"}, {"source": "## 1. A chart"}, {"source": "f()", "outputs": [{"data": data}]}]
     source = [json.dumps({"nbformat": 4, "cells": cells})]
     charts.with_charts(None, "gallery", source)

@@ -18,12 +18,12 @@ QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevan
 PER_QUERY = ir.evaluate(RUN, QRELS, ["RR", "AP"])
 
 
-@pytest.mark.parametrize("spec", [pytest.param(spec, id=name) for name, spec in ir.CATALOG.items()])
+@pytest.mark.parametrize("info", [pytest.param(info, id=name) for name, info in ir.CATALOG.items()])
 @pytest.mark.whole("test_invariants calls them all", quick=12)
-def test_every_measure_is_a_method(spec):
-    run, judgments = collection_of(spec.kind)
-    method = getattr(run.ir, spec.function.__name__)
-    assert method(judgments).equals(ir.evaluate(run, judgments, spec.function()))
+def test_every_measure_is_a_method(info):
+    run, judgments = collection_of(info.kind)
+    method = getattr(run.ir, info.function.__name__)
+    assert method(judgments).equals(ir.evaluate(run, judgments, info.function()))
 
 
 def test_a_measures_method_takes_the_measures_parameters_and_the_options_of_evaluate():
@@ -45,12 +45,12 @@ def test_the_signature_of_a_measures_method_is_whole():
 
 def test_the_docstring_of_a_measures_method_tells_what_the_method_takes_and_gives_back():
     run, _ = collection_of("documents")
-    for spec in ir.CATALOG.values():
-        method = getattr(run.ir, spec.function.__name__)
-        assert method.__name__ == spec.function.__name__
+    for info in ir.CATALOG.values():
+        method = getattr(run.ir, info.function.__name__)
+        assert method.__name__ == info.function.__name__
         written = inspect.getdoc(method)
-        assert written.startswith(spec.meaning)
-        assert spec.source in written
+        assert written.startswith(info.meaning)
+        assert info.source in written
         assert [name for name in inspect.signature(method).parameters if f"\n{name} : default " not in written] == []
         assert "\nReturns\n-------\nThe kind of the run" in written
         assert "pl.Expr" not in written.partition("Returns\n")[2].partition("Raises\n")[0]
@@ -145,7 +145,7 @@ def public_functions():
     plots = pytest.importorskip("polars_ir.plots", exc_type=ImportError)
     for name in plots.__all__:
         yield pytest.param(getattr(plots, name), id=f"plots.{name}")
-    measures = {spec.function.__name__ for spec in ir.CATALOG.values()}
+    measures = {info.function.__name__ for info in ir.CATALOG.values()}
     for name in sorted(set(ir.__all__) - measures - WORDS):
         function = getattr(ir, name)
         if inspect.isfunction(function):
@@ -173,7 +173,7 @@ def test_the_docstring_of_a_method_is_that_of_the_function():
 
 
 def test_all_methods_are_listed():
-    measures = {spec.function.__name__ for spec in ir.CATALOG.values()}
+    measures = {info.function.__name__ for info in ir.CATALOG.values()}
     assert measures | {"judge", "evaluate", "validate", "mean", "summarize"} <= set(dir(RUN.ir))
 
 

@@ -32,17 +32,17 @@ def image(picture: str, told: str) -> str:
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(told)}">'
 
 
-def chart_html(spec: Mapping[str, Any], picture: str) -> str:
+def chart_html(info: Mapping[str, Any], picture: str) -> str:
     """A chart as HTML: its specification, and its picture until a script has drawn it."""
     # No text within can end the script.
-    text = json.dumps(spec).replace("<", r"\u003c")
+    text = json.dumps(info).replace("<", r"\u003c")
     return f'<div class="{CLASS}">\n<script type="application/json">{text}</script>\n{image(picture, "chart")}\n</div>'
 
 
 def of_chart(chart: Any, told: str) -> str:
     """A chart as Markdown, with a text for those who do not see it."""
-    spec = chart.to_dict()
-    shown = chart_html(spec, vl_convert.vegalite_to_svg(spec))
+    info = chart.to_dict()
+    shown = chart_html(info, vl_convert.vegalite_to_svg(info))
     return f'```{{raw}} html\n<figure role="img" aria-label="{html.escape(told)}">{shown}</figure>\n```'
 
 

@@ -13,7 +13,7 @@ import polars_ir as ir
 from building import pictures
 from building.docstrings import declaration, index_entries, paragraph, prose, sections, table
 from building.rankings import CASES, FIXED, FIXED_GRADE, LENGTH, evaluated, shown
-from polars_ir.language.measure import SPELLING, Spec
+from polars_ir.language.measure import SPELLING, MeasureInfo
 
 FORMULAS = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
 
@@ -28,76 +28,76 @@ JUDGMENTS = {
 PLAIN_FORMULA = re.compile(r"::\n\n(    .*\n?)+")
 
 
-def file_of(spec: Spec) -> str:
+def file_of(info: MeasureInfo) -> str:
     """The name of a measure's page: that of its function, which differs from others in more than capitals."""
-    return spec.function.__name__
+    return info.function.__name__
 
 
 def write(folder: Path, names: frozenset[str]) -> None:
     """Write the page and the picture of every measure, and the page that lists them."""
     folder.mkdir(parents=True, exist_ok=True)
-    measures = [spec for spec in ir.CATALOG.values() if spec.ours]
-    for spec in measures:
-        drawn = pictures.draw(spec, folder / f"{file_of(spec)}.svg")
-        (folder / f"{file_of(spec)}.md").write_text(page(spec, drawn, names), encoding="utf-8")
+    measures = [info for info in ir.CATALOG.values() if info.ours]
+    for info in measures:
+        drawn = pictures.draw(info, folder / f"{file_of(info)}.svg")
+        (folder / f"{file_of(info)}.md").write_text(page(info, drawn, names), encoding="utf-8")
     (folder / "index.md").write_text(listing(measures), encoding="utf-8")
 
 
-def page(spec: Spec, drawn: str, names: frozenset[str]) -> str:
+def page(info: MeasureInfo, drawn: str, names: frozenset[str]) -> str:
     """The page of a measure, with its picture."""
-    function = spec.function.__name__
-    parts = sections(inspect.getdoc(spec.function) or "")
+    function = info.function.__name__
+    parts = sections(inspect.getdoc(info.function) or "")
     meaning, _, told = parts[""].partition("\n")
     told = PLAIN_FORMULA.sub("", told, count=1).strip()
-    call = declaration(f"polars_ir.{function}", spec.function)
-    column = shown(spec).meta.output_name()
+    call = declaration(f"polars_ir.{function}", info.function)
+    column = shown(info).meta.output_name()
     written = [
-        f"(ir.{function})=\n(measure.{spec.name})=\n# {spec.name}",
-        searched(spec),
+        f"(ir.{function})=\n(measure.{info.name})=\n# {info.name}",
+        searched(info),
         paragraph(meaning, names),
-        f"```{{math}}\n{FORMULAS[spec.name]}\n```",
+        f"```{{math}}\n{FORMULAS[info.name]}\n```",
         prose(told, names),
-        facts(spec),
-        f"{picture(spec)}\n\n{drawn}",
+        facts(info),
+        f"{picture(info)}\n\n{drawn}",
         f"## Example\n\n```pycon\n{parts['Examples']}\n```",
-        on_pydocs(spec),
-        f"## Parameters\n\n````{{py:function}} {call}\n\n{parameters(spec, names)}\n````",
-        f"## Edge cases\n\nOf `{column}`, computed as this page was built:\n\n{edge_cases(spec)}",
-        f"## In other tools\n\n{elsewhere(spec)}",
-        f"## Source\n\n{paragraph(spec.source, names)}",
+        on_pydocs(info),
+        f"## Parameters\n\n````{{py:function}} {call}\n\n{parameters(info, names)}\n````",
+        f"## Edge cases\n\nOf `{column}`, computed as this page was built:\n\n{edge_cases(info)}",
+        f"## In other tools\n\n{elsewhere(info)}",
+        f"## Source\n\n{paragraph(info.source, names)}",
     ]
     return "\n\n".join(part for part in written if part) + "\n"
 
 
-def searched(spec: Spec) -> str:
+def searched(info: MeasureInfo) -> str:
     """Entries of the index: the names of a measure here and in other tools, alone, with a cutoff, and as words."""
-    elsewhere = (name for text in spec.also.values() for name, _ in SPELLING.findall(text))
-    names = [spec.name, spec.function.__name__, *elsewhere]
+    elsewhere = (name for text in info.also.values() for name, _ in SPELLING.findall(text))
+    names = [info.name, info.function.__name__, *elsewhere]
     words = [name.replace("_", " ") for name in names if "_" in name]
-    names += [f"{name}@k" for name in names] if spec.at == "k" else []
+    names += [f"{name}@k" for name in names] if info.at == "k" else []
     names += words
     return index_entries({name.lower(): name for name in reversed(names)}.values())
 
 
-def facts(spec: Spec) -> str:
+def facts(info: MeasureInfo) -> str:
     """Range, best value, what it reads, and what ties and more judgments do to it."""
-    low, high, best = (f"{value:.3g}".replace("inf", "infinity") for value in (*spec.bounds, spec.best))
-    way = "fall" if spec.best >= spec.bounds[1] else "rise"
+    low, high, best = (f"{value:.3g}".replace("inf", "infinity") for value in (*info.bounds, info.best))
+    way = "fall" if info.best >= info.bounds[1] else "rise"
     exact = f"the value can not {way}, so that `bounds=True` is exact"
-    order = "is the exact mean over all orders of tied documents" if spec.expected else "is not available"
+    order = "is the exact mean over all orders of tied documents" if info.expected else "is not available"
     rows = [
         ("range", f"{low} to {high}; the best value is {best}"),
-        ("reads", JUDGMENTS[spec.kind]),
-        ("mean over queries", spec.average),
+        ("reads", JUDGMENTS[info.kind]),
+        ("mean over queries", info.average),
         ("ties", f'`ties="expected"` {order}'),
-        ("when a grade rises", exact if spec.monotone else "the value can rise or fall"),
+        ("when a grade rises", exact if info.monotone else "the value can rise or fall"),
     ]
     return table(pl.DataFrame(rows, schema=["property", "value"], orient="row"))
 
 
-def picture(spec: Spec) -> str:
+def picture(info: MeasureInfo) -> str:
     """The picture of a measure, with what it shows."""
-    subtopic = " All documents are of one subtopic." if spec.kind == "subtopics" else ""
+    subtopic = " All documents are of one subtopic." if info.kind == "subtopics" else ""
     return (
         "## How it moves with rank and grade\n\n"
         f"One document goes down a ranking of {LENGTH}. The others are judged not relevant, except one of grade "
@@ -113,30 +113,30 @@ def _pydocs() -> tuple[pl.DataFrame, pl.DataFrame]:
     return collection.runs, collection.qrels
 
 
-def on_pydocs(spec: Spec) -> str:
+def on_pydocs(info: MeasureInfo) -> str:
     """The means of the bundled systems, for measures of documents."""
-    if spec.kind != "documents":
+    if info.kind != "documents":
         return ""
     runs, qrels = _pydocs()
-    column = shown(spec).meta.output_name()
-    means = ir.evaluate(runs, qrels, shown(spec)).ir.mean().with_columns(pl.col(column).cast(pl.Float64))
+    column = shown(info).meta.output_name()
+    means = ir.evaluate(runs, qrels, shown(info)).ir.mean().with_columns(pl.col(column).cast(pl.Float64))
     code = f'pydocs = ir.datasets.load("pydocs")\nir.evaluate(pydocs.runs, pydocs.qrels, "{column}").ir.mean()'
     return f"On the bundled collection:\n\n```python\n{code}\n```\n\n{table(means)}"
 
 
-def parameters(spec: Spec, names: frozenset[str]) -> str:
+def parameters(info: MeasureInfo, names: frozenset[str]) -> str:
     """The parameters, their meaning and their values."""
-    if not spec.parameters:
+    if not info.parameters:
         return "None."
     return "\n".join(
-        f"- **`{name}`** (default `{default!r}`): {paragraph(spec.options[name].meaning, names)}"
-        for name, default in spec.parameters.items()
+        f"- **`{name}`** (default `{default!r}`): {paragraph(info.options[name].meaning, names)}"
+        for name, default in info.parameters.items()
     )
 
 
-def edge_cases(spec: Spec) -> str:
+def edge_cases(info: MeasureInfo) -> str:
     """The value of a measure in each case at the edge."""
-    values = evaluated(spec, CASES, undefined=None)
+    values = evaluated(info, CASES, undefined=None)
     rows = [(name, _value(values[name])) for name in CASES]
     return table(pl.DataFrame(rows, schema=["case", "value"], orient="row"))
 
@@ -147,11 +147,11 @@ def _value(value: object) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def elsewhere(spec: Spec) -> str:
+def elsewhere(info: MeasureInfo) -> str:
     """The names of the measure in other tools."""
-    if not spec.also:
+    if not info.also:
         return "No tool known to this package computes it."
-    rows = [(tool, ", ".join(f"`{name}`" for name in names.split())) for tool, names in spec.also.items()]
+    rows = [(tool, ", ".join(f"`{name}`" for name in names.split())) for tool, names in info.also.items()]
     note = "Brackets hold the parameters that a name stands for. `ir.parse` reads every one of these names."
     return f"{table(pl.DataFrame(rows, schema=['tool', 'name there'], orient='row'))}\n\n{note}"
 
@@ -175,22 +175,22 @@ INTRODUCTION = (
 )
 
 
-def by_tool(measures: list[Spec]) -> str:
+def by_tool(measures: list[MeasureInfo]) -> str:
     """The page of the names that other tools use, a table for each tool."""
     told = [
         (
             tool,
             name,
-            spec.column(spec.parameters | _given(given)) if given and not given.isidentifier() else spec.name,
-            spec,
+            info.column(info.parameters | _given(given)) if given and not given.isidentifier() else info.name,
+            info,
         )
-        for spec in measures
-        for tool, names in spec.also.items()
+        for info in measures
+        for tool, names in info.also.items()
         for name, given in SPELLING.findall(names)
     ]
     parts = ["# Names in other tools", BY_TOOL]
     for tool in dict.fromkeys(each[0] for each in told):
-        rows = [(f"`{name}`", f"[{column}](#ir.{file_of(spec)})") for of, name, column, spec in told if of == tool]
+        rows = [(f"`{name}`", f"[{column}](#ir.{file_of(info)})") for of, name, column, info in told if of == tool]
         listed = table(pl.DataFrame(rows, schema=["name there", "name here"], orient="row"))
         parts.append(f"(tool.{tool})=\n## {tool}\n\n{listed}")
     return "\n\n".join(parts) + "\n"
@@ -202,7 +202,7 @@ def _given(text: str) -> dict[str, object]:
     return {name: ast.literal_eval(value) for name, value in pairs}
 
 
-def listing(measures: list[Spec]) -> str:
+def listing(measures: list[MeasureInfo]) -> str:
     """The page that lists all measures, by what they read."""
     parts = [
         "# Measures",
@@ -210,13 +210,13 @@ def listing(measures: list[Spec]) -> str:
     ]
     for kind in JUDGMENTS:
         rows = [
-            (f"[{spec.name}](#ir.{file_of(spec)})", f"{paragraph(spec.meaning, frozenset())} `ir.{file_of(spec)}`")
-            for spec in measures
-            if spec.kind == kind
+            (f"[{info.name}](#ir.{file_of(info)})", f"{paragraph(info.meaning, frozenset())} `ir.{file_of(info)}`")
+            for info in measures
+            if info.kind == kind
         ]
         listed = table(pl.DataFrame(rows, schema=["name", "meaning"], orient="row"))
         parts += [f"## {kind.capitalize()}", *([NOTES[kind]] if kind in NOTES else []), listed]
-    pages = "\n".join(file_of(spec) for spec in measures)
+    pages = "\n".join(file_of(info) for info in measures)
     return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```"]) + "\n"
 
 

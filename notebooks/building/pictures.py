@@ -6,16 +6,16 @@ import altair as alt
 
 from building.charts import draw_both
 from building.rankings import course, shown
-from polars_ir.language.measure import Spec
+from polars_ir.language.measure import MeasureInfo
 
 #: Can be told apart by the colour-blind (Okabe and Ito), and each line has a mark of its own.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
 
 
-def draw(spec: Spec, path: Path) -> str:
+def draw(info: MeasureInfo, path: Path) -> str:
     """Write the picture of a measure, and return the Markdown that shows it."""
-    values = course(spec)
-    named = shown(spec).meta.output_name()
+    values = course(info)
+    named = shown(info).meta.output_name()
     lines = values["document"].unique(maintain_order=True).to_list()
     chart = (
         alt.Chart(values)
@@ -33,4 +33,4 @@ def draw(spec: Spec, path: Path) -> str:
         # Fonts of browsers are wider than the one that columns are measured with.
         .configure_legend(orient="top", columns=3, columnPadding=30, labelLimit=300)
     )
-    return draw_both(chart, path, f"{spec.name} by the rank and the grade of a document")
+    return draw_both(chart, path, f"{info.name} by the rank and the grade of a document")

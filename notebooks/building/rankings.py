@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 import polars_ir as ir
-from polars_ir.language.measure import Spec
+from polars_ir.language.measure import MeasureInfo
 
 #: The documents of the ranking in which one moves.
 LENGTH = 20
@@ -41,23 +41,23 @@ CASES = {
 }
 
 
-def shown(spec: Spec) -> pl.Expr:
+def shown(info: MeasureInfo) -> pl.Expr:
     """The measure that pictures and examples show: at a cutoff, or what it has in its place."""
-    if spec.at not in spec.parameters or spec.name in WITH_THEIR_OWN:
-        return spec.function()
-    return spec.function(**{spec.at: AT[spec.at]})
+    if info.at not in info.parameters or info.name in WITH_THEIR_OWN:
+        return info.function()
+    return info.function(**{info.at: AT[info.at]})
 
 
-def evaluated(spec: Spec, cases: Mapping[str, Case], **options: object) -> dict[str, object]:
+def evaluated(info: MeasureInfo, cases: Mapping[str, Case], **options: object) -> dict[str, object]:
     """The value of a measure in each case."""
     run = [(name, doc, -place) for name, case in cases.items() for place, doc in enumerate(case.ranking)]
     judged = [(name, doc, grade) for name, case in cases.items() for doc, grade in case.judgments.items()]
     names = ["query_id", "doc_id", "score"]
     qrels = pl.DataFrame(judged, schema=["query_id", "doc_id", "relevance"], orient="row")
-    if spec.kind == "subtopics":
+    if info.kind == "subtopics":
         qrels = qrels.with_columns(subtopic=pl.lit("a"))
     # The first of the cases is retrieved, so that no column lacks a type.
-    per_query = ir.evaluate(pl.DataFrame(run, schema=names, orient="row"), qrels, shown(spec), **options)
+    per_query = ir.evaluate(pl.DataFrame(run, schema=names, orient="row"), qrels, shown(info), **options)
     return dict(per_query.iter_rows())
 
 
@@ -74,11 +74,11 @@ def moving(grade: int | None) -> dict[str, Case]:
     return cases
 
 
-def course(spec: Spec) -> pl.DataFrame:
+def course(info: MeasureInfo) -> pl.DataFrame:
     """The value of a measure by the rank of the moving document, a row each: `document`, `rank`, `value`."""
     lines: dict[tuple[object, ...], list[str]] = {}
     for name, grade in GRADES.items():
-        values = evaluated(spec, moving(grade))
+        values = evaluated(info, moving(grade))
         lines.setdefault(tuple(values[str(rank)] for rank in range(1, LENGTH + 1)), []).append(name)
     rows = [
         (_together(names), rank, float(str(value)))

@@ -19,7 +19,7 @@ from polars_ir.cli.commands import COMMANDS
 from polars_ir.cli.inputs import check_stdin
 from polars_ir.cli.output import STDOUT, TARGETS, check_target, show
 from polars_ir.cli.parser import PROGRAM, Command, door_of, judgments_first, parser
-from polars_ir.errors import IRError, IRWarning, entered_by, printable
+from polars_ir.errors import IRError, IRWarning, called_from, printable
 
 #: Commands that stand in for another program, and read their arguments as it does.
 PROGRAMS = {"trec_eval": trec_eval.main, "ir_measures": ir_measures.main}
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     try:
         if argv and argv[0] in PROGRAMS:
-            with entered_by(PROGRAM), _telling_warnings():
+            with called_from(PROGRAM), _telling_warnings():
                 return PROGRAMS[argv[0]](argv[1:])
         return _command(argv)
     except SystemExit as end:
@@ -83,7 +83,7 @@ def _command(argv: list[str]) -> int:
     for target in map(vars(options).get, TARGETS):
         if target is not None and target != STDOUT:
             check_target(target)
-    with entered_by(door_of(options)), _telling_warnings():
+    with called_from(door_of(options)), _telling_warnings():
         frame = command.run(options)
     show(frame, options)
     return command.status(frame, options) if command.status else 0

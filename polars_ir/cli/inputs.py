@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, FileError, OptionError, door, known_as, nearest, quoted
+from polars_ir.errors import ColumnError, FileError, OptionError, caller, nearest, quoted, with_names
 from polars_ir.files import read_qrels, read_run, scan_run
 from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
 from polars_ir.files.finding.file import MAX_RATIO, located
@@ -34,7 +34,7 @@ from polars_ir.trec_eval.results import read_trec_eval
 LARGE = 500_000_000
 
 T = TypeVar("T")
-Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
+Given = TypeVar("Given", pl.DataFrame, pl.LazyFrame)
 
 
 def check_stdin(options: argparse.Namespace) -> None:
@@ -56,28 +56,28 @@ def qrels_of(
     name: str, format: FormatName | None = None, *, option: str = "qrels_format", **limits: Any
 ) -> pl.DataFrame:
     """Judgments, from a file or standard input; `option` sets their format."""
-    shell_names = {"qrels": shown_name(name), "format": door().names.get(option, door().name("format"))}
-    with as_file(name) as file, known_as(**shell_names):
+    shell_names = {"qrels": shown_name(name), "format": caller().names.get(option, caller().name("format"))}
+    with as_file(name) as file, with_names(**shell_names):
         return read_qrels(file, format=format, **limits)
 
 
 def run_of(name: str, format: FormatName | None = None, **limits: Any) -> pl.DataFrame:
     """A run, from a file or standard input."""
-    with as_file(name) as file, known_as(run=shown_name(name)):
+    with as_file(name) as file, with_names(run=shown_name(name)):
         return read_run(file, format=format, **limits)
 
 
 def run_or_plan_of(name: str, format: FormatName | None = None, **limits: Any) -> Any:
     """A run, from a file or standard input; a plan of Parquet files that are so large that they are read in parts."""
     if name != STDIN and (format or Path(name).suffix.removeprefix(".")) == "parquet":
-        with known_as(run=shown_name(name)):
+        with with_names(run=shown_name(name)):
             files = [Path(file) for file in resolve(name, **limits)]
             if sum(file.stat().st_size for file in files if file.exists()) >= LARGE:
                 return scan_run(name, format=format, **limits)
     return run_of(name, format, **limits)
 
 
-def alike(left: Table, right: pl.DataFrame) -> tuple[Table, pl.DataFrame]:
+def alike(left: Given, right: pl.DataFrame) -> tuple[Given, pl.DataFrame]:
     """Two tables with their ids as text, if one of them has them so: a text file knows no other."""
     for role in ("query_id", "doc_id"):
         of_left, of_right = left.collect_schema(), right.schema
@@ -98,7 +98,7 @@ def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.
     frames: list[pl.DataFrame] = []
     query = None
     for file, system in progress(list(zip(files, systems, strict=True)), "files"):
-        with known_as(run=shown_name(file)):
+        with with_names(run=shown_name(file)):
             frame = read(file)
         named = find("run", "run", frame.columns)
         frame = frame.rename({named: "run"}) if named else frame.select(pl.lit(system).alias("run"), pl.all())
@@ -110,7 +110,7 @@ def systems_of(files: Sequence[str], read: Callable[[str], pl.DataFrame]) -> pl.
 
 def per_query_of(name: str, **limits: Any) -> pl.DataFrame:
     """The figures of each query: a table that `evaluate --per-query` wrote, or what trec_eval printed."""
-    with as_file(name) as file, known_as(per_query=shown_name(name)):
+    with as_file(name) as file, with_names(per_query=shown_name(name)):
         if Path(file).suffix in TABLES:
             return _with_metadata(file, table_of(file, **limits))
         try:

@@ -33,7 +33,7 @@ from polars_ir.files.finding.sources import one_format, resolve
 from polars_ir.files.formats import FormatName
 from polars_ir.frames.roles import find
 from polars_ir.language.dialects import parts_of, several
-from polars_ir.language.measure import Call, Spec, spec_of
+from polars_ir.language.measure import MeasureCall, MeasureInfo, info_of
 from polars_ir.language.measures.counts import n_relevant_documents, n_relevant_retrieved
 from polars_ir.language.names import as_in_ir_measures, call_of, members, parse
 from polars_ir.language.options import CUTOFFS
@@ -98,7 +98,7 @@ class Asked:
     """A measure, and the judgments that it is evaluated on."""
 
     expression: pl.Expr
-    call: Call
+    call: MeasureCall
     of_subtopics: bool
     judged_only: bool
 
@@ -171,23 +171,23 @@ def _asked(text: str) -> Iterator[Asked]:
                     f"ir_measures has no measure {text!r}, whose value is a text; trec_eval -q prints it."
                 )
             is_one = not asked.meta.has_multiple_outputs()
-            label = _label(name if is_one else expression.meta.output_name(), spec_of(call))
-            of_subtopics = spec_of(call).kind == "subtopics"
+            label = _label(name if is_one else expression.meta.output_name(), info_of(call))
+            of_subtopics = info_of(call).kind == "subtopics"
             yield Asked(as_in_ir_measures(call).alias(label), call, of_subtopics, judged_only)
 
 
-def _label(text: str, spec: Spec) -> str:
+def _label(text: str, info: MeasureInfo) -> str:
     """The name that ir_measures prints: its own word, and the parameters as written, but for its defaults."""
-    theirs = spec.also.get("ir_measures", "").split()
+    theirs = info.also.get("ir_measures", "").split()
     name, arguments, at = parts_of(text)
-    if not theirs or (name != spec.name and name not in theirs):
+    if not theirs or (name != info.name and name not in theirs):
         return text
-    word, implied = SPELT.get(spec.name, (theirs[0], {}))
-    always = {"relative", *WRITTEN, *(["rel"] if spec.name == "RBP" else [])}
-    written = {n: v for n, v in arguments.items() if n != spec.at and n not in CUTOFFS}
-    kept = {n: v for n, v in {**implied, **written}.items() if n in {*always, *implied} or v != spec.parameters.get(n)}
-    at = at or next((str(v) for n, v in arguments.items() if n == spec.at or n in CUTOFFS), None)
-    number = "" if at is None else f"@{at if spec.at == 'k' else float(at)}"
+    word, implied = SPELT.get(info.name, (theirs[0], {}))
+    always = {"relative", *WRITTEN, *(["rel"] if info.name == "RBP" else [])}
+    written = {n: v for n, v in arguments.items() if n != info.at and n not in CUTOFFS}
+    kept = {n: v for n, v in {**implied, **written}.items() if n in {*always, *implied} or v != info.parameters.get(n)}
+    at = at or next((str(v) for n, v in arguments.items() if n == info.at or n in CUTOFFS), None)
+    number = "" if at is None else f"@{at if info.at == 'k' else float(at)}"
     parameters = ",".join(f"{n}={_written(v)}" for n, v in kept.items() if v is not False)
     return f"{word}({parameters}){number}" if parameters else f"{word}{number}"
 

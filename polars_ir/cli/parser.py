@@ -3,7 +3,7 @@
 Conventions: options are called as the functions' parameters, and read from the same records. `-` is standard input.
 Where `argcomplete` is installed (the extra `cli`), the shell completes them, after
 `eval "$(register-python-argcomplete polars-ir)"`. Errors and warnings call parameters and tables by these options and
-files: that is the door of a command.
+files: that is the caller of a command.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import polars as pl
 
-from polars_ir.errors import Door, OptionError, nearest
+from polars_ir.errors import Caller, OptionError, nearest
 from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.finding.file import MAX_RATIO, STORES, File, located, pure, scheme
 from polars_ir.files.formats import READABLE, TABLES
@@ -55,8 +55,8 @@ ELSEWHERE = {"per_query": "the table of figures", "`ir.catalog()`": "`polars-ir 
 #: Parameters of several values, each with the option that is repeated for them.
 SEVERAL = {"measures": "measure", "ranges": "range"}
 
-#: The door of a stand-in for another program, which has no option for the format as `convert` has.
-PROGRAM = Door("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
+#: The caller of a stand-in for another program, which has no option for the format as `convert` has.
+PROGRAM = Caller("shell", {**ELSEWHERE, "format": "polars-ir convert --format"})
 
 
 class Command(NamedTuple):
@@ -242,8 +242,8 @@ def on_disk(name: str) -> str:
 OF_EVALUATE = {name: f"evaluate {flag_of(name)}" for name in (*options_of(Evaluating), "by", "weights")}
 
 
-def door_of(options: argparse.Namespace) -> Door:
-    """The door of a command: a parameter is its option there, and a table the file that was named."""
+def door_of(options: argparse.Namespace) -> Caller:
+    """The caller of a command: a parameter is its option there, and a table the file that was named."""
     values, flags = vars(options), dict(options.flags)
     flags.update({several: flags[one] for several, one in SEVERAL.items() if one in flags})
     tables = ("qrels", "queries", "new", "old")
@@ -251,4 +251,4 @@ def door_of(options: argparse.Namespace) -> Door:
     files = {name: shown_name(value) for name in tables if isinstance(value := values.get(name), str)}
     if not files and len(of_figures := values.get("files") or []) == 1:
         files["per_query"] = shown_name(of_figures[0])
-    return Door("shell", {**OF_EVALUATE, **flags, **ELSEWHERE, **files})
+    return Caller("shell", {**OF_EVALUATE, **flags, **ELSEWHERE, **files})

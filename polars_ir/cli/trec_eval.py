@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from polars_ir.cli.parser import PROGRAM
-from polars_ir.errors import FileError, IRError, entered_by, printable
+from polars_ir.errors import FileError, IRError, called_from, printable
 from polars_ir.trec_eval.options import NOT_COMPUTED, WRONG_FILE, TrecEvalError, options_of
 from polars_ir.trec_eval.output import output
 
@@ -14,7 +14,7 @@ from polars_ir.trec_eval.output import output
 def main(arguments: Sequence[str]) -> int:
     """Run trec_eval; returns its exit status."""
     try:
-        with entered_by(PROGRAM):
+        with called_from(PROGRAM):
             for text in filter(None, output(options_of(arguments))):
                 print(text)
     except TrecEvalError as end:

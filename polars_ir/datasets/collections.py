@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.errors import ExtraError, FileError, OptionError, nearest
 from polars_ir.files import read_qrels
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 
 NAMES = ("pydocs",)
 
@@ -69,7 +69,7 @@ class Dataset:
         return self._runs()
 
 
-@takes()
+@public()
 def load(name: str) -> Dataset:
     """A bundled test collection.
 
@@ -115,7 +115,7 @@ def load(name: str) -> Dataset:
     )
 
 
-@takes()
+@public()
 def from_ir_datasets(name: str) -> Dataset:
     """A test collection of the package `ir_datasets`, which downloads a part on first access.
 

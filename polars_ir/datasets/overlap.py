@@ -15,13 +15,13 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, WIDE, find
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 
 #: The names a column of query texts is recognised by; case, `-` and `_` do not matter.
 TEXTS = ("text", "query", "query_text", "question")
 
 
-@takes()
+@public()
 def overlap(train: Any, test: Any) -> Any:
     """The queries that a test set shares with a training set, by id or by text: a row per pair of such queries.
 

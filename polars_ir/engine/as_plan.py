@@ -17,9 +17,9 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import RELATION, Needs
-from polars_ir.engine.pair import Pair, is_searched, searched, systems_of
 from polars_ir.engine.prefilter import among, reaches
 from polars_ir.engine.ranking import POSITION, tie_counts, with_position
+from polars_ir.engine.run_and_qrels import RunAndQrels, is_searched, searched, systems_of
 from polars_ir.frames.rules import (
     BAD_QRELS,
     guard,
@@ -29,7 +29,7 @@ from polars_ir.frames.rules import (
     wrong_run_row,
     wrong_value,
 )
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.words import place, text
 
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.
@@ -40,7 +40,7 @@ RANKS = ("rank", "n_higher", "n_tied")
 
 #: The ways to the judged relation: tables in memory by number; a plan that counts the rows above each judged one, ranks
 #: the whole run, or parts the queries by their judgments; none where the run holds its grades.
-Way = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
+Strategy = Literal["by number", "by counting", "by sorting", "by depth", "labelled"]
 
 #: The number of a ranking's judgments, by which `_met_twice` searches a LazyFrame.
 JUDGED = "polars_ir: judged"
@@ -48,7 +48,7 @@ JUDGED = "polars_ir: judged"
 DUPLICATE_JUDGMENTS = "the qrels give a document of a query more than once; keep the highest grade of each"
 
 
-def is_small(pair: Pair, needs: Needs) -> bool:
+def is_small(pair: RunAndQrels, needs: Needs) -> bool:
     """True for tables in memory so small that to number their rows takes longer than to rank them all in one plan.
 
     Columns that are made of the judgments are kept with prepared ones, by number.
@@ -57,7 +57,7 @@ def is_small(pair: Pair, needs: Needs) -> bool:
     return in_memory and pair.rows < tuning.TUNING.small and needs.columns.issubset(RELATION)
 
 
-def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFrame:
+def plan_relation(pair: RunAndQrels, qrels: CanonicalFrame, needs: Needs, way: Strategy) -> pl.LazyFrame:
     """The judged relation of a pair as a plan; `qrels` are its judgments, or those of them that are read."""
     run = pair.run
     if needs.ties == "input":
@@ -93,7 +93,7 @@ def plan_relation(pair: Pair, qrels: Table, needs: Needs, way: Way) -> pl.LazyFr
     return relation.join(counts, on=run.keys, how="left").with_columns(pl.col("n_retrieved").fill_null(0))
 
 
-def _met_twice(pair: Pair, qrels: Table) -> pl.Expr:
+def _met_twice(pair: RunAndQrels, qrels: CanonicalFrame) -> pl.Expr:
     """True where a judgment met two rows of the run: the judged relation then has more grades than the judgments."""
     if pair.run.eager:
         systems = systems_of(pair.run, pair.systems).collect().height if pair.systems else 1
@@ -102,7 +102,7 @@ def _met_twice(pair: Pair, qrels: Table) -> pl.Expr:
     return pl.col("relevance").count().over(rankings) > pl.col(JUDGED).max().over(rankings)
 
 
-def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.LazyFrame:
+def _by_depth(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None) -> pl.LazyFrame:
     """Ranks by counting, and by sorting of queries with many judgments: the plan parts them when it runs."""
     # Both parts read the judgments, and so the one search for duplicates that these wait for.
     rows = searched(qrels.all_columns(), run).cache()
@@ -110,23 +110,23 @@ def _by_depth(run: Table, qrels: Table, documents: pl.LazyFrame | None) -> pl.La
     # Null meets no document, but the streaming engine would not search the run for wrong rows, joined with nothing.
     nothing = pl.LazyFrame(schema=rows.collect_schema()).select(pl.all().extend_constant(None, 1))
     few = pl.concat([rows.filter(~deep), nothing])
-    ranks = by_counting(run, qrels.made_of(few), documents, search=False)
-    return pl.concat([ranks, by_sorting(run, qrels.made_of(rows.filter(deep)), list(RANKS), search=False)])
+    ranks = by_counting(run, qrels.with_frame(few), documents, search=False)
+    return pl.concat([ranks, by_sorting(run, qrels.with_frame(rows.filter(deep)), list(RANKS), search=False)])
 
 
-def _condensed(run: Table, qrels: Table) -> Table:
+def _condensed(run: CanonicalFrame, qrels: CanonicalFrame) -> CanonicalFrame:
     """The run without its unjudged documents, and those of negative grade; rows of a plan that are wrong stay in it."""
     document = qrels.document
     judged = qrels.select("relevance", *document).filter(pl.col("relevance") >= 0)
     if run.eager:
-        return run.made_of(run.all_columns().join(judged, on=document, how="semi"))
+        return run.with_frame(run.all_columns().join(judged, on=document, how="semi"))
     kept = "polars_ir: kept"
     marked = judged.select(*document).unique().with_columns(pl.lit(True).alias(kept))
     rows = run.all_columns().join(marked, on=document, how="left")
-    return run.made_of(rows.filter(pl.col(kept).fill_null(False) | wrong_run_row(run.keys)).drop(kept))
+    return run.with_frame(rows.filter(pl.col(kept).fill_null(False) | wrong_run_row(run.keys)).drop(kept))
 
 
-def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
+def _judgments(qrels: CanonicalFrame, needs: Needs, run: CanonicalFrame) -> pl.LazyFrame:
     """The judgments with their places in the ideal rankings; a LazyFrame is searched for bad rows on the way."""
     rankings = [*qrels.keys, *qrels.per]
     judgments = qrels.all_columns()
@@ -147,7 +147,9 @@ def _judgments(qrels: Table, needs: Needs, run: Table) -> pl.LazyFrame:
     return guard(judgments, repeated, DUPLICATE_JUDGMENTS, key="query_id")
 
 
-def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: bool = True) -> pl.LazyFrame:
+def by_sorting(
+    run: CanonicalFrame, qrels: CanonicalFrame | None, columns: list[str], *, search: bool = True
+) -> pl.LazyFrame:
     """The `RANKS`, and other columns, of every retrieved document of the queries of `qrels`, found by ranking them all.
 
     Where another part of the plan searches the run for wrong rows, this one need not read what is no judged query's.
@@ -169,7 +171,7 @@ def by_sorting(run: Table, qrels: Table | None, columns: list[str], *, search: b
 
 
 def by_counting(
-    run: Table, qrels: Table, documents: pl.LazyFrame | None = None, *, search: bool = True
+    run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None = None, *, search: bool = True
 ) -> pl.LazyFrame:
     """The rank of every retrieved document that is judged, or is one of some `documents`, by counting those above it.
 
@@ -213,7 +215,7 @@ def _known(plan: pl.LazyFrame, *, by_steps: bool) -> pl.LazyFrame:
     return plan.collect(engine="streaming").lazy() if by_steps else plan.cache()
 
 
-def _hits(run: Table, qrels: Table, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
+def _hits(run: CanonicalFrame, qrels: CanonicalFrame, documents: pl.LazyFrame | None, *, sparse: bool) -> pl.LazyFrame:
     """The rows of the run whose documents are judged for their query or, of the judged queries, are among `documents`.
 
     Each has the number of its judgment in `hit`, which is cheaper to group by than ids. The ids of a hit come from the
@@ -241,7 +243,7 @@ def _numbered(name: str, ids: pl.LazyFrame) -> pl.LazyFrame:
     return ids.with_columns(pl.all().name.prefix("hit_")).with_row_index(name)
 
 
-def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> pl.LazyFrame:
+def _above(run: CanonicalFrame, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> pl.LazyFrame:
     """The number of documents with a higher score than each hit, and of those with the same."""
     hit_keys = [f"hit_{key}" for key in run.keys]
     score, hit_score = pl.col("score"), pl.col("hit_score")
@@ -257,7 +259,7 @@ def _above(run: Table, hits: pl.LazyFrame, hit: list[str], *, sparse: bool) -> p
     )
 
 
-def pool(qrels: Table) -> pl.LazyFrame:
+def pool(qrels: CanonicalFrame) -> pl.LazyFrame:
     """The documents judged for any query, and null where nothing was judged for one.
 
     Null meets no document, but joined with nothing at all the run would not be read, nor its wrong rows be found.

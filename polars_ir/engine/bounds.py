@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.language.measure import CATALOG, Call, of_part
+from polars_ir.language.measure import CATALOG, MeasureCall, of_part
 from polars_ir.language.names import measure_of
 from polars_ir.language.words import Ties
 
@@ -52,7 +52,7 @@ class Judging(NamedTuple):
 NONE_RELEVANT = Judging(1, 0)
 
 
-def judgings(call: Call | None, ties: Ties = "doc_id") -> list[Judging]:
+def judgings(call: MeasureCall | None, ties: Ties = "doc_id") -> list[Judging]:
     """The judgings of the unjudged documents that tell how low and how high a measure can be.
 
     One that only ever rises with the grades is lowest where none is relevant, and highest where all are. For others,
@@ -65,8 +65,8 @@ def judgings(call: Call | None, ties: Ties = "doc_id") -> list[Judging]:
     else:
         # Where documents beyond the cutoff can only lower the value, and tied ones do not move up to it, those above
         # it alone make the value as high as all do.
-        spec = CATALOG.get(call.measure) if call and ties in ("doc_id", "input") else None
-        of_all = [] if rises and spec and spec.falls_beyond else [(1, None)]
+        info = CATALOG.get(call.measure) if call and ties in ("doc_id", "input") else None
+        of_all = [] if rises and info and info.falls_beyond else [(1, None)]
         ranks = [*of_all, (1, k), (k + 1, None)]
     return [NONE_RELEVANT, *(Judging(first, last, least_relevant(call), _highest(arguments)) for first, last in ranks)]
 
@@ -79,7 +79,7 @@ def _rise(gains: object) -> bool:
     return values == sorted(values)
 
 
-def least_relevant(call: Call | None) -> float:
+def least_relevant(call: MeasureCall | None) -> float:
     """The lowest grade that is relevant to a measure."""
     return (call.arguments.get("rel") if call else None) or 0
 

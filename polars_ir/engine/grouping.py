@@ -11,24 +11,24 @@ from polars_ir.engine import tuning
 from polars_ir.engine.bounds import NONE_RELEVANT, Judging, judgings, with_bounds
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import Needs, reads_only_relevant
-from polars_ir.engine.pair import Pair
 from polars_ir.engine.ranking import reordered
+from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, Fix, MeasureError, option
 from polars_ir.language.measure import CATALOG
-from polars_ir.language.names import Measured
+from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import average
 
 
 def grouped_with_bounds(
     relation: pl.LazyFrame,
-    pair: Pair,
-    measures: Sequence[Measured],
+    pair: RunAndQrels,
+    measures: Sequence[ResolvedMeasure],
     needs: Needs,
     undefined: float | None,
     marks: Mapping[str, pl.Expr],
 ) -> pl.LazyFrame:
     """As `grouped`, with the lowest and highest values of the measures, each under the judgings it calls for."""
-    judged: dict[Judging, list[Measured]] = {}
+    judged: dict[Judging, list[ResolvedMeasure]] = {}
     keys, values = ranking_keys(relation, pair), []
     in_memory = RANKING in keys
     deepest = relation.select(pl.col("rank").max()).collect().item() if in_memory else None
@@ -55,8 +55,8 @@ def grouped_with_bounds(
 
 def grouped(
     relation: pl.LazyFrame,
-    pair: Pair,
-    measures: Sequence[Measured],
+    pair: RunAndQrels,
+    measures: Sequence[ResolvedMeasure],
     undefined: float | None,
     marks: Mapping[str, pl.Expr] | None = None,
     *,
@@ -100,10 +100,10 @@ def grouped(
     return of_query.agg(*means, *(pl.col(name).any() for name in marks or ()))
 
 
-def _makes_numbers(measure: Measured) -> bool:
+def _makes_numbers(measure: ResolvedMeasure) -> bool:
     """True for a measure of the catalogue of which no argument is an expression: it makes numbers of any grades."""
-    spec = CATALOG.get(measure.call.measure) if measure.call else None
-    if measure.call is None or spec is None or not spec.ours:
+    info = CATALOG.get(measure.call.measure) if measure.call else None
+    if measure.call is None or info is None or not info.ours:
         return False
     return not any(isinstance(argument, pl.Expr) for argument in measure.call.arguments.values())
 
@@ -126,7 +126,7 @@ def _check_types(
             )
 
 
-def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
+def _relevant(relation: pl.LazyFrame, pair: RunAndQrels) -> pl.LazyFrame:
     """The rows of relevant documents, and one or more of each ranking, judge and subtopic, so that none is lost."""
     per = pair.qrels.per if pair.qrels else ()
     ranking = pl.col(RANKING)
@@ -135,7 +135,7 @@ def _relevant(relation: pl.LazyFrame, pair: Pair) -> pl.LazyFrame:
     return relation.filter((pl.col("relevance") > 0) | first)
 
 
-def ranking_keys(relation: pl.LazyFrame, pair: Pair) -> list[str]:
+def ranking_keys(relation: pl.LazyFrame, pair: RunAndQrels) -> list[str]:
     """The columns that distinguish the rankings of a relation: their number where there is one."""
     return [RANKING, *pair.splits] if RANKING in relation.collect_schema() else pair.keys
 

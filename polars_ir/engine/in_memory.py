@@ -25,8 +25,8 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import Pair, search_duplicates, systems_of
 from polars_ir.engine.prefilter import among
+from polars_ir.engine.run_and_qrels import RunAndQrels, search_duplicates, systems_of
 from polars_ir.errors import DataError
 from polars_ir.language.words import place
 
@@ -252,7 +252,7 @@ def _levels(ranking: pl.Series, score: pl.Series, wanted: pl.Series, ids: pl.Ser
     return pl.DataFrame({"above": above, "place": places_of_all[wanted], "size": size})
 
 
-def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataFrame:
+def relate_by_number(pair: RunAndQrels, judgments: Judgments, needs: Needs) -> pl.DataFrame:
     """The judged relation with `RANKING`, and of its columns those that are read.
 
     Each column is gathered from the judgments, or from the rows of the run that the relation holds (`kept`). Each row
@@ -313,7 +313,7 @@ def relate_by_number(pair: Pair, judgments: Judgments, needs: Needs) -> pl.DataF
     return pl.DataFrame({**relation, RANKING: ranking.set_sorted() if ranking.is_sorted() else ranking})
 
 
-def _systems(pair: Pair) -> pl.Series:
+def _systems(pair: RunAndQrels) -> pl.Series:
     """The systems of a dict, also those whose run is empty."""
     systems = systems_of(pair.run, pair.systems).collect(engine="in-memory")
     return systems.to_series() if len(pair.systems) == 1 else systems.select(pair.systems).to_struct("ids")

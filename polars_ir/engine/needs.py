@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from polars_ir.engine.greedy import with_greedy_rank
-from polars_ir.engine.pair import Pair
+from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest, quoted
-from polars_ir.frames.table import MADE, Table
+from polars_ir.frames.table import MADE, CanonicalFrame
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
 from polars_ir.language.measure import CATALOG
-from polars_ir.language.names import Measured
+from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties
 
@@ -28,7 +28,7 @@ ALWAYS = frozenset({"run", "query_id", "relevance", "rank"})
 OF_TIES = ("doc_id", "n_higher", "n_tied")
 
 
-class Derived(NamedTuple):
+class ComputedColumn(NamedTuple):
     """A column that is made where a measure names it, by a name that holds its parameters.
 
     `is_named` recognises the name. `add` gives the judgments, or the whole relation, with columns of such names; those
@@ -40,10 +40,10 @@ class Derived(NamedTuple):
     add: Callable[..., pl.LazyFrame]
 
 
-DERIVED = (
-    Derived(is_greedy, "judgments", with_greedy_rank),
-    Derived(is_weights, "relation", with_weights),
-    Derived(is_count, "grades", with_counts),
+COMPUTED = (
+    ComputedColumn(is_greedy, "judgments", with_greedy_rank),
+    ComputedColumn(is_weights, "relation", with_weights),
+    ComputedColumn(is_count, "grades", with_counts),
 )
 
 
@@ -74,14 +74,14 @@ class Needs(NamedTuple):
         self, frame: pl.DataFrame | pl.LazyFrame, of: Literal["judgments", "relation", "grades"], *, keys: Sequence[str]
     ) -> pl.LazyFrame:
         """The judgments, whose `keys` are those of a query, or the relation, by ranking, with the columns of them."""
-        for record in DERIVED:
+        for record in COMPUTED:
             if record.of == of and (named := sorted(filter(record.is_named, self.columns))):
                 frame = record.add(frame, *named, keys=keys)
         return frame.lazy()
 
 
 def needs_of(
-    measures: Sequence[Measured],
+    measures: Sequence[ResolvedMeasure],
     *,
     ties: Ties = "doc_id",
     judges: str | None = None,
@@ -106,16 +106,16 @@ def needs_of(
     )
 
 
-def reads_only_relevant(measure: Measured) -> bool:
+def reads_only_relevant(measure: ResolvedMeasure) -> bool:
     """True for a measure to which a document judged not relevant is as an unjudged one."""
-    spec = CATALOG.get(measure.call.measure) if measure.call else None
-    if measure.call is None or spec is None or spec.reads_nonrelevant:
+    info = CATALOG.get(measure.call.measure) if measure.call else None
+    if measure.call is None or info is None or info.reads_nonrelevant:
         return False
     gains = measure.call.arguments.get("gains")
     return gains is None or (isinstance(gains, Mapping) and all(grade > 0 for grade in gains))
 
 
-def _one_kind(measures: Sequence[Measured]) -> Kind:
+def _one_kind(measures: Sequence[ResolvedMeasure]) -> Kind:
     """The one kind of judgments that the measures of a call read."""
     kinds: dict[Kind, list[str]] = {}
     for measure in measures:
@@ -129,10 +129,10 @@ def _one_kind(measures: Sequence[Measured]) -> Kind:
 
 
 def check_columns(
-    pair: Pair, measures: Sequence[Measured], needs: Needs, *, of_relation: Iterable[str] | None = None
+    pair: RunAndQrels, measures: Sequence[ResolvedMeasure], needs: Needs, *, of_relation: Iterable[str] | None = None
 ) -> None:
     """Raise an error for a column that is nowhere, not even `of_relation`, where the kind has one of its own."""
-    keys = ("run", "query_id", *pair.run.own_names.values(), *pair.splits, *pair.run.by)
+    keys = ("run", "query_id", *pair.run.source_names.values(), *pair.splits, *pair.run.by)
     for name, expression, call in measures:
         if name in keys:
             raise ColumnError(
@@ -148,11 +148,11 @@ def check_columns(
     relation = [*pair.keys, *of_relation] if of_relation is not None else None
     for measure in measures:
         for column in measure.expression.meta.root_names():
-            if not any(record.is_named(column) for record in DERIVED):
+            if not any(record.is_named(column) for record in COMPUTED):
                 _check_column(pair, measure.name, column, relation)
 
 
-def _check_column(pair: Pair, measure: str, column: str, relation: Sequence[str] | None) -> None:
+def _check_column(pair: RunAndQrels, measure: str, column: str, relation: Sequence[str] | None) -> None:
     """Raise an error for a column that is not in a relation of its own or, without one, in the judged relation."""
     of_qrels = pair.qrels.columns if pair.qrels else []
     there = relation or [*RELATION, *pair.run.by, *of_qrels, *pair.extra_columns]
@@ -175,7 +175,7 @@ def _check_column(pair: Pair, measure: str, column: str, relation: Sequence[str]
         )
 
 
-def check_weights(name: str, weights: str, judgments: Table) -> None:
+def check_weights(name: str, weights: str, judgments: CanonicalFrame) -> None:
     """Raise an error unless a column holds the weights of subtopics: numbers of 0 or more, one for each subtopic."""
     others = {column: dtype for column, dtype in judgments.dtypes.items() if column not in judgments.names}
     if weights not in others or not others[weights].is_numeric():

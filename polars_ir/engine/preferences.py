@@ -21,7 +21,7 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.rules import check_duplicates
-from polars_ir.frames.table import Table, qrels_table
+from polars_ir.frames.table import CanonicalFrame, qrels_table
 from polars_ir.language.words import PREFERENCE, text
 
 #: The numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.
@@ -45,7 +45,7 @@ class Preferences:
     documents: pl.LazyFrame
 
 
-def preference_table(judgments: object, by: Sequence[str] = ()) -> Table:
+def preference_table(judgments: object, by: Sequence[str] = ()) -> CanonicalFrame:
     """Preference judgments in any form as a table with `query_id`, `judge`, `group`, `doc_id` and `relevance`.
 
     They are levels (`doc_id`, `relevance`) or pairs of documents (`preferred`, `other`); a pair is a group of two.
@@ -71,7 +71,7 @@ def preference_table(judgments: object, by: Sequence[str] = ()) -> Table:
     return replace(table, sources=sources, dtypes=rows.schema, per=("judge", "group"))
 
 
-def preferences_of(table: Table) -> Preferences:
+def preferences_of(table: CanonicalFrame) -> Preferences:
     """The preferences of judges and those implied; an error where those of a judge contradict each other."""
     rows, judge = table.all_columns().collect(engine="in-memory"), [*table.keys, "judge"]
     check_duplicates("qrels", rows, [*judge, "group", "doc_id"], table.names)
@@ -187,7 +187,7 @@ def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Table) -> None:
+def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> None:
     """Raise a `DataError` for documents that a judge finds relevant in one group and not relevant in another."""
     undecided = documents.filter(pl.col("relevant") & ~pl.col("always"))
     if undecided.height:
@@ -202,7 +202,7 @@ def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Table) 
         )
 
 
-def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) -> pl.DataFrame:
+def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> pl.DataFrame:
     """The pairs, and those that follow: of a over b and b over c, that of a over c.
 
     Each round doubles the length of the chains that are followed, for all judges at once.
@@ -225,7 +225,7 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) ->
             return pairs
 
 
-def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame, table: Table) -> pl.Series:
+def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> pl.Series:
     """The number of judges who prefer one of the two documents of a pair to the other."""
     # The same number for a document of a query, whoever judged it, looked up by the number of the judgment.
     of_query = documents.select(pl.struct(table.document).rank("dense")).to_series()

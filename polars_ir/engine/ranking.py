@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.words import Ties, text
 
 DOCUMENT = ["query_id", "doc_id"]
@@ -19,9 +19,9 @@ def tie_counts(keys: list[str]) -> dict[str, pl.Expr]:
     return {"n_higher": higher, "n_tied": pl.len().over(*keys, "score")}
 
 
-def with_position(run: Table) -> Table:
+def with_position(run: CanonicalFrame) -> CanonicalFrame:
     """The run with the place of each row, for the rule that equal scores keep the order of the input."""
-    return run.made_of(run.all_columns().with_columns((-pl.int_range(pl.len(), dtype=pl.Int64)).alias(POSITION)))
+    return run.with_frame(run.all_columns().with_columns((-pl.int_range(pl.len(), dtype=pl.Int64)).alias(POSITION)))
 
 
 def reordered(relation: pl.LazyFrame, keys: list[str], ties: Ties) -> pl.LazyFrame:

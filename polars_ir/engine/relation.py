@@ -16,33 +16,35 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.as_plan import Way, is_small, plan_relation
+from polars_ir.engine.as_plan import Strategy, is_small, plan_relation
 from polars_ir.engine.grouping import ranking_keys
 from polars_ir.engine.in_memory import RANKING, Judgments, Pieces, Rankings, places, relate_by_number, row_numbers
 from polars_ir.engine.needs import RELATION, Needs, check_columns
-from polars_ir.engine.pair import Pair, is_searched, pair_up, search_duplicates, systems_of
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
 from polars_ir.engine.preferences import preference_table, preferences_of, relate_pairs
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
+from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, systems_of
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import BAD_RUN, guard, naming, wrong_grade, wrong_run_row
-from polars_ir.frames.table import Table
-from polars_ir.language.names import Measured
+from polars_ir.frames.table import CanonicalFrame
+from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import place, text
 
 
 class Plan(NamedTuple):
     """The way to the judged relation that a call takes, and the reason."""
 
-    way: Way
+    way: Strategy
     reason: str
 
     def __str__(self) -> str:
         return f"{self.way}: {self.reason}"
 
 
-def judged_relation(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, pl.LazyFrame]:
+def judged_relation(
+    run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs
+) -> tuple[RunAndQrels, pl.LazyFrame]:
     """The run with its judgments, and the relation that measures of this kind read."""
     if needs.kind.name in RELATIONS:
         return RELATIONS[needs.kind.name](run, qrels, measures, needs)
@@ -54,7 +56,7 @@ def judged_relation(run: Any, qrels: Any, measures: Sequence[Measured], needs: N
     return pair, relation
 
 
-def plan_of(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> Plan:
+def plan_of(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> Plan:
     """The plan by which `judged_relation` ranks the documents; nothing of a LazyFrame is read."""
     if needs.kind.name in RELATIONS:
         pair, _ = judged_relation(run, qrels, measures, needs)
@@ -64,7 +66,7 @@ def plan_of(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) ->
     return _plan(pair, needs, _judgments(pair, needs))
 
 
-def relate(pair: Pair, needs: Needs) -> pl.LazyFrame:
+def relate(pair: RunAndQrels, needs: Needs) -> pl.LazyFrame:
     """The judged relation of a pair, in canonical columns; `reordered` sees to ties at best and at worst.
 
     Of tables in memory it is known already, with `RANKING`; the rest is a plan.
@@ -77,7 +79,7 @@ def relate(pair: Pair, needs: Needs) -> pl.LazyFrame:
         return plan_relation(pair, pair.qrels, needs, way)
     if way == "by number":
         return relate_by_number(pair, judgments, needs).lazy()
-    return plan_relation(pair, pair.qrels.made_of(judgments.rows) if needs.relevant_only else pair.qrels, needs, way)
+    return plan_relation(pair, pair.qrels.with_frame(judgments.rows) if needs.relevant_only else pair.qrels, needs, way)
 
 
 TIED = (
@@ -87,7 +89,7 @@ TIED = (
 )
 
 
-def labelled_relation(run: Table, needs: Needs) -> pl.LazyFrame:
+def labelled_relation(run: CanonicalFrame, needs: Needs) -> pl.LazyFrame:
     """The judged relation; without ids, and with ties in the order of the input, equal scores stand as the rows do."""
     by_id = needs.ties != "input" and not run.numbered
     rows = (run if by_id or run.eager else with_position(run)).all_columns()
@@ -142,7 +144,7 @@ def _with_judgments(relation: pl.LazyFrame, left_out: pl.LazyFrame, keys: list[s
     return together.with_columns(n_retrieved=pl.col("n_retrieved").max().over(keys).fill_null(0))
 
 
-def _plan(pair: Pair, needs: Needs, judgments: Judgments | None) -> Plan:
+def _plan(pair: RunAndQrels, needs: Needs, judgments: Judgments | None) -> Plan:
     """The way that is the fastest, or that takes the least memory, with the reason; no figure hangs on it.
 
     By number where run and judgments are in memory, unless they are small, or the run is so large, and so few of it is
@@ -167,7 +169,7 @@ def _plan(pair: Pair, needs: Needs, judgments: Judgments | None) -> Plan:
     return _plan_of_few(pair.run, counting, judgments)
 
 
-def _plan_of_plans(qrels: Table, ranked_whole: str | None) -> Plan:
+def _plan_of_plans(qrels: CanonicalFrame, ranked_whole: str | None) -> Plan:
     """The way where the run, or all, is a LazyFrame."""
     if ranked_whole:
         return Plan("by sorting", f"not all is in memory, and {ranked_whole}")
@@ -198,7 +200,7 @@ def _ranked_whole(needs: Needs) -> str | None:
     return "ties stand as the rows do" if needs.ties == "input" else None
 
 
-def _plan_of_few(run: Table, counting: Plan, judgments: Judgments) -> Plan:
+def _plan_of_few(run: CanonicalFrame, counting: Plan, judgments: Judgments) -> Plan:
     """By number or by counting, where all is in memory and few documents of a query are judged."""
     limits = tuning.TUNING
     if run.rows < limits.counted:
@@ -214,7 +216,7 @@ def _plan_of_few(run: Table, counting: Plan, judgments: Judgments) -> Plan:
     return Plan("by number", "all is in memory, and the rows of a query stand together")
 
 
-def _judgments(pair: Pair, needs: Needs) -> Judgments | None:
+def _judgments(pair: RunAndQrels, needs: Needs) -> Judgments | None:
     """The judgments that are read, by number, where both tables are in memory, and not small."""
     qrels = pair.qrels
     if qrels is None or is_small(pair, needs) or not (pair.run.eager and qrels.eager):
@@ -230,26 +232,28 @@ def _judgments(pair: Pair, needs: Needs) -> Judgments | None:
     return pair.kept(("numbers", made, needs.relevant_only), numbered)
 
 
-def _rows_together(run: Table) -> float:
+def _rows_together(run: CanonicalFrame) -> float:
     """The number of rows of a ranking that stand together, on average, by the first rows."""
     first = run.select(*run.keys).head(10_000).collect(engine="in-memory")
     return first.height / max(len(Pieces.of(first, run.keys).starts), 1)
 
 
-def _paired(run: Any, qrels: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, Needs]:
+def _paired(run: Any, qrels: Any, measures: Sequence[ResolvedMeasure], needs: Needs) -> tuple[RunAndQrels, Needs]:
     """The run with its judgments, and the needs with the unjudged documents where a column of the run is read."""
-    pair = pair_up(run, qrels, per=needs.per, by=needs.by)
+    pair = align(run, qrels, per=needs.per, by=needs.by)
     check_columns(pair, measures, needs)
     return pair, needs if needs.columns.isdisjoint(pair.extra_columns) else needs._replace(unjudged=True)
 
 
-def _of_preferences(run: Any, judgments: Any, measures: Sequence[Measured], needs: Needs) -> tuple[Pair, pl.LazyFrame]:
+def _of_preferences(
+    run: Any, judgments: Any, measures: Sequence[ResolvedMeasure], needs: Needs
+) -> tuple[RunAndQrels, pl.LazyFrame]:
     """The run with the documents that preferences are about, and the relation of preferences."""
     table = preference_table(judgments, needs.by)
     preferences = preferences_of(table)
     relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
     documents = preferences.documents.select(*table.document).unique().with_columns(relevance=relevance)
-    pair = pair_up(run, documents.collect(), by=needs.by)
+    pair = align(run, documents.collect(), by=needs.by)
     check_columns(pair, measures, needs, of_relation=OF_PREFERENCES)
     ranks = reordered(relate(pair, Needs(ties=needs.ties)), pair.keys, needs.ties)
     # Ids of the two sides may have met in another type.
@@ -263,12 +267,12 @@ def _of_preferences(run: Any, judgments: Any, measures: Sequence[Measured], need
 
 
 #: The relations of kinds of judgments that are not documents and grades.
-RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[Measured], Needs], tuple[Pair, pl.LazyFrame]]] = {
+RELATIONS: Mapping[str, Callable[[Any, Any, Sequence[ResolvedMeasure], Needs], tuple[RunAndQrels, pl.LazyFrame]]] = {
     "preferences": _of_preferences
 }
 
 
-def collect_checked(pair: Pair, result: pl.LazyFrame) -> pl.DataFrame:
+def collect_checked(pair: RunAndQrels, result: pl.LazyFrame) -> pl.DataFrame:
     """The result of a plan; rows that it finds wrong become an error, which shows those in memory."""
     small = pair.run.eager and pair.rows < tuning.TUNING.streaming_rows
     kind = MeasureError if pair.run.eager else DataError

@@ -1,17 +1,17 @@
-"""Errors and warnings: problems as data, said in the words of the door that a call came by."""
+"""Errors and warnings: problems as data, said in the words of the caller that a call came by."""
 
-from polars_ir.errors.doors import (
+from polars_ir.errors.caller import (
     Code as Code,
-    Door as Door,
+    Caller as Caller,
     Fix as Fix,
     Setting as Setting,
-    door as door,
-    entered_by as entered_by,
-    entered_with as entered_with,
-    known_as as known_as,
+    caller as caller,
+    called_from as called_from,
+    called_with as called_with,
+    with_names as with_names,
     option as option,
     reading as reading,
-    the as the,
+    table_name as table_name,
 )
 from polars_ir.errors.kinds import (
     SHOWN as SHOWN,

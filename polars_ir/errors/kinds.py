@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors.doors import Code, Fix, door, option
+from polars_ir.errors.caller import Code, Fix, caller, option
 from polars_ir.errors.names import LONGEST_PATH, closest, nearest, quoted, shown
 
 #: The version in which deprecated spellings go.
@@ -25,7 +25,7 @@ SHOWN = 5
 
 
 class Message(BaseException):
-    """The message of an error or a warning, as data; its text is in the words of the door that the call came by."""
+    """The message of an error or a warning, as data; its text is in the words of the caller that the call came by."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Message(BaseException):
         self.says, self.about, self.near, self.examples = shown(says), about, near, examples
         super().__init__(self.says)
         self.fix = Fix(fix.removesuffix(".")) if isinstance(fix, str) else fix
-        self.door = door()
+        self.caller = caller()
 
     def fit(self, options: Collection[str]) -> None:
         """Take the advice for a call that has these options."""
@@ -48,14 +48,14 @@ class Message(BaseException):
 
     def call(self, table: str, name: str) -> None:
         """Give a table another name."""
-        self.door = self.door._replace(names={**self.door.names, table: name})
+        self.caller = self.caller._replace(names={**self.caller.names, table: name})
 
     def __str__(self) -> str:
         """The message: the problem, the names that may have been meant, the advice, and the first rows."""
-        parts = [f"{self.door.name(self.about)} {self.says}" if self.about else self.says]
+        parts = [f"{self.caller.name(self.about)} {self.says}" if self.about else self.says]
         if self.near:
             parts.append(self.near.strip())
-        if self.fix and (advice := self.door.advice(self.fix)):
+        if self.fix and (advice := self.caller.advice(self.fix)):
             parts.append(advice)
         text = shown(" ".join(parts))
         if isinstance(self.examples, str):
@@ -110,7 +110,7 @@ class InputTypeError(IRError):
     def lazy(cls, what: str, instead: str | None = None) -> InputTypeError:
         """The error for a figure that reads the values of a LazyFrame; `instead` is one that does not."""
         words = f"Collect it first, or take {instead}" if instead else "Collect it first"
-        fix, got = Fix(words, Code.collecting("per_query")), "Spark frame" if door().kind == "spark" else "LazyFrame"
+        fix, got = Fix(words, Code.collecting("per_query")), "Spark frame" if caller().kind == "spark" else "LazyFrame"
         return cls(f"{what} reads the values of all queries; got a {got}.", fix=fix)
 
     @classmethod
@@ -312,7 +312,7 @@ class ExtraError(IRError, ImportError):
 
 def called(path: object) -> str:
     """The name of a file in a message."""
-    return shown(door().name(str(path)), LONGEST_PATH)
+    return shown(caller().name(str(path)), LONGEST_PATH)
 
 
 def warn(says: str, *, about: str = "", fix: Fix | None = None) -> None:

@@ -18,7 +18,7 @@ from polars_ir.files.finding.file import SHOWN, one_file
 from polars_ir.files.finding.sources import MaxRatio, resolve, stem
 from polars_ir.files.readers import read_qrels
 from polars_ir.files.rows.unreadable import FAILURES, because
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 
 _ENDINGS = ("", ".gz", ".zst")
 
@@ -48,7 +48,7 @@ class ReadingFolder(TypedDict, total=False):
     max_ratio: MaxRatio
 
 
-@takes(ReadingFolder)
+@public(ReadingFolder)
 def read_beir(folder: str | os.PathLike[str], *, split: str = "test", **options: Unpack[ReadingFolder]) -> Collection:
     r"""Read a folder of the BEIR benchmark: the corpus, and the queries and judgments of a split.
 

@@ -36,7 +36,7 @@ from polars_ir.files.formats.trec import TREC, last_tag
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
 from polars_ir.frames.roles import ROLES, fold
-from polars_ir.language.options import Option, one_of, or_none, takes
+from polars_ir.language.options import Option, one_of, or_none, public
 
 #: The types of scores and grades to try, narrowest first.
 _DTYPES: dict[Role, tuple[type[pl.DataType], ...]] = {"run": (pl.Float64,), "qrels": (pl.Int64, pl.Float64)}
@@ -81,7 +81,7 @@ class ReadingQrels(TypedDict, total=False):
     max_ratio: MaxRatio
 
 
-@takes(ReadingRun)
+@public(ReadingRun)
 def read_run(source: Source | IO[Any], **options: Unpack[ReadingRun]) -> pl.DataFrame:
     r"""Read a run: the documents a system returned for each query, with their scores.
 
@@ -141,7 +141,7 @@ def read_run(source: Source | IO[Any], **options: Unpack[ReadingRun]) -> pl.Data
     return _read("run", source, **options)
 
 
-@takes(ReadingRun)
+@public(ReadingRun)
 def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
     r"""Scan a run lazily, for runs larger than memory; source, format and columns are those of `read_run`.
 
@@ -186,7 +186,7 @@ def scan_run(source: Source, **options: Unpack[ReadingRun]) -> pl.LazyFrame:
     return _scan("run", source, **options)
 
 
-@takes(ReadingQrels)
+@public(ReadingQrels)
 def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.DataFrame:
     r"""Read judgments: the grade of each judged document of a query.
 
@@ -236,7 +236,7 @@ def read_qrels(source: Source | IO[Any], **options: Unpack[ReadingQrels]) -> pl.
     return _read("qrels", source, **options)
 
 
-@takes(ReadingQrels)
+@public(ReadingQrels)
 def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
     r"""Scan judgments lazily; source, format and columns are those of `read_qrels`.
 
@@ -274,7 +274,7 @@ def scan_qrels(source: Source, **options: Unpack[ReadingQrels]) -> pl.LazyFrame:
     return _scan("qrels", source, **options)
 
 
-@takes(ReadingRun)
+@public(ReadingRun)
 def tag_of(run: Source, **options: Unpack[ReadingRun]) -> str:
     """The name a run gives itself: the tag in the last line of a TREC file, as in trec_eval, or its file's own name.
 

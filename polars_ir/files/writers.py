@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias, TypedDict, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, DataError, FileError, Fix, InputTypeError, OptionError, Setting, the
+from polars_ir.errors import Code, DataError, FileError, Fix, InputTypeError, OptionError, Setting, table_name
 from polars_ir.files.finding.file import COMPRESSED, STORES, File, is_remote, is_text, located, pure, scheme
 from polars_ir.files.finding.sources import by_extension
 from polars_ir.files.formats import BY_NAME, TABLES, WRITABLE, FormatName
@@ -25,8 +25,8 @@ from polars_ir.files.formats.trec import TREC
 from polars_ir.files.writing.checks import sink_fields
 from polars_ir.files.writing.replacing import written
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.frames.table import Table, qrels_table, run_table
-from polars_ir.language.options import Option, Value, one_of, or_none, takes
+from polars_ir.frames.table import CanonicalFrame, qrels_table, run_table
+from polars_ir.language.options import Option, Value, one_of, or_none, public
 
 #: In bytes, as all usual file systems have it.
 LONGEST_NAME = 255
@@ -79,7 +79,7 @@ class WritingQrels(TypedDict, total=False):
     storage_options: Storage
 
 
-@takes(WritingRun)
+@public(WritingRun)
 def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingRun]) -> None:
     """Write a run to a file, or the runs of several systems to a file each.
 
@@ -128,7 +128,7 @@ def write_run(run: Any, path: str | os.PathLike[str], **options: Unpack[WritingR
 sink_run = write_run
 
 
-@takes(WritingQrels)
+@public(WritingQrels)
 def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[WritingQrels]) -> None:
     """Write judgments to a file; `sink_qrels` is the same function, as `sink_run` is `write_run`.
 
@@ -157,7 +157,7 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str], **options: Unpack[Writ
     """
     of_file = _format(path, options["format"])
     table = qrels_table(qrels, per=of_file.per)
-    by_query = table.made_of(table.all_columns().sort("query_id", maintain_order=True))
+    by_query = table.with_frame(table.all_columns().sort("query_id", maintain_order=True))
     _write("qrels", by_query, located(os.fspath(path)), of_file, "", options["storage_options"])
 
 
@@ -174,14 +174,18 @@ def write_table(frame: pl.DataFrame, path: File) -> None:
     sink([frame.lazy()], path, of_file, **({"metadata": {PROVENANCE: made[0]}} if len(made) == 1 else {}))
 
 
-def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterator[tuple[str, File, Table]]:
+def each_system(
+    name: str, table: CanonicalFrame, path: str | os.PathLike[str]
+) -> Iterator[tuple[str, File, CanonicalFrame]]:
     """Every system with its file and its rows, for a path that holds `{run}`.
 
     A `DataError` for one whose name would be that of a file in another folder, before the first is yielded.
     """
     text = os.fspath(path)
     if "run" not in table.dtypes:
-        raise OptionError(f"holds {{run}}, and {the(name)} has no column of systems; got {text!r}.", about="path")
+        raise OptionError(
+            f"holds {{run}}, and {table_name(name)} has no column of systems; got {text!r}.", about="path"
+        )
     systems = table.select("run").unique().sort("run").collect(engine="streaming").to_series()
     names = systems.cast(pl.String).to_list()
     for system in names:
@@ -191,21 +195,23 @@ def each_system(name: str, table: Table, path: str | os.PathLike[str]) -> Iterat
             raise DataError(says, about=name, fix=Fix("Rename it", code))
     for value, system in zip(systems, names, strict=True):
         rows = table.all_columns().filter(pl.col("run") == value).drop("run")
-        yield system, located(text.replace("{run}", system)), table.made_of(rows)
+        yield system, located(text.replace("{run}", system)), table.with_frame(rows)
 
 
-def _only_system(table: Table, format: Format, path: str | os.PathLike[str]) -> tuple[Table, str | None]:
+def _only_system(
+    table: CanonicalFrame, format: Format, path: str | os.PathLike[str]
+) -> tuple[CanonicalFrame, str | None]:
     """A run of one system without the column that names it, and the name, where the format has no such column."""
     if "run" not in table.dtypes or format.writer.table or "{run}" in os.fspath(path):
         return table, None
     names = table.select("run").unique().head(2).collect(engine="streaming").to_series().cast(pl.String).to_list()
     if len(names) > 1 or None in names:
         return table, None
-    return table.made_of(table.all_columns().drop("run")), next(iter(names), None)
+    return table.with_frame(table.all_columns().drop("run")), next(iter(names), None)
 
 
 def _write(
-    role: Role, table: Table, path: File, format: Format, tag: str, storage_options: dict[str, Any] | None
+    role: Role, table: CanonicalFrame, path: File, format: Format, tag: str, storage_options: dict[str, Any] | None
 ) -> None:
     storage = {"storage_options": storage_options} if is_remote(path) else {}
     sink(format.writer.frames[role](table, tag), path, format, **storage)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, closest, nearest, option, quoted, the
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, closest, nearest, option, quoted, table_name
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
 from polars_ir.language.names import column_of
 
@@ -170,7 +170,7 @@ def check_keys(
             raise ColumnError(f"names {name!r}, which tells rankings apart anyway; leave it out.", about=option("by"))
         if role or name in taken or name.startswith("hit_") or column_of(name):
             meaning = "the name of a measure" if column_of(name) else "another meaning here"
-            says = f"names a column {name!r} of {the(table)}, which has {meaning}."
+            says = f"names a column {name!r} of {table_name(table)}, which has {meaning}."
             fix = Fix("Rename it", Code.renaming(table, {name: f"{name}_key"}))
             raise ColumnError(says, about=option("by"), fix=fix)
 

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_ir.frames.kinds import Frame, collected
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.names import canonical_name
 
 #: The place of the hash in the text of a plan, which comes to it when the plan is run.
@@ -40,8 +40,8 @@ PIECE = 64
 
 def with_provenance(
     result: pl.LazyFrame,
-    run: Table,
-    qrels: Table | None,
+    run: CanonicalFrame,
+    qrels: CanonicalFrame | None,
     judged: Frame | None,
     made: Mapping[str, Any],
     read: Collection[str],
@@ -74,13 +74,17 @@ def versions_of(made: Mapping[str, Any]) -> str:
     return " and ".join(f"{name} {made[name]}" for name in (VERSION, POLARS) if name in made)
 
 
-def rankings_of(run: Table, read: Collection[str], *, in_order: bool) -> Table:
+def rankings_of(run: CanonicalFrame, read: Collection[str], *, in_order: bool) -> CanonicalFrame:
     """The rankings of a run, each with the hash of its rows; `in_order` says that the order of these counts."""
-    return run.made_of(_hash_of_rows(run, read, in_order=in_order))
+    return run.with_frame(_hash_of_rows(run, read, in_order=in_order))
 
 
 def with_query_hash(
-    rows: pl.LazyFrame, rankings: Table, qrels: Table | None, judged: Frame | None, read: Collection[str]
+    rows: pl.LazyFrame,
+    rankings: CanonicalFrame,
+    qrels: CanonicalFrame | None,
+    judged: Frame | None,
+    read: Collection[str],
 ) -> pl.LazyFrame:
     """Rows with keys of rankings, and the hash of each query, by those of the rankings and their judgments."""
     hashed = {"of_run": (rankings.keys, rankings.all_columns())}
@@ -104,7 +108,7 @@ def is_unanswered(query_hash: pl.Expr) -> pl.Expr:
     return query_hash.str.starts_with("0-")
 
 
-def hashes_of(judgments: Table) -> Frame:
+def hashes_of(judgments: CanonicalFrame) -> Frame:
     """The keys of judgments, and the hash of the ids and grades of each query, whatever their order."""
     read = ["doc_id", *judgments.per, "relevance"]
     rows = judgments.select(*judgments.keys, *read)
@@ -213,12 +217,12 @@ def _whole(number: int) -> pl.Expr:
     return pl.lit(number % 2**64, pl.UInt64)
 
 
-def _others(table: Table) -> set[str]:
+def _others(table: CanonicalFrame) -> set[str]:
     """The columns of judgments beside those of ids and grades."""
     return set(table.columns).difference(table.document, table.per, ["relevance"])
 
 
-def _hash_of_rows(table: Table, read: Collection[str], *, in_order: bool = False) -> pl.LazyFrame:
+def _hash_of_rows(table: CanonicalFrame, read: Collection[str], *, in_order: bool = False) -> pl.LazyFrame:
     """The keys of a table's rankings, and the hash of the rows of each, whatever their order if that does not count."""
     counts = {"doc_id", "score", "relevance", *table.per, *read}
     columns = [name for name in table.columns if name in counts and not (table.numbered and name == "doc_id")]

@@ -1,4 +1,4 @@
-"""A run, qrels or a per-query frame as a `Table`: its columns under their canonical names. Inputs are never changed."""
+"""A run, qrels or a per-query frame under canonical column names: a `CanonicalFrame`. Inputs are never changed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ NUMBER = "polars_ir: number"
 
 
 @dataclass(frozen=True)
-class Table:
+class CanonicalFrame:
     """A run, qrels or a per-query frame (`about`), with the expressions that make its columns canonical ones.
 
     `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
@@ -78,8 +78,8 @@ class Table:
     `by` are columns that tell rankings apart, such as that of days. `eager` is true of rows in memory, `rows` their
     number (0 for a LazyFrame, whose rows are not counted yet). `keys` are the columns that make a ranking one ranking:
     `by`, the system where there are several, and last the query; `document` are those of a row of it. `columns` are the
-    canonical ones, and the others under their own names. `own_names` are those of system and query in results, by their
-    roles, and `roles` the other way round.
+    canonical ones, and the others under their own names. `source_names` has the names of system and query in results,
+    by their roles, and `roles` is its inverse.
     """
 
     about: str
@@ -90,7 +90,7 @@ class Table:
     per: tuple[str, ...] = ()
     numbered: bool = False
     by: tuple[str, ...] = ()
-    own_names: dict[str, str] = field(init=False)
+    source_names: dict[str, str] = field(init=False)
     roles: dict[str, str] = field(init=False)
     eager: bool = field(init=False)
     rows: int = field(init=False)
@@ -107,7 +107,7 @@ class Table:
                 eager = False
         roles = list(filter(self.dtypes.__contains__, SPLITTING))
         keys, own = [*self.by, *roles], list(map(self.names.get, roles, roles))
-        vars(self).update(own_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
+        vars(self).update(source_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
         vars(self).update(eager=eager, rows=rows, keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))
 
     @property
@@ -133,12 +133,12 @@ class Table:
         """A plan for all of the columns."""
         return self.select(*self.columns)
 
-    def made_of(self, frame: Frame) -> Table:
+    def with_frame(self, frame: Frame) -> CanonicalFrame:
         """The table with other rows, or other dtypes, of its canonical columns."""
         dtypes = frame.collect_schema()
         return replace(self, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
 
-    def cast(self, role: str, dtype: pl.DataType) -> Table:
+    def cast(self, role: str, dtype: pl.DataType) -> CanonicalFrame:
         """The table with a column of another dtype."""
         sources = tuple((frame, {**make, role: make[role].cast(dtype)}) for frame, make in self.sources)
         return replace(self, sources=sources, dtypes={**self.dtypes, role: dtype})
@@ -156,11 +156,11 @@ class Table:
         """The message of a plan that meets a document of a run twice."""
         return duplicates_of_a_plan(self.dtypes, [*self.names, *self.by])
 
-    def guarded(self) -> Table:
+    def guarded(self) -> CanonicalFrame:
         """A run whose rows, where they are a plan's, are searched for null ids and scores."""
         if self.eager:
             return self
-        return self.made_of(
+        return self.with_frame(
             guard(self.all_columns(), wrong_run_row(self.keys), naming(BAD_RUN, self.by), key="query_id")
         )
 
@@ -176,7 +176,7 @@ class Table:
         self, plan: pl.LazyFrame, like: object, engine: Literal["in-memory", "streaming"] = "in-memory"
     ) -> Any:
         """The result of a plan over the table in the kind of `like`; query and system have their names there."""
-        plan = plan.rename(self.own_names, strict=False)
+        plan = plan.rename(self.source_names, strict=False)
         return give_back(collected(plan, engine), like) if self.eager else plan
 
 
@@ -246,7 +246,7 @@ def _told_apart(rows: pl.DataFrame, ids: str) -> pl.DataFrame:
     return rows.drop(NUMBER).join(numbers, on=ids, maintain_order="left")
 
 
-def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> Table:
+def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> CanonicalFrame:
     """A run in any form as a table with `query_id`, `doc_id`, `score`, `run` where it has one, and the keys `by`."""
     if isinstance(run, Mapping) and holds_systems(run):
         return _several_systems(run, check=check, by=by)
@@ -262,7 +262,7 @@ def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> Tab
     return _table("run", frame, names, without=("relevance", *MADE), check=check, by=by)
 
 
-def qrels_table(qrels: object, *, per: str | None = None, check: bool = True, by: Sequence[str] = ()) -> Table:
+def qrels_table(qrels: object, *, per: str | None = None, check: bool = True, by: Sequence[str] = ()) -> CanonicalFrame:
     """Judgments in any form as a table with `query_id`, `doc_id` and `relevance`, and the column `per`, if any.
 
     Of the keys `by` it has those that the judgments have.
@@ -288,7 +288,7 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True, by
     return _table("qrels", frame, names, without=without, check=check, per=() if per is None else (per,), by=by)
 
 
-def labelled_table(frame: object, *, by: Sequence[str] = ()) -> Table:
+def labelled_table(frame: object, *, by: Sequence[str] = ()) -> CanonicalFrame:
     """A frame that holds scores and grades side by side; without document ids its rows are `numbered`."""
     table = to_polars("run", frame, column="score")
     schema = table.collect_schema()
@@ -303,7 +303,7 @@ def labelled_table(frame: object, *, by: Sequence[str] = ()) -> Table:
     return _table("run", table, names, without=MADE, ungraded=True, numbered=numbered, by=by)
 
 
-def per_query_table(per_query: object, about: str = "per_query") -> Table:
+def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFrame:
     """The result of `evaluate` again: `query_id`, `run` where there is one, and measures in numeric columns.
 
     A dict of such frames, or tables, by system is one with a column `run`; one in long form is made wide.
@@ -324,7 +324,7 @@ def per_query_table(per_query: object, about: str = "per_query") -> Table:
     return _table(about, frame, _names(about, schema, ("query_id",), OTHERS_OF_PER_QUERY), check=False)
 
 
-def same_types(run: Table, qrels: Table) -> tuple[Table, Table]:
+def same_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[CanonicalFrame, CanonicalFrame]:
     """Both tables with ids of one type; a `DtypeError` where one has integers and the other strings.
 
     A table in memory without any id takes the type of the other.
@@ -389,7 +389,7 @@ def _table(
     check: bool = True,
     by: Sequence[str] = (),
     **others: Any,
-) -> Table:
+) -> CanonicalFrame:
     """The table of a frame, its dtypes checked, and its values where they are in memory."""
     make: dict[str, pl.Expr] = {}
     dtypes: dict[str, pl.DataType] = {}
@@ -415,15 +415,15 @@ def _table(
             if values.null_count() or (values.dtype.is_float() and not math.isfinite(values.sum())):
                 check_values(about, frame, names, ungraded=ungraded)
                 break
-    return Table(about, ((frame, make),), dtypes, dict(names), by=tuple(by), **others)
+    return CanonicalFrame(about, ((frame, make),), dtypes, dict(names), by=tuple(by), **others)
 
 
 def _of_each_system(per_query: Mapping[Any, Any]) -> Frame:
     """`{system: per-query frame}` as one frame; the query column has its name in the first of them."""
-    tables: dict[str, Table] = {}
+    tables: dict[str, CanonicalFrame] = {}
     columns = set()
     for system, frame in named_by_text(per_query).items():
-        tables[system] = table = frame if isinstance(frame, Table) else per_query_table(frame)
+        tables[system] = table = frame if isinstance(frame, CanonicalFrame) else per_query_table(frame)
         columns.add(frozenset(table.dtypes))
         if "run" in table.dtypes and not (table.eager and table.select("run").collect().n_unique() < 2):
             raise ColumnError.systems_in_a_system(system, table.names["run"])
@@ -459,7 +459,7 @@ def named_by_text(systems: Mapping[Any, Any]) -> dict[str, Any]:
     return named
 
 
-def _spelt_alike(tables: Mapping[str, Table]) -> dict[str, Table]:
+def _spelt_alike(tables: Mapping[str, CanonicalFrame]) -> dict[str, CanonicalFrame]:
     """The tables with each measure under the first name that one of them has for it: `ndcg_10` is nDCG@10."""
     first: dict[str, str] = {}
     alike = {}
@@ -468,11 +468,11 @@ def _spelt_alike(tables: Mapping[str, Table]) -> dict[str, Table]:
         # A table may hold both.
         names = {name: other for name, other in names.items() if other != name and other not in table.columns}
         rows = table.all_columns().rename(names)
-        alike[system] = table.made_of(rows.collect() if table.eager else rows) if names else table
+        alike[system] = table.with_frame(rows.collect() if table.eager else rows) if names else table
     return alike
 
 
-def _several_systems(runs: Mapping[Any, Any], *, check: bool, by: Sequence[str]) -> Table:
+def _several_systems(runs: Mapping[Any, Any], *, check: bool, by: Sequence[str]) -> CanonicalFrame:
     """`{system: run}` as one table with a `run` column; a system whose run is empty is still one."""
     named = named_by_text(runs)
     tables = _with_ids_of_others({system: run_table(run, check=check, by=by) for system, run in named.items()})
@@ -498,10 +498,10 @@ def _several_systems(runs: Mapping[Any, Any], *, check: bool, by: Sequence[str])
         for frame, make in table.sources
     )
     names = {**first.names, "run": "run"}
-    return Table("run", sources, {"run": pl.String(), **shared}, names, tuple(tables), by=tuple(by))
+    return CanonicalFrame("run", sources, {"run": pl.String(), **shared}, names, tuple(tables), by=tuple(by))
 
 
-def _of_one_system(system: str, table: Table) -> Table:
+def _of_one_system(system: str, table: CanonicalFrame) -> CanonicalFrame:
     """The run of a system without a column of it; a `ColumnError` for one that holds several, or is a plan."""
     if "run" not in table.dtypes:
         return table
@@ -510,7 +510,7 @@ def _of_one_system(system: str, table: Table) -> Table:
     return replace(table, dtypes={name: dtype for name, dtype in table.dtypes.items() if name != "run"})
 
 
-def _of_one_type(kind: str, tables: Mapping[str, Table], roles: Sequence[str]) -> Table:
+def _of_one_type(kind: str, tables: Mapping[str, CanonicalFrame], roles: Sequence[str]) -> CanonicalFrame:
     """The first of the tables of several systems; a `DtypeError` where the ids of another have another type."""
     first = next(iter(tables.values()))
     for system, table in tables.items():
@@ -521,7 +521,7 @@ def _of_one_type(kind: str, tables: Mapping[str, Table], roles: Sequence[str]) -
     return first
 
 
-def _with_ids_of_others(tables: Mapping[str, Table]) -> Mapping[str, Table]:
+def _with_ids_of_others(tables: Mapping[str, CanonicalFrame]) -> Mapping[str, CanonicalFrame]:
     """The tables, in which ids of a run without rows have the dtypes of another's: an empty dict has none."""
     filled = [table for table in tables.values() if table.rows or not table.eager]
     if not filled:
@@ -530,12 +530,12 @@ def _with_ids_of_others(tables: Mapping[str, Table]) -> Mapping[str, Table]:
     return {
         system: table
         if table.rows or not table.eager
-        else table.made_of(table.all_columns().with_columns(ids).collect())
+        else table.with_frame(table.all_columns().with_columns(ids).collect())
         for system, table in tables.items()
     }
 
 
-def _score_type(tables: Mapping[str, Table]) -> pl.DataType:
+def _score_type(tables: Mapping[str, CanonicalFrame]) -> pl.DataType:
     """The type that holds the scores of all systems: Float64 where one has floats, and no other wide integers."""
     dtypes = {table.dtypes["score"] for table in tables.values()}
     if not any(dtype.is_float() for dtype in dtypes):
@@ -549,7 +549,7 @@ def _score_type(tables: Mapping[str, Table]) -> pl.DataType:
     return pl.Float64()
 
 
-def _with_guarded_score(system: str, table: Table, dtype: pl.DataType) -> Table:
+def _with_guarded_score(system: str, table: CanonicalFrame, dtype: pl.DataType) -> CanonicalFrame:
     """The table; where it is a plan whose scores become Float64, it fails for a score that this rounds.
 
     Only all scores together would show that two of them become equal; a rounded one shows in its own row.
@@ -567,18 +567,18 @@ def _with_guarded_score(system: str, table: Table, dtype: pl.DataType) -> Table:
     return replace(table, sources=tuple(sources))
 
 
-def _rounded(system: str, table: Table) -> str:
+def _rounded(system: str, table: CanonicalFrame) -> str:
     """The problem of a system whose scores those of others round."""
     return f"run {system!r} has scores of {table.dtypes['score']} that Float64, the type of others, rounds"
 
 
-def _is_float64(table: Table) -> bool:
+def _is_float64(table: CanonicalFrame) -> bool:
     """True if Float64 holds the scores of a table apart."""
     score = pl.col("score")
     rounded = score.cast(pl.Float64)
     return bool(table.select("score").select(score.n_unique() == rounded.n_unique()).collect().item())
 
 
-def _holds_none(table: Table, role: str) -> bool:
+def _holds_none(table: CanonicalFrame, role: str) -> bool:
     """True of a table in memory without any id of a role."""
     return table.eager and table.select(role).drop_nulls().collect().is_empty()

@@ -12,7 +12,7 @@ from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Candidates, Experiment, candidates_of, figures, measured, trials_of
 from polars_ir.language.names import is_cost, resolve_one
-from polars_ir.language.options import any_number, check, takes
+from polars_ir.language.options import any_number, check, public
 from polars_ir.language.words import average, ratio, total
 from polars_ir.runs.rankings import LowerIsBetter
 from polars_ir.runs.similarity import similarity
@@ -40,7 +40,7 @@ class Complementarity(NamedTuple, Generic[FrameT]):
     ceilings: FrameT
 
 
-@takes()
+@public()
 def complementarity(
     runs: Any,
     qrels: Any,
@@ -112,7 +112,7 @@ def complementarity(
         _systems(judged, singles).rename({"mean": measured_by.name}),
         _ceilings(singles, weights, judged, grades, candidates, cost=is_cost(measured_by.name)),
     )
-    named = (frame.lazy().rename(table.own_names, strict=False) for frame in frames)
+    named = (frame.lazy().rename(table.source_names, strict=False) for frame in frames)
     return Complementarity(*(give_back(frame, of_one(runs)) for frame in named))
 
 

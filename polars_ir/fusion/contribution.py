@@ -16,7 +16,7 @@ from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Experiment, candidates_of, measured_subsets
 from polars_ir.fusion.weights import by_query, by_system, check_reads_weights, is_numbers
 from polars_ir.language.names import is_cost, resolve_one
-from polars_ir.language.options import check, count, is_number, takes
+from polars_ir.language.options import check, count, is_number, public
 from polars_ir.language.words import average
 from polars_ir.runs.rankings import LowerIsBetter
 
@@ -24,7 +24,7 @@ from polars_ir.runs.rankings import LowerIsBetter
 MOST_SYSTEMS = 8
 
 
-@takes()
+@public()
 def contribution(
     runs: Any,
     qrels: Any,
@@ -113,7 +113,7 @@ def contribution(
         for row in rows:
             row |= {"cost": costs[row["run"]], "pareto": any(row["run"] in subset for subset in front)}
     contributions = pl.DataFrame(rows).sort(pl.col("shapley").round(12), "run", descending=[True, False])
-    return give_back(contributions.lazy().rename(table.own_names, strict=False), of_one(runs))
+    return give_back(contributions.lazy().rename(table.source_names, strict=False), of_one(runs))
 
 
 def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]) -> dict[str, Any]:

@@ -18,19 +18,19 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.engine.pair import is_searched, search_duplicates
 from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.run_and_qrels import is_searched, search_duplicates
 from polars_ir.errors import DataError, OptionError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_of
 from polars_ir.fusion.learned.learners import knowing
 from polars_ir.fusion.methods import BY_NAME, Method
 from polars_ir.fusion.pruning import pruned, ranked_lists
 from polars_ir.fusion.weights import all_weights, check_reads_weights, weighted
-from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.norms import COUNTS, Norm, normalized, with_counts, with_known_ends
 from polars_ir.runs.rankings import LowerIsBetter, first, in_order, ranked, returned
 
@@ -47,7 +47,7 @@ DUPLICATES = "a run gives a document of a query more than once; keep the best sc
 NOT_A_NUMBER = "a fused score is no number (NaN), as of infinite scores; leave these out, or fuse by ranks ('rrf')"
 
 
-@takes()
+@public()
 def fuse(
     runs: Any,
     method: str | Method = "rrf",
@@ -180,7 +180,9 @@ def _bounds_scores(fusion: Fusion, weights: Any) -> bool:
     return of_ranks and method.falling and method.absent is None and fusion.missing != "min"
 
 
-def termed(rows: pl.LazyFrame, fusion: Fusion, weights: Any, table: Table, *, whole: bool = False) -> pl.LazyFrame:
+def termed(
+    rows: pl.LazyFrame, fusion: Fusion, weights: Any, table: CanonicalFrame, *, whole: bool = False
+) -> pl.LazyFrame:
     """Ranked rows with their normalised score, their weight and the term they contribute.
 
     Documents that a run lacks have rows, too, where such documents have terms; where these are the same for all of a
@@ -231,7 +233,9 @@ def with_terms(rows: pl.LazyFrame, fusion: Fusion) -> pl.LazyFrame:
     return rows
 
 
-def scored(rows: pl.LazyFrame, fusion: Fusion, weights: Any, table: Table, *, searched: bool = True) -> pl.LazyFrame:
+def scored(
+    rows: pl.LazyFrame, fusion: Fusion, weights: Any, table: CanonicalFrame, *, searched: bool = True
+) -> pl.LazyFrame:
     """The fused score of each document, and the number of runs that returned it.
 
     The plan fails for duplicates where rows have not been `searched` for them.

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.pair import is_searched, search_duplicates
+from polars_ir.engine.run_and_qrels import is_searched, search_duplicates
 from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import TEXT, find, fold, required
-from polars_ir.frames.table import Table, run_table
+from polars_ir.frames.table import CanonicalFrame, run_table
 from polars_ir.fusion.dialects import Fusion
 from polars_ir.runs.rankings import LowerIsBetter
 
@@ -25,7 +25,9 @@ MOST_COLUMNS = 16
 DISTANCES = ("distance", "dist")
 
 
-def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = False, apart: bool = False) -> Table:
+def table_of(
+    runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = False, apart: bool = False
+) -> CanonicalFrame:
     """The runs of a fusion as one table, checked; unless each is for itself (`apart`), two must share a query."""
     named = named_runs(runs)
     if lower_is_better is False and not fusion.by_rank_column:
@@ -48,7 +50,7 @@ def table_of(runs: Any, fusion: Fusion, *, lower_is_better: LowerIsBetter = Fals
     return table
 
 
-def _named_by_text(table: Table) -> Table:
+def _named_by_text(table: CanonicalFrame) -> CanonicalFrame:
     """The table with integers, or days, that name systems as text, as weights, terms and messages name them."""
     sources = tuple((frame, {**make, "run": make["run"].cast(pl.String)}) for frame, make in table.sources)
     return replace(table, sources=sources, dtypes={**table.dtypes, "run": pl.String()})
@@ -66,7 +68,7 @@ def of_one(runs: Any) -> Any:
     return runs[0] if isinstance(runs, (list, tuple)) else runs
 
 
-def systems_of(table: Table) -> tuple[str, ...]:
+def systems_of(table: CanonicalFrame) -> tuple[str, ...]:
     """The names of the runs, which must be several; those in one table are read, and sorted."""
     systems = table.systems
     if systems is None:
@@ -96,7 +98,7 @@ def _by_rank(run: Any) -> Any:
     return frame if score is None else frame.drop(score)
 
 
-def _check_common(table: Table) -> None:
+def _check_common(table: CanonicalFrame) -> None:
     """Raise an error for runs in memory no two of which answer the same query."""
     # The first row of each piece of a list is enough, and the others need no hash.
     starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in ("run", "query_id"))
@@ -165,7 +167,7 @@ def _rising(rows: pl.DataFrame) -> list[str | None]:
     return rising.select(system.cast(pl.String)).to_series().to_list()
 
 
-def check_collected(table: Table, rows: pl.DataFrame) -> None:
+def check_collected(table: CanonicalFrame, rows: pl.DataFrame) -> None:
     """Raise a `DataError` for duplicates in the rows of runs that `table_of` did not search: large ones, and plans."""
     if not is_searched(table):
         table.check_once(*table.keys, "doc_id", made=rows)

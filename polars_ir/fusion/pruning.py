@@ -20,7 +20,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.fusion.inputs import LIST, repeated
 from polars_ir.fusion.methods import Method
 from polars_ir.language.words import text
@@ -39,7 +39,7 @@ HEAD = 4
 LADDER = 4096
 
 
-def ranked_lists(table: Table, lower_is_better: LowerIsBetter, depth: int | None) -> pl.LazyFrame:
+def ranked_lists(table: CanonicalFrame, lower_is_better: LowerIsBetter, depth: int | None) -> pl.LazyFrame:
     """A row for each run and query: the ids of its documents in the order of their ranks, and their number in `rank`.
 
     Each source is grouped apart, since a run of its own needs no grouping by its name, which takes as long again.

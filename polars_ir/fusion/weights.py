@@ -16,7 +16,7 @@ from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, ch
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.fusion.inputs import LIST
 from polars_ir.fusion.methods import Method
 from polars_ir.language.options import is_number
@@ -33,7 +33,7 @@ def check_reads_weights(method: Method) -> None:
         raise OptionError(says, about="weights", fix="Leave them out, or take another method")
 
 
-def weighted(rows: pl.LazyFrame, weights: Any, run: Table) -> pl.LazyFrame:
+def weighted(rows: pl.LazyFrame, weights: Any, run: CanonicalFrame) -> pl.LazyFrame:
     """Ranked rows with the `weight` of their run."""
     if weights is None:
         return rows.with_columns(weight=1.0)
@@ -52,7 +52,7 @@ def weighted(rows: pl.LazyFrame, weights: Any, run: Table) -> pl.LazyFrame:
     return _guarded(rows.join(by_query(weights, run), on=LIST, how="left"))
 
 
-def all_weights(rows: pl.LazyFrame, weights: Any, run: Table) -> pl.Expr | pl.LazyFrame:
+def all_weights(rows: pl.LazyFrame, weights: Any, run: CanonicalFrame) -> pl.Expr | pl.LazyFrame:
     """The sum of the weights of all runs: one number, or one by query."""
     if is_numbers(weights):
         return pl.lit(math.fsum(by_system(weights, run).values()))
@@ -69,7 +69,7 @@ def is_numbers(weights: Any) -> bool:
     return isinstance(weights, (Mapping, Sequence)) and not isinstance(weights, str)
 
 
-def by_system(weights: Any, run: Table) -> dict[str, float]:
+def by_system(weights: Any, run: CanonicalFrame) -> dict[str, float]:
     """Weights as a dict by system, checked; a list is in the order of the mapping, or of the systems' first rows."""
     systems = run.systems
     if not isinstance(weights, Mapping):
@@ -98,7 +98,7 @@ def by_system(weights: Any, run: Table) -> dict[str, float]:
     return {system: float(weight) for system, weight in numbers.items()}
 
 
-def by_query(weights: Any, run: Table) -> pl.LazyFrame:
+def by_query(weights: Any, run: CanonicalFrame) -> pl.LazyFrame:
     """A table of weights with canonical columns, ids of the run's type; one in memory must name runs alone."""
     if not (isinstance(weights, (pl.DataFrame, pl.LazyFrame)) or is_pandas(weights)):
         says = f"must be numbers, a dict by system, a table (query_id, run, weight) or an expression; got {weights!r}."

@@ -18,7 +18,7 @@ from polars_ir.errors import Code, ColumnError, DtypeError, Fix, closest, quoted
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLES, find, fold
 from polars_ir.frames.rules import Rule, checked
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 
 #: An element of a list as Python, JSON or NumPy print it: between quotes, or a word.
 QUOTED, NUMBER = r"""'[^'\\]*'|"[^"\\]*\"""", r"-?\d[\d.e+-]*"
@@ -77,7 +77,7 @@ class Scores(NamedTuple):
         return f"{other}, or leave them out if the list is right"
 
 
-@takes()
+@public()
 def from_lists(
     frame: Any,
     *,

@@ -20,9 +20,9 @@ import polars as pl
 
 from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
 from polars_ir.language import sql
-from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, Spec, plain
+from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, MeasureInfo, plain
 from polars_ir.language.options import CUTOFFS
-from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS, Meaning
+from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS, ToolName
 
 #: `nDCG(dcg='exp-log2')@10`.
 CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@]*))?", re.DOTALL)
@@ -42,7 +42,7 @@ TREC_EVAL_GIVEN = re.compile(r"(?P<name>\w+)[._](?P<given>[^()@]*=[^()@]*)")
 TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+)*)", re.ASCII)
 
 
-class Notation(NamedTuple):
+class Pattern(NamedTuple):
     """A name of one measure that only one tool writes so, and its arguments by the match of the pattern."""
 
     pattern: re.Pattern[str]
@@ -50,14 +50,14 @@ class Notation(NamedTuple):
     arguments: Callable[[re.Match[str]], dict[str, object]]
 
 
-NOTATIONS = (
+PATTERNS = (
     # trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
-    Notation(
+    Pattern(
         re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII), "SetF", lambda found: {"beta": math.sqrt(float(found[1]))}
     ),
-    Notation(TREC_EVAL_UTILITY, "utility", lambda found: {"coefficients": tuple(map(float, found[1].split(",")))}),
+    Pattern(TREC_EVAL_UTILITY, "utility", lambda found: {"coefficients": tuple(map(float, found[1].split(",")))}),
     # ranx's `rbp.95`: the number is p, behind a point.
-    Notation(re.compile(r"rbp(\.\d+)", re.ASCII), "RBP", lambda found: {"p": float(found[1])}),
+    Pattern(re.compile(r"rbp(\.\d+)", re.ASCII), "RBP", lambda found: {"p": float(found[1])}),
 )
 
 #: ranx's `rbp@95`, whose number is p too, where others have a cutoff.
@@ -100,7 +100,7 @@ class TakenApart(NamedTuple):
     `undefined` is the value of a query without a relevant document.
     """
 
-    spec: Spec
+    info: MeasureInfo
     arguments: dict[str, object]
     tool: str = ""
     undefined: float = 0.0
@@ -115,16 +115,16 @@ def taken_apart(text: str) -> TakenApart:
     name = level["name"] if level else text
     in_sql = None if tool or level else sql.read(name, catalogued())
     found = TakenApart(*in_sql) if in_sql else _of_one_tool(name, tool) or _of_any_tool(name, tool)
-    spec, arguments = found.spec, found.arguments
+    info, arguments = found.info, found.arguments
     if level and "rel" in arguments:
         raise MeasureError.syntax(text, "it gives rel twice")
     if level:
         arguments["rel"] = int(level["rel"])
     for parameter, value in arguments.items():
-        if parameter not in spec.parameters:
-            takes = f"It takes {', '.join(spec.parameters)}." if spec.parameters else "It takes none."
-            near = nearest(parameter, spec.parameters)
-            raise MeasureError(f"{spec.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=takes)
+        if parameter not in info.parameters:
+            public = f"It takes {', '.join(info.parameters)}." if info.parameters else "It takes none."
+            near = nearest(parameter, info.parameters)
+            raise MeasureError(f"{info.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=public)
         arguments[parameter] = plain(value)
     return found
 
@@ -202,7 +202,7 @@ def catalogued() -> tuple[Measure, ...]:
 
 def _of_one_tool(text: str, tool: str) -> TakenApart | None:
     """The measure of a name that only one tool would write so."""
-    for notation in NOTATIONS:
+    for notation in PATTERNS:
         if found := notation.pattern.fullmatch(text):
             return TakenApart(CATALOG[notation.measure], notation.arguments(found), tool)
     if persistence := RANX_RBP.fullmatch(text):
@@ -217,7 +217,7 @@ def _of_one_tool(text: str, tool: str) -> TakenApart | None:
         )
     if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (spelling := _find(with_values["name"], tool)):
         implied = _arguments(text, spelling.implied)
-        return TakenApart(spelling.spec, {**implied, **_trec_eval_given(text, with_values["given"])}, tool)
+        return TakenApart(spelling.info, {**implied, **_trec_eval_given(text, with_values["given"])}, tool)
     return None
 
 
@@ -230,22 +230,22 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
         if spelling and at is not None:
             raise MeasureError.syntax(text, "it has two numbers")
         name, at = with_number["name"], with_number["at"] if at is None else at
-        if spelling and with_number["sign"] == "." and spelling.spec.at == "k" and not spelling.sets_one:
+        if spelling and with_number["sign"] == "." and spelling.info.at == "k" and not spelling.sets_one:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
     if spelling is None:
         raise _unknown(text, name, tool)
-    spec, implied = spelling.spec, spelling.implied
+    info, implied = spelling.info, spelling.implied
     if spelling.sets_one and at is None:
         raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
     implied_arguments = _arguments(text, f"{implied}={at}" if spelling.sets_one else implied)
-    spec, arguments = _in_our_words(text, spec, parameters)
-    if not tool and name != spec.name and fold(name) in AMBIGUOUS and not implied_arguments.keys() & arguments.keys():
+    info, arguments = _in_our_words(text, info, parameters)
+    if not tool and name != info.name and fold(name) in AMBIGUOUS and not implied_arguments.keys() & arguments.keys():
         raise _of_several_tools(text, AMBIGUOUS[fold(name)])
     if at is not None and not spelling.sets_one:
-        if spec.at in arguments:
-            raise MeasureError.syntax(text, f"it gives {spec.at} twice")
-        arguments[spec.at] = _after_the_sign(spec, at)
-    return TakenApart(spec, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
+        if info.at in arguments:
+            raise MeasureError.syntax(text, f"it gives {info.at} twice")
+        arguments[info.at] = _after_the_sign(info, at)
+    return TakenApart(info, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
 
 
 def elsewhere(name: str) -> str:
@@ -274,7 +274,7 @@ def _of_several_tools(text: str, tools: Iterable[str]) -> MeasureError:
     meant: dict[str, list[str]] = {}
     for tool in tools:
         found = taken_apart(f"{tool} {text}")
-        meant.setdefault(found.spec.column({**found.spec.parameters, **found.arguments}), []).append(tool)
+        meant.setdefault(found.info.column({**found.info.parameters, **found.arguments}), []).append(tool)
     listed = ", ".join(f"{name!r} to {' and '.join(by)}" for name, by in meant.items())
     return MeasureError(
         f"{text!r} means {listed}. Name one of these, or the tool before it: {f'{[*meant.values()][-1][0]} {text}'!r}."
@@ -299,7 +299,7 @@ def _is_read(text: str) -> bool:
         return False
 
 
-def _in_our_words(text: str, spec: Spec, arguments: dict[str, object]) -> tuple[Spec, dict[str, object]]:
+def _in_our_words(text: str, info: MeasureInfo, arguments: dict[str, object]) -> tuple[MeasureInfo, dict[str, object]]:
     """The measure and its parameters, where another tool has other words for them."""
     if arguments.pop("judged_only", False) is not False:
         raise MeasureError(
@@ -307,14 +307,14 @@ def _in_our_words(text: str, spec: Spec, arguments: dict[str, object]) -> tuple[
             f"share; got {text!r}.",
             fix=Fix("Leave it out of the name, and give it to the call", Setting("judged_only", True)),
         )
-    if spec.name == "SetP" and isinstance(arguments.get("relative"), bool):
-        spec = CATALOG["R_cap"] if arguments.pop("relative") else spec
+    if info.name == "SetP" and isinstance(arguments.get("relative"), bool):
+        info = CATALOG["R_cap"] if arguments.pop("relative") else info
     for word in CUTOFFS:
-        if word in arguments and word not in spec.parameters:
-            if spec.at in arguments:
-                raise MeasureError.syntax(text, f"it gives {spec.at} twice")
-            arguments[spec.at] = arguments.pop(word)
-    return spec, arguments
+        if word in arguments and word not in info.parameters:
+            if info.at in arguments:
+                raise MeasureError.syntax(text, f"it gives {info.at} twice")
+            arguments[info.at] = arguments.pop(word)
+    return info, arguments
 
 
 def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
@@ -326,46 +326,46 @@ def _trec_eval_given(text: str, parameters: str) -> dict[str, object]:
 
 
 @functools.lru_cache(maxsize=4)
-def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, Meaning]:
+def _names(_catalog: tuple[Measure, ...]) -> Mapping[str, ToolName]:
     """Every name that is read without its tool.
 
     Canonical names win, and come last; names of this package's functions are read where no tool has the word.
     """
     catalog = dict(CATALOG)  # another thread may register a measure meanwhile
-    functions = {spec.function.__name__: Meaning(spec.name) for spec in catalog.values()}
+    functions = {info.function.__name__: ToolName(info.name) for info in catalog.values()}
     others = {
-        name: Meaning(f"{spec.name}({given})") for spec in catalog.values() for name, given in spec.spellings.items()
+        name: ToolName(f"{info.name}({given})") for info in catalog.values() for name, given in info.spellings.items()
     }
     return {name: found for name, found in (functions | others).items() if name not in catalog} | {
-        name: Meaning(name) for name in catalog
+        name: ToolName(name) for name in catalog
     }
 
 
 @functools.lru_cache(maxsize=4)
 def _tools(_catalog: tuple[Measure, ...]) -> Mapping[str, str]:
     """The tools whose names are known, folded."""
-    listed = (tool for spec in list(CATALOG.values()) for tool in spec.also)
+    listed = (tool for info in list(CATALOG.values()) for tool in info.also)
     return {fold(tool): tool for tool in (*listed, *TOOLS)} | {fold(name): tool for name, tool in CALLED.items()}
 
 
 @functools.lru_cache(maxsize=64)
-def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, Meaning]:
+def _names_in(tool: str, _catalog: tuple[Measure, ...]) -> Mapping[str, ToolName]:
     """The names of a tool: those that measures list, and what the tool alone means by a name."""
     listed = {
-        name: Meaning(f"{spec.name}({given})")
-        for spec in list(CATALOG.values())
-        for name, given in SPELLING.findall(spec.also.get(tool, ""))
+        name: ToolName(f"{info.name}({given})")
+        for info in list(CATALOG.values())
+        for name, given in SPELLING.findall(info.also.get(tool, ""))
     } | {name: meaning for name, meaning in TOOLS.get(tool, {}).items() if meaning.measure}
     return {name.removesuffix("_at_k"): found for name, found in listed.items()} | listed
 
 
 @functools.lru_cache(maxsize=64)
-def _folded(tool: str, catalog: tuple[Measure, ...]) -> Mapping[str, Meaning]:
+def _folded(tool: str, catalog: tuple[Measure, ...]) -> Mapping[str, ToolName]:
     names = _names_in(tool, catalog) if tool else _names(catalog)
     return {fold(name): found for name, found in names.items()}
 
 
-def _find(name: str, tool: str = "") -> Meaning | None:
+def _find(name: str, tool: str = "") -> ToolName | None:
     """The measure of this very name, or else of the same one folded; of a tool, by its names alone."""
     catalog = catalogued()
     for known, meaning in TOOLS.get(tool, {}).items():
@@ -397,17 +397,17 @@ def _arguments(text: str, arguments: str | None) -> dict[str, object]:
     return values
 
 
-def _after_the_sign(spec: Spec, text: str) -> object:
+def _after_the_sign(info: MeasureInfo, text: str) -> object:
     """The number after `@`: a cutoff, but for measures that say otherwise."""
-    if text in ("R", "r") and spec.at == "k":
+    if text in ("R", "r") and info.at == "k":
         raise MeasureError(
-            f"{spec.name}@R cuts each list at its own number R of relevant documents. 'Rprec' is P@R; no other measure "
+            f"{info.name}@R cuts each list at its own number R of relevant documents. 'Rprec' is P@R; no other measure "
             "here does so."
         )
     try:
         # Python reads more as numbers than this package: `1_000`, or the digits of other scripts.
-        return (int if spec.at == "k" else float)(text if text.isascii() and "_" not in text else "")
+        return (int if info.at == "k" else float)(text if text.isascii() and "_" not in text else "")
     except ValueError:
         raise MeasureError.parameter(
-            spec.name, spec.at, spec.options.get(spec.at, PARAMETERS["k"]).value.wanted, text
+            info.name, info.at, info.options.get(info.at, PARAMETERS["k"]).value.wanted, text
         ) from None

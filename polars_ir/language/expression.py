@@ -68,13 +68,13 @@ def _read(*pickled: Any) -> Any:
 def _named(expression: pl.Expr) -> list[tuple[str, str]]:
     """The names of the measures in an expression, each with that of its column."""
     from polars_ir.errors import MeasureError
-    from polars_ir.language.measure import spec_of
+    from polars_ir.language.measure import info_of
     from polars_ir.language.names import call_of, members, name
 
     named = []
     for member in members(expression):
         call = call_of(member)
-        if call is None or not spec_of(call).ours:
+        if call is None or not info_of(call).ours:
             raise MeasureError(f"{member.meta.output_name(raise_if_undetermined=False)!r} is told by no name.")
         named.append((name(member), member.meta.output_name()))
     return named

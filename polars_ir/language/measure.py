@@ -168,7 +168,7 @@ def of_part(measure: str, part: str) -> str:
     return f"{measure} {part}"
 
 
-class Call(NamedTuple):
+class MeasureCall(NamedTuple):
     """A measure by its name in the catalogue, and the arguments it was called with.
 
     `monotone` stands here as it does in the catalogue, since a process that did not define the measure lacks its entry.
@@ -180,7 +180,7 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spec:
+class MeasureInfo:
     """The facts of a measure: `parameters` with their defaults, and the records of those that are described."""
 
     name: str
@@ -238,21 +238,21 @@ class Spec:
         return f"{self.name}{brackets}@{cutoff if type(cutoff) is int else _literal(cutoff)}"
 
 
-def documentation(spec: Spec) -> str:
+def documentation(info: MeasureInfo) -> str:
     """The docstring of a measure: the author's, then the facts of the record, in one form for every measure.
 
     The examples of this package's measures all begin with its import, written here.
     """
-    written, heading, examples = (inspect.getdoc(spec.function) or "").partition("Examples\n--------\n")
-    heading += ">>> import polars_ir as ir\n" if spec.ours else ""
+    written, heading, examples = (inspect.getdoc(info.function) or "").partition("Examples\n--------\n")
+    heading += ">>> import polars_ir as ir\n" if info.ours else ""
     return (
-        f"{documented(written.rstrip(), (), spec.options)}\n\n"
+        f"{documented(written.rstrip(), (), info.options)}\n\n"
         "Returns\n-------\npl.Expr\n"
-        f"    An aggregation of the judged relation, named `{spec.name}` with its parameters. `judge` makes the one\n"
+        f"    An aggregation of the judged relation, named `{info.name}` with its parameters. `judge` makes the one\n"
         "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
-        f"    From {spec.bounds[0]:g} to {spec.bounds[1]:g}; the best value is {spec.best:g}.\n\n"
+        f"    From {info.bounds[0]:g} to {info.bounds[1]:g}; the best value is {info.best:g}.\n\n"
         "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
-        f"References\n----------\n{spec.source}\n\n" + heading + examples
+        f"References\n----------\n{info.source}\n\n" + heading + examples
     )
 
 
@@ -269,7 +269,7 @@ RESERVED: set[str] = set()
 RESERVED_PARAMETERS: set[str] = set()
 
 #: Every measure by its canonical name, in the order of definition.
-CATALOG: dict[str, Spec] = {}
+CATALOG: dict[str, MeasureInfo] = {}
 
 
 def measure(
@@ -366,20 +366,20 @@ def measure(
             except TypeError as error:
                 problem = _of_tables(function.__name__, args) or misspelt(function, signature, args, kwargs, error)
                 raise problem from None
-            spec = CATALOG[name]
-            if isinstance(bound.arguments.get(at), Iterable) and (cutoffs := _several(spec, bound.arguments[at])):
-                return together(spec.function(**{**bound.arguments, at: cutoff}) for cutoff in cutoffs)
+            info = CATALOG[name]
+            if isinstance(bound.arguments.get(at), Iterable) and (cutoffs := _several(info, bound.arguments[at])):
+                return together(info.function(**{**bound.arguments, at: cutoff}) for cutoff in cutoffs)
             bound.apply_defaults()
             for parameter, value in bound.arguments.items():
                 if value is defaults[parameter] and type(value) in SIMPLE:
                     continue
                 bound.arguments[parameter] = argument = value if type(value) in SIMPLE else plain(value)
                 # A user's measure may have parameters that nobody described.
-                option = spec.options.get(parameter)
+                option = info.options.get(parameter)
                 if option and not option.value.holds(argument):
                     raise MeasureError.parameter(name, parameter, option.value.wanted, argument)
             made: pl.Expr | Outputs = function(*bound.args, **bound.kwargs)
-            call, column = Call(name, bound.arguments, monotone), spec.column(bound.arguments)
+            call, column = MeasureCall(name, bound.arguments, monotone), info.column(bound.arguments)
             return _in_columns(made, call, column, average)
 
         existing = CATALOG.get(name)
@@ -394,7 +394,7 @@ def measure(
                 fix=f"Give it another name than {', '.join(sorted(RESERVED_PARAMETERS))}",
             )
         _check_bounds(name, bounds, best)
-        CATALOG[name] = spec = Spec(
+        CATALOG[name] = info = MeasureInfo(
             name=name,
             function=named,
             bounds=bounds,
@@ -413,7 +413,7 @@ def measure(
             discount=discount,
             expected=_expectation(name, function, expected),
         )
-        named.__doc__ = documentation(spec)
+        named.__doc__ = documentation(info)
         return named
 
     return register
@@ -426,7 +426,7 @@ def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
     return OptionError.of_tables(name)
 
 
-def spec_of(call: Call) -> Spec:
+def info_of(call: MeasureCall) -> MeasureInfo:
     """The entry of the measure that a call made; a `MeasureError` in a process that did not define it."""
     if call.measure not in CATALOG:
         raise MeasureError(
@@ -455,20 +455,20 @@ def catalog() -> pl.DataFrame:
     """
     return pl.DataFrame(
         {
-            "name": spec.name,
-            "meaning": spec.meaning,
-            "function": spec.function.__name__,
-            "parameters": ", ".join(f"{n}={v!r}" for n, v in spec.parameters.items()),
-            "low": float(spec.bounds[0]),
-            "high": float(spec.bounds[1]),
-            "best": float(spec.best),
-            "monotone": spec.monotone,
-            "judgments": spec.kind,
-            "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in spec.also.items()),
-            "source": spec.source,
+            "name": info.name,
+            "meaning": info.meaning,
+            "function": info.function.__name__,
+            "parameters": ", ".join(f"{n}={v!r}" for n, v in info.parameters.items()),
+            "low": float(info.bounds[0]),
+            "high": float(info.bounds[1]),
+            "best": float(info.best),
+            "monotone": info.monotone,
+            "judgments": info.kind,
+            "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in info.also.items()),
+            "source": info.source,
         }
         # Another thread may register a measure meanwhile.
-        for spec in list(CATALOG.values())
+        for info in list(CATALOG.values())
     )
 
 
@@ -479,12 +479,12 @@ def short_names() -> dict[str, str]:
     those of trec_eval that stand for several cutoffs.
     """
     names: dict[str, str] = {}
-    for spec in list(CATALOG.values()):
-        plain_names = (name for name, given in spec.spellings.items() if not given and name not in FAMILIES)
-        for name in (spec.name, *plain_names):
+    for info in list(CATALOG.values()):
+        plain_names = (name for name, given in info.spellings.items() if not given and name not in FAMILIES)
+        for name in (info.name, *plain_names):
             short = name.lower().replace("-", "_")
-            if short.isidentifier() and (name == spec.name or name.isupper() or name[1:] == short[1:]):
-                names[short] = spec.function.__name__
+            if short.isidentifier() and (name == info.name or name.isupper() or name[1:] == short[1:]):
+                names[short] = info.function.__name__
     return dict(sorted(names.items()))
 
 
@@ -513,18 +513,18 @@ def _expectation(name: str, function: Callable[..., Any], expected: Expected | N
     return expected
 
 
-def _several(spec: Spec, value: Iterable[object]) -> list[object]:
+def _several(info: MeasureInfo, value: Iterable[object]) -> list[object]:
     """The values behind the `@` where there are several, as in `k=[5, 10]`; none for a single one."""
     if isinstance(value, (str, bytes, Mapping)):
         return []
-    option = spec.options.get(spec.at)
+    option = info.options.get(info.at)
     return list(value) if option and not option.value.holds(value) else []
 
 
-def marked(expression: pl.Expr, call: Call) -> pl.Expr:
+def marked(expression: pl.Expr, call: MeasureCall) -> pl.Expr:
     """The expression with a mark of its call; a `MeasureError` for arguments that can not be written.
 
-    >>> marked(pl.col("rank").min(), Call("First", {"rel": 2}, False)).meta.output_name()
+    >>> marked(pl.col("rank").min(), MeasureCall("First", {"rel": 2}, False)).meta.output_name()
     'polars_ir measure {"measure": "First", "arguments": {"rel": 2}, "monotone": false}'
     """
     arguments = dict(call.arguments)
@@ -546,7 +546,7 @@ def together(measures: Iterable[pl.Expr]) -> pl.Expr:
     return expression
 
 
-def _in_columns(outputs: pl.Expr | Outputs, call: Call, column: str, average: Average) -> pl.Expr:
+def _in_columns(outputs: pl.Expr | Outputs, call: MeasureCall, column: str, average: Average) -> pl.Expr:
     """The value of a measure in its column, and each of its parts, if there are any, in one of its own."""
     value = marked(outputs if isinstance(outputs, pl.Expr) else outputs.value, call).alias(column)
     value.__class__ = MeasureExpression

@@ -18,7 +18,18 @@ import polars as pl
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, warn
 from polars_ir.language import sql
 from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, in_a_row, in_words_of, several, taken_apart
-from polars_ir.language.measure import CATALOG, MARK, PARTS, Average, Call, Measure, Spec, of_part, spec_of, together
+from polars_ir.language.measure import (
+    CATALOG,
+    MARK,
+    PARTS,
+    Average,
+    Measure,
+    MeasureCall,
+    MeasureInfo,
+    info_of,
+    of_part,
+    together,
+)
 from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
 from polars_ir.language.options import check, is_number, is_whole, one_of
 from polars_ir.language.relevance_string import relevance_string
@@ -53,30 +64,30 @@ OneMeasure = str | pl.Expr | MeasureOfIRMeasures
 Measures = OneMeasure | Iterable[OneMeasure] | Mapping[str, int | Iterable[int] | None]
 
 
-class Measured(NamedTuple):
+class ResolvedMeasure(NamedTuple):
     """A measure of an evaluation: its column, its aggregation, and the call that made it, if one did."""
 
     name: str
     expression: pl.Expr
-    call: Call | None
+    call: MeasureCall | None
 
 
-class Column(NamedTuple):
+class MeasureColumn(NamedTuple):
     """The measure that the name of a column stands for: the entry of the catalogue, and the arguments."""
 
-    spec: Spec
+    info: MeasureInfo
     arguments: Mapping[str, object]
 
     @property
     def is_cost(self) -> bool:
         """True where the lowest value is the best one."""
-        return self.spec.best == self.spec.bounds[0]
+        return self.info.best == self.info.bounds[0]
 
     @property
     def out_of(self) -> pl.Expr | None:
         """The denominator of a ratio of counts, over columns of counts; None where the value is no such ratio."""
-        spec = self.spec
-        return spec.out_of(**{**spec.parameters, **self.arguments}) if spec.out_of else None
+        info = self.info
+        return info.out_of(**{**info.parameters, **self.arguments}) if info.out_of else None
 
 
 def parse(name: str) -> pl.Expr:
@@ -142,12 +153,12 @@ def _parse(text: str, catalog: tuple[Measure, ...]) -> pl.Expr:
                 raise
             return together(_parse(name, catalog) for name in names)
         if found.undefined:
-            measure = found.spec.function(**found.arguments).fill_null(found.undefined)
+            measure = found.info.function(**found.arguments).fill_null(found.undefined)
             return measure.alias(f"{found.tool} {in_words_of(text)[1]}")
-        read = Column(found.spec, found.arguments)
-    spec, arguments = read
+        read = MeasureColumn(found.info, found.arguments)
+    info, arguments = read
     try:
-        return spec.function(**arguments)
+        return info.function(**arguments)
     except (OverflowError, pl.exceptions.InvalidOperationError):
         raise MeasureError.syntax(text, "a number in it is too large") from None
 
@@ -194,8 +205,8 @@ def name(measure: OneMeasure, *, names: Names = "canonical") -> str:
     return in_sql(measured.call) if names == "sql" else _canonical_name(measured.call)
 
 
-def _canonical_name(call: Call) -> str:
-    text = spec_of(call).column(call.arguments)
+def _canonical_name(call: MeasureCall) -> str:
+    text = info_of(call).column(call.arguments)
     if not _is_read_as(text, call):
         raise MeasureError(
             f"{text!r} has a parameter that is an expression, which its name does not tell.",
@@ -204,26 +215,26 @@ def _canonical_name(call: Call) -> str:
     return text
 
 
-def in_sql(call: Call) -> str:
+def in_sql(call: MeasureCall) -> str:
     """The name of a measure in letters, digits and underscores; a `MeasureError` for one that has none."""
-    spec = spec_of(call)
+    info = info_of(call)
     # A name that means several things needs one parameter more to be read back.
-    numbers = [name for name, default in spec.parameters.items() if name != spec.at and is_number(default)]
+    numbers = [name for name, default in info.parameters.items() if name != info.at and is_number(default)]
     for written in (None, *numbers[-1:]):
-        if _is_read_as(text := sql.spelt(spec, call.arguments, written=written), call):
+        if _is_read_as(text := sql.spelt(info, call.arguments, written=written), call):
             return text
-    raise sql.no_name(repr(spec.column(call.arguments)))
+    raise sql.no_name(repr(info.column(call.arguments)))
 
 
-def _is_read_as(text: str, call: Call) -> bool:
+def _is_read_as(text: str, call: MeasureCall) -> bool:
     """True for a name that is read as this very call."""
     try:
-        return bool(parse(text).meta == spec_of(call).function(**call.arguments).meta)
+        return bool(parse(text).meta == info_of(call).function(**call.arguments).meta)
     except MeasureError:
         return False
 
 
-def sql_names(columns: Iterable[str], measured: Iterable[Measured], keys: Iterable[str] = ()) -> dict[str, str]:
+def sql_names(columns: Iterable[str], measured: Iterable[ResolvedMeasure], keys: Iterable[str] = ()) -> dict[str, str]:
     """The names in SQL of the columns of measures and of their parts; a `MeasureError` for two of one name.
 
     `keys` are other columns of the result.
@@ -236,7 +247,7 @@ def sql_names(columns: Iterable[str], measured: Iterable[Measured], keys: Iterab
         if base not in of:
             continue
         call = of[base].call
-        renamed = call is None or spec_of(call).column(call.arguments) != base
+        renamed = call is None or info_of(call).column(call.arguments) != base
         if renamed and not sql.PLAIN.fullmatch(base):
             raise sql.no_name(repr(base))
         text = base if renamed or call is None else in_sql(call)
@@ -259,7 +270,7 @@ def spelt_in_sql(column: str) -> str:
     named = column_of(column)
     if named is None:
         return column
-    call = call_of(named.spec.function(**named.arguments))
+    call = call_of(named.info.function(**named.arguments))
     try:
         text = in_sql(call) if call else column
     except MeasureError:
@@ -277,7 +288,7 @@ def canonical_name(column: str) -> str:
     named = column_of(column)
     if named is None:
         return column
-    measure = named.spec.column({**named.spec.parameters, **named.arguments})
+    measure = named.info.column({**named.info.parameters, **named.arguments})
     part = measure_part(column)
     return of_part(measure, part) if part else measure
 
@@ -287,7 +298,7 @@ def measure_part(column: str) -> str | None:
     return next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
 
 
-def call_of(expression: pl.Expr) -> Call | None:
+def call_of(expression: pl.Expr) -> MeasureCall | None:
     """The call that made an expression, whatever its name; None for a user's own aggregation.
 
     >>> import polars_ir as ir
@@ -303,7 +314,7 @@ def call_of(expression: pl.Expr) -> Call | None:
             for parameter, value in mark["arguments"].items():
                 if isinstance(value, dict):
                     mark["arguments"][parameter] = _read(value)
-            return Call(**mark)
+            return MeasureCall(**mark)
         # Any other step than a change of the name makes another aggregation.
         if expression.meta.undo_aliases().meta != inner[0].meta.undo_aliases().meta:
             return None
@@ -327,10 +338,10 @@ def members(measure: OneMeasure) -> list[pl.Expr]:
     return [expression]
 
 
-def as_in_ir_measures(call: Call) -> pl.Expr:
+def as_in_ir_measures(call: MeasureCall) -> pl.Expr:
     """The measure of a call whose parameters mean what they mean in ir_measures."""
-    spec = spec_of(call)
-    return spec.function(**IR_MEASURES.get(spec.name, dict)(call.arguments))
+    info = info_of(call)
+    return info.function(**IR_MEASURES.get(info.name, dict)(call.arguments))
 
 
 def expressions(measures: Measures) -> Iterator[pl.Expr]:
@@ -387,12 +398,12 @@ def set_of(text: str) -> tuple[str, ...]:
     return FAMILIES.get(name if tool == "trec_eval" else text) or FOLDED_SETS.get(fold(text), ())
 
 
-def resolve(measures: Measures) -> list[Measured]:
+def resolve(measures: Measures) -> list[ResolvedMeasure]:
     """The measures of a call, each with the name of its column.
 
     A measure of a set is left out where it stands beside the set, too; else two of one name are an error.
     """
-    measured: dict[str, Measured] = {}
+    measured: dict[str, ResolvedMeasure] = {}
     of_sets: set[str] = set()
     for measure in [measures] if isinstance(measures, pl.Expr) else listed(measures):
         found = members(measure)
@@ -417,13 +428,13 @@ def resolve(measures: Measures) -> list[Measured]:
                 raise MeasureError.twice(name)
             if of_set:
                 of_sets.add(name)
-            measured.setdefault(name, Measured(name, expression, call_of(expression)))
+            measured.setdefault(name, ResolvedMeasure(name, expression, call_of(expression)))
     if not measured:
         raise MeasureError.none_given()
     return list(measured.values())
 
 
-def resolve_one(measure: Measures, caller: str) -> Measured:
+def resolve_one(measure: Measures, caller: str) -> ResolvedMeasure:
     """The one measure of a call of `what`; a `MeasureError` for several."""
     measured, *others = resolve(measure)
     if others:
@@ -462,26 +473,26 @@ def part_of(column: str, columns: Collection[str]) -> tuple[str, str | None]:
     return (measure, part) if measure in columns else (column, None)
 
 
-def canonical(name: str) -> Column | None:
+def canonical(name: str) -> MeasureColumn | None:
     """The measure of a canonical name with nothing but a cutoff; None for any other notation, which `dialects` reads.
 
     >>> canonical("nDCG@10").arguments, canonical("ndcg@10"), canonical("P(rel=2)@5")
     ({'k': 10}, None, None)
     """
     measure, at, cutoff = name.partition("@")
-    spec = CATALOG.get(measure)
-    if spec is None:
+    info = CATALOG.get(measure)
+    if info is None:
         return None
     if not at:
-        return Column(spec, {})
-    takes_cutoff = spec.at == "k" and "k" in spec.parameters
-    return Column(spec, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
+        return MeasureColumn(info, {})
+    takes_cutoff = info.at == "k" and "k" in info.parameters
+    return MeasureColumn(info, {"k": int(cutoff)}) if takes_cutoff and CUTOFF.fullmatch(cutoff) else None
 
 
-def column_of(name: str) -> Column | None:
+def column_of(name: str) -> MeasureColumn | None:
     """The measure of a column of a per-query frame, by its name; None for a column of the user's own.
 
-    >>> column_of("gm_map").spec.average, column_of("Hole@10 low").is_cost, column_of("mine")
+    >>> column_of("gm_map").info.average, column_of("Hole@10 low").is_cost, column_of("mine")
     ('geometric', True, None)
     """
     measure = measure_of(name)
@@ -489,10 +500,10 @@ def column_of(name: str) -> Column | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _column(measure: str, _catalog: tuple[Measure, ...]) -> Column | None:
+def _column(measure: str, _catalog: tuple[Measure, ...]) -> MeasureColumn | None:
     for name in (measure, PART_IN_SQL.sub("", measure)):
         with contextlib.suppress(MeasureError):
-            return Column(*taken_apart(name)[:2])
+            return MeasureColumn(*taken_apart(name)[:2])
     return None
 
 
@@ -513,7 +524,7 @@ def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal[
     named = column_of(column)
     if named is None:
         return "error" if part_of(column, columns)[1] == "se" else "arithmetic"
-    return "error" if column.casefold().endswith((" se", "_se")) else named.spec.average
+    return "error" if column.casefold().endswith((" se", "_se")) else named.info.average
 
 
 def _expression(measure: object) -> pl.Expr:

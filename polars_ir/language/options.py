@@ -26,9 +26,9 @@ from polars_ir.errors import (
     Fix,
     IRError,
     OptionError,
+    called_with,
     deprecated,
     did_you_mean,
-    entered_with,
     nearest,
 )
 from polars_ir.extras import extra_of
@@ -230,7 +230,7 @@ def parameters_of(kind: type) -> list[inspect.Parameter]:
     ]
 
 
-def takes(
+def public(
     kind: type | None = None, *, then: Callable[[Any], Any] | None = None, keys: bool = True
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Let users call a function: with the options of a kind, and `then` something done with the result.
@@ -255,7 +255,7 @@ def takes(
             if Fork.happened:
                 raise IRError(FORKED, fix=SPAWN)
             Fork.used = True
-            with entered_with(args) if "pandas" in sys.modules or "pyspark" in sys.modules else nullcontext():
+            with called_with(args) if "pandas" in sys.modules or "pyspark" in sys.modules else nullcontext():
                 try:
                     signature.bind(*args, **kwargs)
                 except TypeError as error:

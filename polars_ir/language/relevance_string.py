@@ -6,11 +6,11 @@ import polars as pl
 
 from polars_ir.errors import MeasureError
 from polars_ir.language.measure import PARAMETERS
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import rank, ranked, relevance, shown, top
 
 
-@takes()
+@public()
 def relevance_string(*, k: int = 10) -> pl.Expr:
     """The grades of the first k documents as a string, a character for each.
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from polars_ir.errors import Code, Fix, MeasureError, option
-from polars_ir.language.measure import CATALOG, Measure, Spec
+from polars_ir.language.measure import CATALOG, Measure, MeasureInfo
 from polars_ir.language.options import is_number
 
 #: A name that SQL takes without quotes.
@@ -25,27 +25,27 @@ NUMBER = r"(?:minus_)?\d+(?:_\d+)?"
 WORDS: Mapping[str, object] = {"none": None, "true": True, "false": False}
 
 
-def spelt(spec: Spec, arguments: Mapping[str, object], *, written: str | None = None) -> str:
+def spelt(info: MeasureInfo, arguments: Mapping[str, object], *, written: str | None = None) -> str:
     """The name of a measure, with one parameter `written` also at its default; a `MeasureError` for one without a name.
 
     >>> spelt(CATALOG["P"], {"k": 5, "rel": 2}), spelt(CATALOG["nDCG"], {"k": 10, "dcg": "exp-log2"})
     ('p_5_rel_2', 'ndcg_10_dcg_exp_log2')
     """
-    cutoff = arguments.get(spec.at)
-    parts = [_folded(spec.name), *([] if cutoff is None else [_of_number(cutoff)])]
+    cutoff = arguments.get(info.at)
+    parts = [_folded(info.name), *([] if cutoff is None else [_of_number(cutoff)])]
     for name, value in arguments.items():
-        default = spec.parameters[name]
-        if name == spec.at or (name != written and type(value) is type(default) and value == default):
+        default = info.parameters[name]
+        if name == info.at or (name != written and type(value) is type(default) and value == default):
             continue
-        value_spelt = _value(spec, name, value)
+        value_spelt = _value(info, name, value)
         if value_spelt is None:
-            raise no_name(f"{name}={value!s:.60} of {spec.name}")
+            raise no_name(f"{name}={value!s:.60} of {info.name}")
         parts += [_folded(name), value_spelt]
     text = "_".join(parts)
     return text if PLAIN.fullmatch(text) else f"_{text}"
 
 
-def read(text: str, catalog: tuple[Measure, ...]) -> tuple[Spec, dict[str, object]] | None:
+def read(text: str, catalog: tuple[Measure, ...]) -> tuple[MeasureInfo, dict[str, object]] | None:
     """The measure and the parameters of such a name that other tools would not write; None for any other.
 
     >>> from polars_ir.language.dialects import catalogued
@@ -55,19 +55,19 @@ def read(text: str, catalog: tuple[Measure, ...]) -> tuple[Spec, dict[str, objec
     if "_" not in text or not PLAIN.fullmatch(text):
         return None
     folded = text.lower()
-    for spec, pattern in _patterns(catalog):
+    for info, pattern in _patterns(catalog):
         if not (matched := pattern.fullmatch(folded)):
             continue
         at, rest = matched["at"], matched["rest"]
         if not (rest or folded.startswith("_") or (at and "_" in at)):
             continue
-        given = [each.group("name", "value") for each in re.finditer(_one(spec), rest)]
-        by_name = _parameters(spec)
+        given = [each.group("name", "value") for each in re.finditer(_one(info), rest)]
+        by_name = _parameters(info)
         if all(value in by_name[name][1] or re.fullmatch(NUMBER, value) for name, value in given):
-            cutoff = {} if at is None else {spec.at: _number(at)}
+            cutoff = {} if at is None else {info.at: _number(at)}
             values = ((*by_name[name], value) for name, value in given)
             arguments = {name: words[value] if value in words else _number(value) for name, words, value in values}
-            return spec, {**cutoff, **arguments}
+            return info, {**cutoff, **arguments}
     return None
 
 
@@ -93,32 +93,32 @@ def _number(text: str) -> float:
     return float(number) if "." in number else int(number)
 
 
-def _value(spec: Spec, name: str, value: object) -> str | None:
+def _value(info: MeasureInfo, name: str, value: object) -> str | None:
     """A parameter's value as a part of a name; None where it has no such spelling."""
     if is_number(value):
         return _of_number(value)
     # The same object or type: `pl.Expr` compares to an expression, and True to 1.
-    return next((text for text, known in _parameters(spec)[_folded(name)][1].items() if _same(known, value)), None)
+    return next((text for text, known in _parameters(info)[_folded(name)][1].items() if _same(known, value)), None)
 
 
 def _same(known: object, value: object) -> bool:
     return known is value or (isinstance(known, str) and isinstance(value, str) and known == value)
 
 
-def _parameters(spec: Spec) -> dict[str, tuple[str, Mapping[str, object]]]:
+def _parameters(info: MeasureInfo) -> dict[str, tuple[str, Mapping[str, object]]]:
     """The parameters of a measure but for its cutoff, folded: each with the values that have a word."""
     by_name: dict[str, tuple[str, Mapping[str, object]]] = {}
-    for name in spec.parameters:
-        if name != spec.at:
-            choices = spec.options[name].value.choices if name in spec.options else ()
+    for name in info.parameters:
+        if name != info.at:
+            choices = info.options[name].value.choices if name in info.options else ()
             words = {_folded(choice): choice for choice in choices if isinstance(choice, str)}
             by_name[_folded(name)] = (name, {**WORDS, **words})
     return by_name
 
 
-def _one(spec: Spec) -> str:
+def _one(info: MeasureInfo) -> str:
     """The pattern of one parameter with its value."""
-    parameters = _parameters(spec)
+    parameters = _parameters(info)
     if not parameters:
         return r"(?!)(?P<name>)(?P<value>)"
     words = {word for _, values in parameters.values() for word in values}
@@ -127,11 +127,11 @@ def _one(spec: Spec) -> str:
 
 
 @functools.lru_cache(maxsize=4)
-def _patterns(_catalog: tuple[Measure, ...]) -> list[tuple[Spec, re.Pattern[str]]]:
+def _patterns(_catalog: tuple[Measure, ...]) -> list[tuple[MeasureInfo, re.Pattern[str]]]:
     """The pattern of each measure's names, that of the longest name first."""
-    specs = sorted(CATALOG.values(), key=lambda spec: len(spec.name), reverse=True)
+    specs = sorted(CATALOG.values(), key=lambda info: len(info.name), reverse=True)
     patterns = []
-    for spec in specs:
-        one = re.sub(r"\?P<\w+>", "?:", _one(spec))
-        patterns.append((spec, re.compile(rf"_?{_folded(spec.name)}(?:_(?P<at>{NUMBER}))?(?P<rest>(?:{one})*)")))
+    for info in specs:
+        one = re.sub(r"\?P<\w+>", "?:", _one(info))
+        patterns.append((info, re.compile(rf"_?{_folded(info.name)}(?:_(?P<at>{NUMBER}))?(?P<rest>(?:{one})*)")))
     return patterns

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.language.measure import CATALOG, Spec
+from polars_ir.language.measure import CATALOG, MeasureInfo
 
 #: The chance to satisfy of a grade from 0 to 1, as what `(2^gain - 1) / 2^4` makes a chance of again.
 CHANCE = (16 * pl.col("relevance") + 1).log(2).alias("chance")
@@ -21,7 +21,7 @@ CHANCE = (16 * pl.col("relevance") + 1).log(2).alias("chance")
 TIRING = (0.85 * (1 - pl.field("gained"))).alias("tiring")
 
 
-class Meaning(NamedTuple):
+class ToolName(NamedTuple):
     """The meaning of a name: a measure with its parameters, none where there is no such, and what else is to be known.
 
     A bare parameter is that which the number behind the name sets, as in `P(k)`. `undefined` is the value of a query
@@ -34,7 +34,7 @@ class Meaning(NamedTuple):
     given: Mapping[str, pl.Expr] = MappingProxyType({})
 
     @property
-    def spec(self) -> Spec:
+    def info(self) -> MeasureInfo:
         """The entry of the measure in the catalogue."""
         return CATALOG[self.measure.partition("(")[0]]
 
@@ -56,120 +56,122 @@ OF_LIST = "P(denominator='min(k,n)')"
 ONE = "counts 1 for a query without a relevant document"
 OF_ALL_ROWS = "is of all rows as one list, not of each query"
 
-TOOLS: Mapping[str, Mapping[str, Meaning]] = {
-    "BEIR": {"Accuracy": Meaning("Success")},
+TOOLS: Mapping[str, Mapping[str, ToolName]] = {
+    "BEIR": {"Accuracy": ToolName("Success")},
     "CatBoost": {
-        "DCG": Meaning("DCG"),
-        "ERR": Meaning("ERR", "takes grades from 0 to 1, the chances to satisfy themselves", given={"gains": CHANCE}),
-        "MAP": Meaning(AP_OF_BEST),
-        "MRR": Meaning("RR"),
-        "NDCG": Meaning("nDCG", f"{ONE}; with type=Exp it is {EXPONENTIAL}", 1.0),
-        "PFound": Meaning(
+        "DCG": ToolName("DCG"),
+        "ERR": ToolName("ERR", "takes grades from 0 to 1, the chances to satisfy themselves", given={"gains": CHANCE}),
+        "MAP": ToolName(AP_OF_BEST),
+        "MRR": ToolName("RR"),
+        "NDCG": ToolName("nDCG", f"{ONE}; with type=Exp it is {EXPONENTIAL}", 1.0),
+        "PFound": ToolName(
             "CWL_total", "takes grades from 0 to 1, and its decay of 0.85", given={"continuation": TIRING}
         ),
-        "PrecisionAt": Meaning(OF_LIST),
-        "QueryAUC": Meaning("Accuracy", "counts 0 where all documents are relevant, here 1"),
-        "RecallAt": Meaning("R", ONE, 1.0),
+        "PrecisionAt": ToolName(OF_LIST),
+        "QueryAUC": ToolName("Accuracy", "counts 0 where all documents are relevant, here 1"),
+        "RecallAt": ToolName("R", ONE, 1.0),
     },
     "Cornac": {
-        "AUC": Meaning("Accuracy"),
-        "FMeasure": Meaning("F"),
-        "MAP": Meaning("AP"),
-        "MRR": Meaning("RR"),
-        "NCRR": Meaning("nDCG(dcg='binary',discount='rank')"),
-        "NDCG": Meaning(BINARY),
-        "Precision": Meaning("P"),
-        "Recall": Meaning("R"),
+        "AUC": ToolName("Accuracy"),
+        "FMeasure": ToolName("F"),
+        "MAP": ToolName("AP"),
+        "MRR": ToolName("RR"),
+        "NCRR": ToolName("nDCG(dcg='binary',discount='rank')"),
+        "NDCG": ToolName(BINARY),
+        "Precision": ToolName("P"),
+        "Recall": ToolName("R"),
     },
     "Haystack": {
-        "DocumentMAPEvaluator": Meaning("AP(denominator='hits')"),
-        "DocumentMRREvaluator": Meaning("RR"),
-        "DocumentNDCGEvaluator": Meaning("nDCG(denominator='R')"),
-        "DocumentRecallEvaluator": Meaning("Success", "in the mode single_hit, the default; multi_hit is R"),
+        "DocumentMAPEvaluator": ToolName("AP(denominator='hits')"),
+        "DocumentMRREvaluator": ToolName("RR"),
+        "DocumentNDCGEvaluator": ToolName("nDCG(denominator='R')"),
+        "DocumentRecallEvaluator": ToolName("Success", "in the mode single_hit, the default; multi_hit is R"),
     },
     "implicit": {
-        "AUC_at_k": Meaning("", "places the items that a list lacks at random among all of the catalogue"),
-        "mean_average_precision_at_k": Meaning(
+        "AUC_at_k": ToolName("", "places the items that a list lacks at random among all of the catalogue"),
+        "mean_average_precision_at_k": ToolName(
             "AP(k=10,denominator='min(k,R)')", "leaves users without test items out"
         ),
-        "ndcg_at_k": Meaning("nDCG(k=10,dcg='binary')", "leaves users without test items out"),
-        "precision_at_k": Meaning(
+        "ndcg_at_k": ToolName("nDCG(k=10,dcg='binary')", "leaves users without test items out"),
+        "precision_at_k": ToolName(
             "", "is 'R_cap@10' over all users: evaluate 'NumRel', too, and take .ir.mean(average='micro')"
         ),
     },
     "LensKit": {
-        "AveragePrecision": Meaning(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
-        "Hit": Meaning("Success"),
-        "NDCG": Meaning("nDCG(dcg='binary',discount='jarvelin')"),
-        "Precision": Meaning(OF_LIST),
-        "RBP": Meaning("RBP(p=0.85)"),
-        "Recall": Meaning("R_cap"),
-        "RecipRank": Meaning("RR"),
+        "AveragePrecision": ToolName(AP_OF_BEST, "divides by min(n, R), of a list of n < k items"),
+        "Hit": ToolName("Success"),
+        "NDCG": ToolName("nDCG(dcg='binary',discount='jarvelin')"),
+        "Precision": ToolName(OF_LIST),
+        "RBP": ToolName("RBP(p=0.85)"),
+        "Recall": ToolName("R_cap"),
+        "RecipRank": ToolName("RR"),
     },
     "LightFM": {
-        "auc_score": Meaning("Accuracy", "leaves users without test items out"),
-        "precision_at_k": Meaning("P(k=10)", "leaves users without test items out"),
-        "recall_at_k": Meaning("R(k=10)", "leaves users without test items out"),
-        "reciprocal_rank": Meaning("RR", "leaves users without test items out"),
+        "auc_score": ToolName("Accuracy", "leaves users without test items out"),
+        "precision_at_k": ToolName("P(k=10)", "leaves users without test items out"),
+        "recall_at_k": ToolName("R(k=10)", "leaves users without test items out"),
+        "reciprocal_rank": ToolName("RR", "leaves users without test items out"),
     },
     "LightGBM": {
-        "auc": Meaning("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
-        "map": Meaning(AP_OF_BEST, ONE, 1.0),
-        "ndcg": Meaning(EXPONENTIAL, ONE, 1.0),
+        "auc": ToolName("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
+        "map": ToolName(AP_OF_BEST, ONE, 1.0),
+        "ndcg": ToolName(EXPONENTIAL, ONE, 1.0),
     },
     "LlamaIndex": {
-        "ap": Meaning("AP"),
-        "hit_rate": Meaning("Success"),
-        "mrr": Meaning("RR"),
-        "ndcg": Meaning("nDCG(dcg='binary',denominator='k')", "its ideal list is relevant to the last retrieved place"),
-        "precision": Meaning(OF_LIST),
-        "recall": Meaning("R"),
+        "ap": ToolName("AP"),
+        "hit_rate": ToolName("Success"),
+        "mrr": ToolName("RR"),
+        "ndcg": ToolName(
+            "nDCG(dcg='binary',denominator='k')", "its ideal list is relevant to the last retrieved place"
+        ),
+        "precision": ToolName(OF_LIST),
+        "recall": ToolName("R"),
     },
     "RecBole": {
-        "GAUC": Meaning("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
-        "MAP": Meaning(AP_OF_BEST),
-        "MRR": Meaning("RR"),
-        "NDCG": Meaning(BINARY),
-        "Precision": Meaning("P"),
-        "Recall": Meaning("R"),
+        "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
+        "MAP": ToolName(AP_OF_BEST),
+        "MRR": ToolName("RR"),
+        "NDCG": ToolName(BINARY),
+        "Precision": ToolName("P"),
+        "Recall": ToolName("R"),
     },
     "scikit-learn": {
-        "average_precision_score": Meaning("", f"{OF_ALL_ROWS}, whose measure is 'AP'"),
-        "dcg_score": Meaning("DCG", "the mean over orders of tied documents, which ties='expected' is"),
-        "label_ranking_average_precision_score": Meaning("AP", f"{ONE}, and ties count for both", 1.0),
-        "ndcg_score": Meaning("nDCG", "the mean over orders of tied documents, which ties='expected' is"),
-        "roc_auc_score": Meaning("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
-        "top_k_accuracy_score": Meaning("", "is of classes, each row's one right class among the first k"),
+        "average_precision_score": ToolName("", f"{OF_ALL_ROWS}, whose measure is 'AP'"),
+        "dcg_score": ToolName("DCG", "the mean over orders of tied documents, which ties='expected' is"),
+        "label_ranking_average_precision_score": ToolName("AP", f"{ONE}, and ties count for both", 1.0),
+        "ndcg_score": ToolName("nDCG", "the mean over orders of tied documents, which ties='expected' is"),
+        "roc_auc_score": ToolName("", f"{OF_ALL_ROWS}, whose measure is 'Accuracy'"),
+        "top_k_accuracy_score": ToolName("", "is of classes, each row's one right class among the first k"),
     },
     "sentence-transformers": {
-        "accuracy": Meaning("Success"),
-        "map": Meaning(AP_OF_BEST),
-        "mrr": Meaning("RR"),
-        "ndcg": Meaning(BINARY),
-        "precision": Meaning("P"),
-        "recall": Meaning("R"),
+        "accuracy": ToolName("Success"),
+        "map": ToolName(AP_OF_BEST),
+        "mrr": ToolName("RR"),
+        "ndcg": ToolName(BINARY),
+        "precision": ToolName("P"),
+        "recall": ToolName("R"),
     },
     "TF-Ranking": {
-        "hits": Meaning("Success"),
-        "map": Meaning("AP"),
-        "mrr": Meaning("RR"),
-        "ndcg": Meaning(EXPONENTIAL),
-        "ordered_pair_accuracy": Meaning("", "weights queries by their pairs of different grades"),
-        "precision": Meaning(OF_LIST),
-        "recall": Meaning("R"),
+        "hits": ToolName("Success"),
+        "map": ToolName("AP"),
+        "mrr": ToolName("RR"),
+        "ndcg": ToolName(EXPONENTIAL),
+        "ordered_pair_accuracy": ToolName("", "weights queries by their pairs of different grades"),
+        "precision": ToolName(OF_LIST),
+        "recall": ToolName("R"),
     },
     "torchmetrics": {
-        "AP": Meaning("AP(denominator='hits')"),
-        "MAP": Meaning("AP(denominator='hits')"),
-        "AUROC": Meaning("Accuracy", "counts 0 where all of the first k are relevant, here 1"),
+        "AP": ToolName("AP(denominator='hits')"),
+        "MAP": ToolName("AP(denominator='hits')"),
+        "AUROC": ToolName("Accuracy", "counts 0 where all of the first k are relevant, here 1"),
     },
     "XGBoost": {
-        "auc": Meaning("", "counts pairs of documents with the same label, too, which 'Accuracy' does not"),
-        "map": Meaning(AP_OF_BEST, ONE, 1.0),
-        "map-": Meaning(AP_OF_BEST),
-        "ndcg": Meaning(EXPONENTIAL, ONE, 1.0),
-        "ndcg-": Meaning(EXPONENTIAL),
-        "pre": Meaning(OF_LIST),
+        "auc": ToolName("", "counts pairs of documents with the same label, too, which 'Accuracy' does not"),
+        "map": ToolName(AP_OF_BEST, ONE, 1.0),
+        "map-": ToolName(AP_OF_BEST),
+        "ndcg": ToolName(EXPONENTIAL, ONE, 1.0),
+        "ndcg-": ToolName(EXPONENTIAL),
+        "pre": ToolName(OF_LIST),
     },
 }
 

@@ -10,7 +10,7 @@ import polars as pl
 from polars_ir.errors import Code, DtypeError, Fix
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
 from polars_ir.per_query.shared.aligned import ALL, aligned
 from polars_ir.per_query.shared.attributes import column_for
@@ -22,7 +22,7 @@ N_RATES = 10
 NOISE = 1e-12
 
 
-@takes()
+@public()
 def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKind:
     """The gain of a measure when the queries that a system is unsure of get no answer: normalised area (nAUC).
 

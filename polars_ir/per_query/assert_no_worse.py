@@ -10,7 +10,7 @@ import polars as pl
 from polars_ir.errors import OptionError, nearest, quoted, warn
 from polars_ir.frames.kinds import to_polars
 from polars_ir.language.names import canonical_name
-from polars_ir.language.options import any_number, check, one_of, takes
+from polars_ir.language.options import any_number, check, one_of, public
 from polars_ir.per_query.gate import as_text, gate
 from polars_ir.per_query.shared.measures import range_of
 from polars_ir.per_query.shared.options import Gating
@@ -22,7 +22,7 @@ INCONCLUSIVE = ("fail", "warn", "pass")
 BEYOND = "below its floor"
 
 
-@takes(Gating)
+@public(Gating)
 def assert_no_worse(
     new: Any,
     old: Any,

@@ -17,7 +17,7 @@ import polars as pl
 from polars_ir.errors import OptionError, option
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import check, positive, takes
+from polars_ir.language.options import check, positive, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.keys import with_systems
 from polars_ir.per_query.shared.measures import Measures, range_of
@@ -48,7 +48,7 @@ SCHEMA = {
 }
 
 
-@takes(Comparing)
+@public(Comparing)
 def compare(
     per_query: Any,
     measures: Measures = None,

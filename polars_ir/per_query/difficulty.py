@@ -13,13 +13,13 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.names import is_cost, is_one
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import average, ratio, total
 from polars_ir.per_query.shared.aligned import Aligned, aligned
 from polars_ir.per_query.shared.measures import Measures
 
 
-@takes()
+@public()
 def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> SameKind:
     """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
 
@@ -89,7 +89,7 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
     return queries.table.give_back(hardest_first if n is None else hardest_first.head(n), per_query)
 
 
-@takes()
+@public()
 def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
     """The queries that every system fails: all values of a measure are 0 or less.
 

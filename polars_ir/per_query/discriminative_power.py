@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures
@@ -25,7 +25,7 @@ SCHEMA = {
 }
 
 
-@takes(Discriminating)
+@public(Discriminating)
 def discriminative_power(per_query: Any, measures: Measures = None, **options: Unpack[Discriminating]) -> Eager:
     """The share of the pairs of systems that a measure tells apart: a row per measure.
 

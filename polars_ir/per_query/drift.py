@@ -29,7 +29,7 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import average
 from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
 from polars_ir.per_query.shared.aligned import CLUSTER, Aligned, aligned
@@ -88,7 +88,7 @@ COLUMNS: dict[str, Any] = {
 
 
 @compares_means
-@takes(Grouping, keys=False)
+@public(Grouping, keys=False)
 def drift(
     per_query: Any,
     by: Any,
@@ -311,7 +311,7 @@ def _tested(
     schema |= {**COLUMNS, "bucket": buckets.dtype}
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
     tests = tested(rows, schema, significant="drifted", **of_tests)
-    return tests.rename(queries.table.own_names, strict=False)
+    return tests.rename(queries.table.source_names, strict=False)
 
 
 def _check_shared(dtype: pl.DataType, distinct: int, n_queries: int, name: str, min_queries: int) -> None:

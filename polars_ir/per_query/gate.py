@@ -31,8 +31,8 @@ from polars_ir.errors import (
 from polars_ir.frames.kinds import SameKind, collected, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
-from polars_ir.frames.table import Table, may_repeat, per_query_table
-from polars_ir.language.options import check, each_once, not_negative, takes
+from polars_ir.frames.table import CanonicalFrame, may_repeat, per_query_table
+from polars_ir.language.options import check, each_once, not_negative, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
@@ -59,7 +59,7 @@ SCHEMA = {
 
 
 @draws_nothing
-@takes(Gating)
+@public(Gating)
 def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> SameKind:
     """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.
 
@@ -172,7 +172,7 @@ def judged_change(
     looks = options["looks"]
     options["alpha"] = options["alpha"] if looks is None else _level_of_look(looks, options)
     rows: list[dict[str, Any]] = []
-    parts: list[tuple[dict[str, Any], dict[str, Table]]] = []
+    parts: list[tuple[dict[str, Any], dict[str, CanonicalFrame]]] = []
     try:
         if is_plan:
             from polars_ir.per_query.by_sums import gated
@@ -192,12 +192,12 @@ def judged_change(
         error.call("per_query", f"{option('new')} or {option('old')}")
         raise
     verdicts = pl.DataFrame(rows, schema={**dict(zip(by, map(after.dtypes.get, by), strict=True)), **SCHEMA})
-    return verdicts.rename(after.own_names, strict=False)
+    return verdicts.rename(after.source_names, strict=False)
 
 
 def _of_one_system(
     role: str, per_query: Any, measures: Any, cluster: Any, by: Sequence[str], *, is_plan: bool
-) -> tuple[Table, list[str]]:
+) -> tuple[CanonicalFrame, list[str]]:
     """The queries of a frame of a single system, with its measures of these names; the measures' columns."""
     table = per_query_table(per_query, role)
     if not table.eager and not is_plan:
@@ -221,7 +221,9 @@ def _of_one_system(
     return table, names
 
 
-def _kept(role: str, table: Table, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]) -> Table:
+def _kept(
+    role: str, table: CanonicalFrame, measures: Sequence[str], others: Sequence[Any], keys: Iterable[str]
+) -> CanonicalFrame:
     """A side with the columns that are read, of which it must have the keys of either."""
     if lacking := set(keys).difference(table.columns):
         says = f"has no column {min(lacking)!r}, which tells the rows of a query in the other frame apart."
@@ -231,7 +233,7 @@ def _kept(role: str, table: Table, measures: Sequence[str], others: Sequence[Any
 
 
 def _allowed(
-    new: Table, old: Table, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]
+    new: CanonicalFrame, old: CanonicalFrame, ranges: Mapping[str, Range], max_drop: float | Mapping[str, float]
 ) -> dict[str, float]:
     """The drop that is allowed of each measure."""
     if not isinstance(max_drop, Mapping):

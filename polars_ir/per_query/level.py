@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.errors import DataError, OptionError, option
 from polars_ir.frames.kinds import Eager, give_back
-from polars_ir.language.options import chance, check, one_of, or_none, takes, whole
+from polars_ir.language.options import chance, check, one_of, or_none, public, whole
 from polars_ir.per_query.compare import Options, intervals_of
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures, range_of
@@ -53,7 +53,7 @@ SCHEMA = {
 }
 
 
-@takes()
+@public()
 def level(
     per_query: Any,
     measure: Measures = None,

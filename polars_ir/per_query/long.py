@@ -12,7 +12,7 @@ from polars_ir.frames.long_form import MEASURE, VALUE
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.measure import PARTS
 from polars_ir.language.names import part_of
-from polars_ir.language.options import check, or_none, takes
+from polars_ir.language.options import check, or_none, public
 from polars_ir.language.options import column as name_of
 from polars_ir.per_query.shared.aligned import check_names
 from polars_ir.per_query.shared.keys import keys_found
@@ -22,7 +22,7 @@ from polars_ir.per_query.shared.measures import Measures, measures_of
 ALWAYS = ("low", "high")
 
 
-@takes()
+@public()
 def long(per_query: Any, measures: Measures = None, *, run: str | None = None) -> SameKind:
     """The figures with a row for each query and measure, which stores and dashboards keep.
 

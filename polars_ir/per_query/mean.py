@@ -13,7 +13,7 @@ import polars as pl
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import canonical_name
-from polars_ir.language.options import check, one_of, takes
+from polars_ir.language.options import check, one_of, public
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.averages import (
@@ -24,7 +24,7 @@ from polars_ir.per_query.shared.averages import (
 from polars_ir.per_query.shared.measures import warn_of_attributes
 
 
-@takes()
+@public()
 def mean(
     per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"
 ) -> SameKind:

@@ -15,7 +15,7 @@ import polars as pl
 from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.options import chance, check, one_of, or_none, positive, takes, whole
+from polars_ir.language.options import chance, check, one_of, or_none, positive, public, whole
 from polars_ir.per_query.gate import is_percentage, readings
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.keys import keys_found
@@ -43,7 +43,7 @@ SCHEMA = {
 }
 
 
-@takes()
+@public()
 def power(
     per_query: Any = None,
     measures: Measures = None,

@@ -12,12 +12,12 @@ import polars as pl
 from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, quoted, warn
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.frames.table import Table, per_query_table
+from polars_ir.frames.table import CanonicalFrame, per_query_table
 from polars_ir.language.names import canonical_name, column_of, measure_of
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 
 
-@takes()
+@public()
 def provenance(per_query: Any) -> dict[str, Any]:
     """The options, the judgments and the version by which the figures of a per-query frame were made.
 
@@ -69,7 +69,7 @@ def provenance(per_query: Any) -> dict[str, Any]:
     return first
 
 
-def check_made_alike(table: Table, rows: pl.DataFrame, measures: Sequence[str]) -> str | None:
+def check_made_alike(table: CanonicalFrame, rows: pl.DataFrame, measures: Sequence[str]) -> str | None:
     """Raise a `DataError` for queries whose systems were evaluated otherwise; the note of what makes no difference."""
     texts = rows[PROVENANCE].drop_nulls().unique(maintain_order=True).to_list()
     made = [its for its in map(read_made, texts) if its is not None]
@@ -108,7 +108,7 @@ def check_made_alike(table: Table, rows: pl.DataFrame, measures: Sequence[str]) 
     return "; ".join(notes) or None
 
 
-def warn_of_several(table: Table, measures: Sequence[str]) -> None:
+def warn_of_several(table: CanonicalFrame, measures: Sequence[str]) -> None:
     """Warn of means over figures in memory that were made in several ways; other judgments are those of a later day."""
     if not table.eager or PROVENANCE not in table.columns:
         return
@@ -116,7 +116,7 @@ def warn_of_several(table: Table, measures: Sequence[str]) -> None:
         warn(f"has figures that were made in several ways: {differs}. Ask for a part of it.", about="per_query")
 
 
-def warn_of_other_judgments(table: Table, query: str) -> None:
+def warn_of_other_judgments(table: CanonicalFrame, query: str) -> None:
     """Warn of queries, in a column, that were judged otherwise in one row than in another."""
     if QUERY_HASH not in table.columns:
         return
@@ -145,7 +145,7 @@ def _first_like(its: Mapping[str, Any], made: Sequence[Mapping[str, Any]], measu
     return next(place for place, other in enumerate(made) if not differing(other, its, measures))
 
 
-def _texts(table: Table) -> list[str]:
+def _texts(table: CanonicalFrame) -> list[str]:
     rows = table.select(PROVENANCE).unique(maintain_order=True).drop_nulls()
     return [str(text) for text in rows.collect(engine=table.engine)[PROVENANCE]]
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import RankingBySlice, confidence_is_alpha, draws_nothing
@@ -38,7 +38,7 @@ SCHEMA = {
 
 @confidence_is_alpha
 @draws_nothing
-@takes(RankingBySlice)
+@public(RankingBySlice)
 def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBySlice]) -> Eager:
     """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first.
 

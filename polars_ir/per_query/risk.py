@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import check, not_negative, takes
+from polars_ir.language.options import check, not_negative, public
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.shared.options import MISSING, Risking
@@ -48,7 +48,7 @@ GEO_RISK = {
 }
 
 
-@takes(Risking)
+@public(Risking)
 def risk(
     per_query: Any, baseline: str, measures: Measures = None, *, alpha: float = 1.0, **options: Unpack[Risking]
 ) -> Eager:
@@ -144,7 +144,7 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
     return {"URisk": float(weighed.mean()), "TRisk": t, **counts, "note": "; ".join(notes) or None}
 
 
-@takes()
+@public()
 def geo_risk(
     per_query: Any,
     measures: Measures = None,

@@ -12,7 +12,7 @@ import polars as pl
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import SameKind
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import average
 from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.attributes import column_for
@@ -21,7 +21,7 @@ from polars_ir.per_query.shared.attributes import column_for
 MADE = ("run", "measure", "mean", "worst", "n_variants")
 
 
-@takes()
+@public()
 def robustness(per_query: Any, by: str | Any) -> SameKind:
     """The mean and the worst value of every measure over the variants of a query: one row per base query and measure.
 

@@ -12,7 +12,7 @@ import polars as pl
 from polars_ir.errors import InputTypeError, OptionError, option
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import total
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared import averages
@@ -45,7 +45,7 @@ BY_EXPRESSIONS = ("auto", "normal")
 
 
 @confidence_is_alpha
-@takes(Summarizing)
+@public(Summarizing)
 def summarize(
     per_query: Any,
     *,

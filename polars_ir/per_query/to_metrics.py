@@ -10,11 +10,11 @@ import polars as pl
 from polars_ir.errors import DataError, InputTypeError
 from polars_ir.frames.kinds import to_polars
 from polars_ir.language.names import Names, spelt_in_sql
-from polars_ir.language.options import Value, check, one_of, takes
+from polars_ir.language.options import Value, check, one_of, public
 from polars_ir.per_query.mean import mean
 
 
-@takes()
+@public()
 def to_metrics(per_query: Any, *, by: Any = None, names: Names = "sql", sep: str = "/") -> dict[str, float]:
     """The mean of every measure as a flat dict, one number for each system and measure.
 

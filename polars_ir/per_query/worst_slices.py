@@ -17,7 +17,7 @@ from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import telling_apart
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.per_query.provenance import warn_of_several
 from polars_ir.per_query.shared.aligned import Aligned, Scores, Systems, aligned, check_names, scores_of
 from polars_ir.per_query.shared.attributes import column_for
@@ -57,7 +57,7 @@ COLUMNS = {
 
 
 @compares_means
-@takes(Slicing)
+@public(Slicing)
 def worst_slices(
     per_query: Any,
     by: Any,
@@ -202,7 +202,7 @@ def _ranked(slices: Sequence[dict[str, Any]], queries: Aligned, keys: Sequence[s
     schema |= {"run": pl.String, **COLUMNS} if "run" in queries.systems else COLUMNS
     of_tests: Any = {name: options[name] for name in ("correction", "alpha")} | {"resamples": None, "family": "measure"}
     tests = tested(rows, schema, significant="significant", **of_tests)
-    return tests.rename(queries.table.own_names, strict=False)
+    return tests.rename(queries.table.source_names, strict=False)
 
 
 class _Sample(NamedTuple):

@@ -13,7 +13,7 @@ from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import collected, to_polars
 from polars_ir.language.measures.interpolated_precision import interpolated_precision
 from polars_ir.language.names import column_of, is_cost, is_of_ir_measures, parse
-from polars_ir.language.options import chance, check, keys_named, takes
+from polars_ir.language.options import chance, check, keys_named, public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.drift import drift
 from polars_ir.per_query.shared.measures import Measures
@@ -126,7 +126,7 @@ RECALLS = tuple(i / 10 for i in range(11))
 
 
 @confidence_is_alpha
-@takes(then=style.without_markup)
+@public(then=style.without_markup)
 def cutoffs(
     run: Any,
     qrels: Any,
@@ -247,7 +247,7 @@ def _at(measure: str | Callable[..., pl.Expr], k: int) -> pl.Expr:
     return expression
 
 
-@takes(then=style.without_markup)
+@public(then=style.without_markup)
 def precision_recall(
     run: Any, qrels: Any, *, rel: int = 1, by: str | Sequence[str] | None = None, missing: Any = "zero"
 ) -> style.Chart:
@@ -325,7 +325,7 @@ MOST_SIZES = 24
 
 
 @compares_means
-@takes(Grouping, then=style.without_markup, keys=False)
+@public(Grouping, then=style.without_markup, keys=False)
 def series(
     per_query: Any,
     by: Any,
@@ -431,6 +431,6 @@ def _within_bounds(rows: pl.DataFrame, measure: str) -> Any:
     named = column_of(measure)
     if named is None:
         return alt.Undefined
-    lowest, highest = named.spec.bounds
+    lowest, highest = named.info.bounds
     ends = rows.select("mean", "low", "high").unpivot()["value"].drop_nulls().to_list()
     return [max(lowest, min(ends)), min(highest, max(ends))] if ends else alt.Undefined

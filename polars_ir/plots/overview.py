@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks as ranks_of
@@ -30,7 +30,7 @@ VERDICTS = {
 }
 
 
-@takes(Testing, then=style.without_markup)
+@public(Testing, then=style.without_markup)
 def forest(
     per_query: Any,
     baseline: str,
@@ -117,7 +117,7 @@ def _intervals(rows: pl.DataFrame, systems: list[str], title: str) -> alt.LayerC
     return panel.properties(width=320, height=alt.Step(22))
 
 
-@takes(then=style.without_markup)
+@public(then=style.without_markup)
 def heatmap(per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None) -> style.Chart:
     """The mean of every measure for every system, as text on a colour: the darker the better in its column.
 
@@ -226,7 +226,7 @@ MOST_TICKS = 15
 
 @confidence_is_alpha
 @draws_nothing
-@takes(Ranking, then=style.without_markup)
+@public(Ranking, then=style.without_markup)
 def ranks(
     per_query: Any,
     measures: Measures = None,

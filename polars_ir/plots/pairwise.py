@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_ir.errors import OptionError
 from polars_ir.language.names import is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.options import ROUNDED, Testing, Tying
@@ -41,7 +41,7 @@ def ranked_pairs(
 MOST_BARS = 500
 
 
-@takes(Testing, then=style.without_markup)
+@public(Testing, then=style.without_markup)
 def differences(
     per_query: Any,
     measure: str | pl.Expr,
@@ -200,7 +200,7 @@ BINNED, CELLS = 2_000, 40
 SIDE = 400
 
 
-@takes(Tying, then=style.without_markup)
+@public(Tying, then=style.without_markup)
 def scatter(
     per_query: Any,
     measure: str | pl.Expr,

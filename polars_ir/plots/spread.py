@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.language.names import column_of, is_cost
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.summarize import summarize
 from polars_ir.plots import style
@@ -33,7 +33,7 @@ FILLED, MEAN = 0.7, 0.12
 WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
-@takes(then=style.without_markup)
+@public(then=style.without_markup)
 def distribution(per_query: Any, measures: Measures = None, *, by: str | Sequence[str] | None = None) -> style.Chart:
     """The distribution of the queries' values for each system, over the mean with its interval: a panel per measure.
 
@@ -164,7 +164,7 @@ def _ends(rows: pl.DataFrame, means: pl.DataFrame, measure: str) -> list[float]:
         *means.select("mean", "low", "high").unpivot()["value"].drop_nulls(),
     ] or [0.0, 1.0]
     named = column_of(measure)
-    lowest, highest = named.spec.bounds if named else (-math.inf, math.inf)
+    lowest, highest = named.info.bounds if named else (-math.inf, math.inf)
     ends = [max(lowest, min(figures)), min(highest, max(figures))]
     return ends if ends[0] < ends[1] else [ends[0] - 0.5, ends[0] + 0.5]
 

@@ -23,8 +23,8 @@ from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.table import labelled_table, per_query_table, run_table
-from polars_ir.language.names import Measured, Measures, column_of, is_cost, resolve
-from polars_ir.language.options import check, options_of, takes, whole
+from polars_ir.language.names import Measures, ResolvedMeasure, column_of, is_cost, resolve
+from polars_ir.language.options import check, options_of, public, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks
@@ -119,7 +119,7 @@ class Experiment(NamedTuple):
     cutoffs: Mapping[str, int] = {}
 
 
-@takes(Reporting, keys=False)
+@public(Reporting, keys=False)
 def report(
     runs: Any,
     qrels: Any = None,
@@ -379,7 +379,7 @@ def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
     return {"measure": experiment.measures[0].partition("@")[0], "rows": columns_of(rows)}
 
 
-def at_cutoffs(measure: Measured, rows: pl.DataFrame) -> dict[str, int]:
+def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
     """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or where rankings are short."""
     longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
     cutoffs = {k for k in (*CUTOFFS, cutoff_of(measure)) if k is not None and k <= longest}

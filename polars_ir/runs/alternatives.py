@@ -15,14 +15,14 @@ import polars.selectors as cs
 
 from polars_ir.engine.grouping import grouped
 from polars_ir.engine.needs import RELATION, needs_of
-from polars_ir.engine.pair import Pair, of_systems
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import judged_relation
+from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import holds_systems, to_polars
 from polars_ir.frames.table import named_by_text
 from polars_ir.language.kinds import kind_of
-from polars_ir.language.names import Measured, Measures, resolve_one
+from polars_ir.language.names import Measures, ResolvedMeasure, resolve_one
 from polars_ir.language.words import Ties
 from polars_ir.runs.warnings import warn_of_grades
 
@@ -39,7 +39,7 @@ DECIMALS = 15
 Frames = pl.DataFrame | pl.LazyFrame | dict[str, pl.DataFrame | pl.LazyFrame]
 
 
-def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: bool = True) -> Measured:
+def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: bool = True) -> ResolvedMeasure:
     """The one measure of a call of `what`; an error for several, and for one that is not of a query's documents.
 
     It may be one `of_parts` of documents, such as subtopics; where `what` needs qrels, None in their place is an error.
@@ -57,7 +57,7 @@ def one_measure(measure: Measures, what: str, qrels: object = (), *, of_parts: b
     return measured
 
 
-def cutoff_of(measure: Measured) -> int | None:
+def cutoff_of(measure: ResolvedMeasure) -> int | None:
     """The cutoff of the measure, if it has one."""
     k = measure.call.arguments.get("k") if measure.call else None
     return int(k) if isinstance(k, Integral) else None
@@ -77,7 +77,7 @@ def in_memory(runs: Frames) -> Frames:
     return runs.lazy().collect()
 
 
-def check_number(measure: Measured, schema: pl.Schema) -> None:
+def check_number(measure: ResolvedMeasure, schema: pl.Schema) -> None:
     """Raise a `MeasureError` for a measure that is no number in the schema of a result."""
     dtype = schema[measure.name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
@@ -87,12 +87,12 @@ def check_number(measure: Measured, schema: pl.Schema) -> None:
 def relation_of(
     run: Frames,
     qrels: Any,
-    measure: Measured,
+    measure: ResolvedMeasure,
     *,
     ties: Ties = "doc_id",
     judged_only: bool = False,
     by: Sequence[str] = (),
-) -> tuple[Pair, pl.LazyFrame]:
+) -> tuple[RunAndQrels, pl.LazyFrame]:
     """The relation with all documents, judged or not, and whether the measure is one of them all (`MEASURED`)."""
     needs = needs_of([measure], ties=ties, judged_only=judged_only, unjudged=True, by=by)._replace(whole=True)
     pair, relation = judged_relation(run, qrels, [measure], needs)
@@ -110,7 +110,7 @@ def relation_of(
 
 
 def values_of(
-    measure: Measured,
+    measure: ResolvedMeasure,
     relation: pl.DataFrame,
     alternatives: pl.DataFrame,
     *,

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.pair import Pair, systems_of
+from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import Rule, checked, guard, wrong_run_row
 from polars_ir.frames.table import qrels_table, run_table, same_types
-from polars_ir.language.options import check, count, keys_named, takes
+from polars_ir.language.options import check, count, keys_named, public
 from polars_ir.language.words import average, text
 
 #: The columns of the result, behind the keys, and those of them that are numbers of queries or rows.
@@ -22,7 +22,7 @@ COLUMNS = (*COUNTS[:5], "judged", *COUNTS[5:], "empty")
 EACH, COUNTED = "polars_ir: each", "polars_ir: counted"
 
 
-@takes()
+@public()
 def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> SameKind:
     """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan.
 
@@ -71,11 +71,11 @@ def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | Non
     check("k", k, count())
     keys = keys_named(by)
     run_side, qrels_side = run_table(run, check=False, by=keys), qrels_table(qrels, check=False, by=keys)
-    pair = Pair(*same_types(run_side, qrels_side))
+    pair = RunAndQrels(*same_types(run_side, qrels_side))
     return pair.run.give_back(covered(pair, k), run, "streaming")
 
 
-def covered(pair: Pair, k: int = 10) -> pl.LazyFrame:
+def covered(pair: RunAndQrels, k: int = 10) -> pl.LazyFrame:
     """A row for each system with the columns of `coverage`."""
     run, (judged, shared) = pair.run, _judged(pair)
     systems, of_part, each = run.keys[:-1], shared[:-1], pl.lit(1).alias(EACH)
@@ -117,7 +117,7 @@ def covered(pair: Pair, k: int = 10) -> pl.LazyFrame:
     return together.sort(systems or "n_met").select(*systems, *COLUMNS)
 
 
-def _judged(pair: Pair) -> tuple[pl.LazyFrame, list[str]]:
+def _judged(pair: RunAndQrels) -> tuple[pl.LazyFrame, list[str]]:
     """The judged documents of queries, and the keys that they share with the run."""
     if pair.qrels is None:
         run = pair.run
@@ -126,7 +126,7 @@ def _judged(pair: Pair) -> tuple[pl.LazyFrame, list[str]]:
     return qrels.select(*qrels.document).unique(), qrels.keys
 
 
-def strictly(result: pl.LazyFrame, pair: Pair, *, missing: str) -> pl.LazyFrame:
+def strictly(result: pl.LazyFrame, pair: RunAndQrels, *, missing: str) -> pl.LazyFrame:
     """The result of an evaluation, which fails for what a run and its judgments do not share, and for duplicates."""
     rules = [
         Rule(pl.col("n_judged") == 0, "without judgments", "Leave them out, or look at the keys of the judgments"),

@@ -12,8 +12,8 @@ from polars_ir.errors import Code, ColumnError, Fix, InputTypeError, IRWarning
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
-from polars_ir.language.names import Measured, Measures
-from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_of, frames_of, one_measure
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import explained, keys_of, with_texts
@@ -23,7 +23,7 @@ from polars_ir.runs.options import Explaining
 SIDES = ("a", "b")
 
 
-@takes(Explaining)
+@public(Explaining)
 def diff(
     run_a: Any,
     run_b: Any,
@@ -115,7 +115,7 @@ def diff(
     return give_back(rows.lazy(), run_a)
 
 
-def _side_by_side(documents: pl.DataFrame, measure: Measured, ranking: Sequence[str]) -> pl.DataFrame:
+def _side_by_side(documents: pl.DataFrame, measure: ResolvedMeasure, ranking: Sequence[str]) -> pl.DataFrame:
     """The documents of two systems, with their contributions to the one and to the other; `ranking` are its keys."""
     on = [*ranking, "doc_id"]
     of_a, of_b = (

@@ -19,25 +19,25 @@ import polars as pl
 
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
-from polars_ir.engine.pair import Pair, of_systems
 from polars_ir.engine.preferences import preference_table
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
+from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
-from polars_ir.frames.table import Table, same_types
-from polars_ir.language.measure import CATALOG, of_part, spec_of
-from polars_ir.language.names import Measured, Measures, resolve, sql_names
-from polars_ir.language.options import each_once, takes
+from polars_ir.frames.table import CanonicalFrame, same_types
+from polars_ir.language.measure import CATALOG, info_of, of_part
+from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
+from polars_ir.language.options import each_once, public
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
 
 
-@takes(Evaluating)
+@public(Evaluating)
 def evaluate(run: Any, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]) -> SameKind:
     """Measure a run against its judgments: one row per judged query, one column per measure.
 
@@ -90,7 +90,7 @@ def evaluate(run: Any, qrels: Any = None, measures: Measures | None = None, **op
     return give_back(warned(collect_checked(pair, plan), pair, measured, missing=options["missing"]), run)
 
 
-@takes(Evaluating)
+@public(Evaluating)
 def evaluate_collected(run: Any, qrels: Any, measures: Measures, **options: Unpack[Evaluating]) -> pl.DataFrame:
     """The result of `evaluate` in memory, also of a LazyFrame, with the warnings that only its rows call for."""
     plan, pair, measured = _planned(run, qrels, measures, options, marked=True)
@@ -101,7 +101,7 @@ class Resolved(NamedTuple):
     """The arguments of `evaluate`: a run, its measures, and what these need of the judged relation."""
 
     run: Any
-    measures: list[Measured]
+    measures: list[ResolvedMeasure]
     needs: Needs
 
 
@@ -110,7 +110,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
     measured = resolve(measures)
     run = to_polars("run", run, column="score") if qrels is None else run
     ties, judges, judged_only = options["ties"], options["judges"], options["judged_only"]
-    if qrels is None and ties == "doc_id" and all(each.call and spec_of(each.call).expected for each in measured):
+    if qrels is None and ties == "doc_id" and all(each.call and info_of(each.call).expected for each in measured):
         # Documents without ids have no order: all orders, where every measure has a mean over them.
         ties = "expected" if find("run", "doc_id", run.collect_schema().names()) is None else ties
     if judges is not None and judged_only:
@@ -133,7 +133,7 @@ def resolved(run: Any, qrels: Any, measures: Measures, options: Evaluating) -> R
 
 def _planned(
     run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
-) -> tuple[pl.LazyFrame, Pair, list[Measured]]:
+) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
     """The result as a plan; of a table in memory, or `marked`, with columns for the warnings that its rows call for."""
     run, measured, needs = resolved(run, qrels, measures, options)
     if options["bounds"]:
@@ -160,7 +160,7 @@ def _planned(
         result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties})
     if len(pair.run.columns) > len(pair.run.names):
         result, marks = told_of_pooled(result, pair.run, needs.columns, marks)
-    columns = pair.run.own_names
+    columns = pair.run.source_names
     if options["names"] == "sql":
         columns |= sql_names(result.collect_schema(), measured, pair.run.by)
     result = result.sort(pair.run.keys).rename(columns)
@@ -170,7 +170,11 @@ def _planned(
 
 
 def _with_provenance(
-    result: pl.LazyFrame, pair: Pair, judgments: Table | None, measured: list[Measured], options: Mapping[str, Any]
+    result: pl.LazyFrame,
+    pair: RunAndQrels,
+    judgments: CanonicalFrame | None,
+    measured: list[ResolvedMeasure],
+    options: Mapping[str, Any],
 ) -> pl.LazyFrame:
     """The result with columns of how it was made."""
     if twice := [measure.name for measure in measured if measure.name in (PROVENANCE, QUERY_HASH)]:
@@ -180,14 +184,14 @@ def _with_provenance(
     return with_provenance(result, run, qrels, judged, made_with(measured, options), columns_read(measured))
 
 
-def made_with(measured: Sequence[Measured], options: Mapping[str, Any]) -> dict[str, Any]:
+def made_with(measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that figures of measures depend on beside run and judgments, and the measure of each column."""
     made = {name: options[name] for name in ("missing", "undefined", "judged_only", "ties", "judges")}
-    measures = {m.name: spec_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
+    measures = {m.name: info_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
     return {**made, "measures": measures}
 
 
-def columns_read(measured: Sequence[Measured]) -> set[str]:
+def columns_read(measured: Sequence[ResolvedMeasure]) -> set[str]:
     """The columns that measures name."""
     return {name for measure in measured for name in measure.expression.meta.root_names()}
 
@@ -198,12 +202,12 @@ def _check_names_of_bounds(names: Sequence[str]) -> None:
         raise MeasureError.twice(twice[0])
 
 
-def _expectation(measure: Measured) -> pl.Expr:
+def _expectation(measure: ResolvedMeasure) -> pl.Expr:
     """The mean of a measure over all orders of tied documents."""
     call = measure.call
-    expected = spec_of(call).expected if call else None
+    expected = info_of(call).expected if call else None
     if call is None or expected is None:
-        names = ", ".join(sorted(name for name, spec in list(CATALOG.items()) if spec.expected))
+        names = ", ".join(sorted(name for name, info in list(CATALOG.items()) if info.expected))
         mean, best, worst = (option("ties", rule) for rule in ("expected", "best", "worst"))
         raise MeasureError(
             f"the mean of {measure.name!r} over all orders of tied documents is not known; {mean} goes with "

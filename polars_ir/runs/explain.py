@@ -13,16 +13,16 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.engine.pair import Pair
 from polars_ir.engine.relation import collect_checked
+from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, nearest, quoted
 from polars_ir.frames.advice import check_keys
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, columns_of, find, fold, required
 from polars_ir.frames.table import run_table
-from polars_ir.language.measure import spec_of
-from polars_ir.language.names import Measured, Measures
-from polars_ir.language.options import keys_named, takes
+from polars_ir.language.measure import info_of
+from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.language.options import keys_named, public
 from polars_ir.language.words import place, relevant
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED, Frames
@@ -45,7 +45,7 @@ IDS = ("_id", "id")
 TEXTS, TITLE = ("text", "contents", "body", "passage", "query", "description"), "title"
 
 
-@takes(Showing)
+@public(Showing)
 def explain(
     run: Any,
     qrels: Any,
@@ -139,7 +139,7 @@ def keys_of(by: str | Sequence[str] | None, run: Frames) -> list[str]:
 def explained(
     run: Frames,
     qrels: Frame | None,
-    measure: Measured,
+    measure: ResolvedMeasure,
     query_ids: pl.Series,
     options: Explaining,
     by: Sequence[str] = (),
@@ -163,10 +163,10 @@ def explained(
     names = ("rank", "doc_id", "relevance", "gain", "discount", "contribution", "value", "ideal_relevance")
     order = {**dict.fromkeys(keys, False), "rank": False, "relevance": True, "doc_id": True}
     ordered = valued.sort(list(order), descending=list(order.values()), nulls_last=True)
-    return ordered.select(*keys, *names).rename(pair.run.own_names)
+    return ordered.select(*keys, *names).rename(pair.run.source_names)
 
 
-def _values(measure: Measured, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _values(measure: ResolvedMeasure, relation: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The value of each ranking down to the ranks at which it can change, and of the empty one; null if undefined."""
     k = alternatives.cutoff_of(measure)
     counts = pl.col("rank").is_not_null() if k is None else pl.col("rank") <= k
@@ -195,17 +195,17 @@ def _values(measure: Measured, relation: pl.DataFrame, keys: Sequence[str]) -> p
     return values
 
 
-def _documents(measure: Measured, relation: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+def _documents(measure: ResolvedMeasure, relation: pl.DataFrame, pair: RunAndQrels) -> pl.DataFrame:
     """A row per document of each ranking, with its gain, its discount and the ideal grade at its rank."""
     keys, call = pair.keys, measure.call
     arguments: Mapping[str, Any] = call.arguments if call else {}
     rel = arguments.get("rel")
     gain, discount = relevant(1 if rel is None else rel).cast(pl.Float64), pl.lit(None, pl.Float64)
-    spec = spec_of(call) if call else None
-    if spec and spec.gain:
-        gain = spec.gain(**arguments)
-    if spec and spec.discount:
-        discount = spec.discount(**arguments)
+    info = info_of(call) if call else None
+    if info and info.gain:
+        gain = info.gain(**arguments)
+    if info and info.discount:
+        discount = info.discount(**arguments)
     documents = relation.filter(pl.col("doc_id").is_not_null())
     if pair.qrels and pair.qrels.per:
         subtopics = documents.group_by(*keys, "doc_id")
@@ -292,19 +292,19 @@ def check_judged(query_ids: pl.Series, judgments: Frame, run: Frames) -> None:
     )
 
 
-def _rank_of(depth: Depth, measure: Measured) -> int | None:
+def _rank_of(depth: Depth, measure: ResolvedMeasure) -> int | None:
     """The rank down to which a ranking is shown; None for all of it."""
     return alternatives.cutoff_of(measure) if depth == "cutoff" else depth
 
 
-def lost(depth: Depth, measure: Measured) -> pl.Expr:
+def lost(depth: Depth, measure: ResolvedMeasure) -> pl.Expr:
     """Documents of a positive gain that are not retrieved down to the depth."""
     last = _rank_of(depth, measure)
     below = pl.lit(False) if last is None else pl.col("rank") > last
     return (pl.col("gain") > 0) & (pl.col("rank").is_null() | below)
 
 
-def seen(explanation: pl.DataFrame, depth: Depth, measure: Measured) -> pl.DataFrame:
+def seen(explanation: pl.DataFrame, depth: Depth, measure: ResolvedMeasure) -> pl.DataFrame:
     """The rows of an explanation down to the depth, and those of documents that were lost."""
     last = _rank_of(depth, measure)
     if last is None:

@@ -6,12 +6,12 @@ from typing import Any, Unpack
 
 from polars_ir.engine.relation import Plan, plan_of
 from polars_ir.language.names import Measures
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.runs.evaluate import resolved
 from polars_ir.runs.options import Evaluating
 
 
-@takes(Evaluating)
+@public(Evaluating)
 def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **options: Unpack[Evaluating]) -> Plan:
     """The way in which `evaluate` would find the ranks of the judged documents, and the reason for it.
 

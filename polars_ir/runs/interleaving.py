@@ -15,8 +15,8 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Opti
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find, note_of_structure, required
 from polars_ir.frames.rules import Rule, checked, guard
-from polars_ir.frames.table import Table, same_types
-from polars_ir.language.options import LARGEST, Value, check, or_none, takes, whole
+from polars_ir.frames.table import CanonicalFrame, same_types
+from polars_ir.language.options import LARGEST, Value, check, or_none, public, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
 #: Each pick looks at all documents picked before, so that the plan grows with the square of the places.
@@ -26,7 +26,7 @@ MOST_PLACES = 50
 IMPRESSION: Value[Any] = Value("a text or a whole number", lambda id_: isinstance(id_, (str, int)))
 
 
-@takes()
+@public()
 def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None) -> SameKind:
     """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list.
 
@@ -81,7 +81,7 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
     return returned(picks.sort("query_id", "rank"), table, run_a)
 
 
-@takes()
+@public()
 def interleaving(
     log: Any, *, clicks: str = "clicks", impression: str | None = None, cluster: str | None = None
 ) -> SameKind:
@@ -179,7 +179,7 @@ def interleaving(
     return give_back(found.with_columns(pl.lit(share).alias("preference_b"), *queries_won, *ends, said), log)
 
 
-def _lists(run: Table, team: str, k: int) -> pl.LazyFrame:
+def _lists(run: CanonicalFrame, team: str, k: int) -> pl.LazyFrame:
     """The first documents of each query in a list; no team looks deeper than all the places."""
     first = ranked(run).filter(pl.col("rank") <= k)
     lists = first.group_by("query_id").agg(pl.col("doc_id").sort_by("rank").alias(team))

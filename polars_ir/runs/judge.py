@@ -9,18 +9,18 @@ import polars as pl
 
 from polars_ir.engine.in_memory import RANKING
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import of_systems, pair_up
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.engine.run_and_qrels import align, of_systems
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.options import Former, formerly, keys_named, takes
+from polars_ir.language.options import Former, formerly, keys_named, public
 from polars_ir.runs.options import Judging
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
 
 @formerly(per=Former("judges", "judges="))
-@takes(Judging)
+@public(Judging)
 def judge(
     run: Any,
     qrels: Any = None,
@@ -71,14 +71,14 @@ def judge(
     """
     ties, judged_only = options["ties"], options["judged_only"]
     keys = tuple(keys_named(by))
-    pair = pair_up(run, qrels, per=judges, by=keys)
+    pair = align(run, qrels, per=judges, by=keys)
     if pair.run.eager:
         warn_of_pooled(pair.run, perhaps_pooled(pair.run))
     needs = Needs(per=judges, ties=ties, unjudged=unjudged, judged_only=judged_only, by=keys)
     relation = of_systems(reordered(relate(pair, needs), pair.keys, ties), pair).drop(RANKING, strict=False)
     if keys:
         relation = relation.select(*keys, pl.exclude(*keys))
-    own = pair.run.own_names
+    own = pair.run.source_names
     if judges in own.values():
         raise ColumnError.not_per(judges, (*own.values(), "doc_id", "relevance"))
     # As a column `run` of the judgments is left out.

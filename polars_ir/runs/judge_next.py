@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.bounds import least_relevant
-from polars_ir.engine.pair import Pair, systems_of
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.relation import collect_checked
+from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.errors import OptionError, check_systems, option
 from polars_ir.frames.kinds import SameKind
-from polars_ir.language.names import Measured, Measures
-from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.language.names import Measures, ResolvedMeasure
+from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED
 
@@ -28,7 +28,7 @@ DEPTH = 10
 CANDIDATE = "polars_ir: candidate"
 
 
-@takes()
+@public()
 def judge_next(
     runs: Any,
     qrels: Any,
@@ -113,7 +113,9 @@ def _candidates(relation: pl.DataFrame, depth: int) -> pl.DataFrame:
     return documents.filter(pl.col("best_rank") <= depth)
 
 
-def _changes(measure: Measured, relation: pl.DataFrame, candidates: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+def _changes(
+    measure: ResolvedMeasure, relation: pl.DataFrame, candidates: pl.DataFrame, pair: RunAndQrels
+) -> pl.DataFrame:
     """The change of the mean of each system with a candidate judged: `change`, for every system and candidate."""
     keys = pair.keys
     documents = candidates.select(DOCUMENT)

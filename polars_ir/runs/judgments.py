@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from polars_ir.frames.kinds import PreparedJudgments, to_polars
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 
 
-@takes()
+@public()
 def judgments(qrels: Any) -> PreparedJudgments:
     """Judgments in a form that every function takes as qrels, and that is checked, numbered and hashed only once.
 

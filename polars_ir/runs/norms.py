@@ -15,8 +15,8 @@ import polars as pl
 from polars_ir.errors import OptionError, check_systems, nearest, quoted
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import Table
-from polars_ir.language.options import check, is_number, one_of, takes
+from polars_ir.frames.table import CanonicalFrame
+from polars_ir.language.options import check, is_number, one_of, public
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, of_known_systems, ranked, returned
 
@@ -244,7 +244,7 @@ def check_ends(norm: Norm | None, systems: Sequence[str]) -> None:
         check_systems(option, ends, systems)
 
 
-def with_known_ends(rows: pl.LazyFrame, norm: Norm | None, run: Table) -> pl.LazyFrame:
+def with_known_ends(rows: pl.LazyFrame, norm: Norm | None, run: CanonicalFrame) -> pl.LazyFrame:
     """The rows of a run, which has the systems that the ends of the norm name."""
     for option, ends in ({} if norm is None else norm.ends).items():
         if "run" not in run.dtypes:
@@ -289,7 +289,7 @@ def check_over_list(option: str, expression: pl.Expr, rows: pl.LazyFrame) -> Non
         raise OptionError(f"must give numbers; the expression gives {dtype}.", about=option)
 
 
-@takes()
+@public()
 def normalize(
     run: Any,
     norm: str | Norm | pl.Expr = "min-max",

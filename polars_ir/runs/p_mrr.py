@@ -7,16 +7,16 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import Pair, pair_up
 from polars_ir.engine.relation import collect_checked, relate
+from polars_ir.engine.run_and_qrels import RunAndQrels, align
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import Frame, SameKind, to_polars
 from polars_ir.frames.roles import required
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
 
 
-@takes()
+@public()
 def p_mrr(original: Any, changed: Any, documents: Any) -> SameKind:
     """Pairwise MRR: the movement of documents that a changed query makes irrelevant, one row per query.
 
@@ -58,7 +58,7 @@ def p_mrr(original: Any, changed: Any, documents: Any) -> SameKind:
     ('q', 0.75)
     """
     judgments = _as_qrels(documents)
-    before, after = pair_up(original, judgments), pair_up(changed, judgments)
+    before, after = align(original, judgments), align(changed, judgments)
     keys = before.run.keys
     if after.run.keys != keys:
         raise ColumnError("both runs must have a 'run' column of the same systems, or neither; one of them has it.")
@@ -82,7 +82,7 @@ def _as_qrels(documents: Any) -> Frame:
     return ids.with_columns(relevance=pl.when(pl.col("doc_id").is_not_null()).then(1))
 
 
-def _ranks(pair: Pair, name: str) -> pl.LazyFrame:
+def _ranks(pair: RunAndQrels, name: str) -> pl.LazyFrame:
     """The rank of each document, behind the last one if it was not retrieved; null where nothing was."""
     relation = relate(pair, Needs())
     checked = collect_checked(pair, relation).lazy() if pair.run.eager else relation

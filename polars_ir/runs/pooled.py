@@ -8,16 +8,16 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.errors import Fix, Setting, the, warn
+from polars_ir.errors import Fix, Setting, table_name, warn
 from polars_ir.frames.roles import PARTS, fold
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 #: So many rows of a plan, beside a sample, tell whether a column is of documents.
 FIRST = 10_000
 
 
 def told_of_pooled(
-    result: pl.LazyFrame, run: Table, read: Collection[str], marks: dict[str, Any]
+    result: pl.LazyFrame, run: CanonicalFrame, read: Collection[str], marks: dict[str, Any]
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The result and its marks, after a warning of the columns that no measure reads, or with marks for that."""
     names = perhaps_pooled(run, read)
@@ -30,7 +30,7 @@ def told_of_pooled(
     return result, marks
 
 
-def perhaps_pooled(run: Table, read: Collection[str] = ()) -> list[str]:
+def perhaps_pooled(run: CanonicalFrame, read: Collection[str] = ()) -> list[str]:
     """The columns of a run, none of them read, that may tell rankings apart by their names, or as days."""
     taken = {*run.names, *read}
     return [
@@ -43,7 +43,7 @@ def pooled(name: str) -> str:
     return f"polars_ir: pooled {name}"
 
 
-def warn_of_pooled(run: Table, names: Sequence[str], marks: pl.DataFrame | None = None) -> None:
+def warn_of_pooled(run: CanonicalFrame, names: Sequence[str], marks: pl.DataFrame | None = None) -> None:
     """Warn of columns with several values in a ranking, of a plan by its marks."""
     for name in names:
         if marks is None:
@@ -53,7 +53,9 @@ def warn_of_pooled(run: Table, names: Sequence[str], marks: pl.DataFrame | None 
             pools = marks[pooled(name)]
         if pools.any() and not fixed_by_document(run, name).collect(engine=run.engine).item():
             fix = Fix("If these are rankings of their own, name it", Setting("by", name))
-            warn(f"{the('run')} has several {name!r} in a ranking, whose documents are ranked together.", fix=fix)
+            warn(
+                f"{table_name('run')} has several {name!r} in a ranking, whose documents are ranked together.", fix=fix
+            )
 
 
 def several(name: str) -> pl.Expr:
@@ -61,7 +63,7 @@ def several(name: str) -> pl.Expr:
     return pl.col(name).n_unique() > 1
 
 
-def fixed_by_document(run: Table, name: str) -> pl.LazyFrame:
+def fixed_by_document(run: CanonicalFrame, name: str) -> pl.LazyFrame:
     """A row whose `fixed` is true of a column with one value for a document, as far as documents come again."""
     rows = run.select("doc_id", name)
     if not run.eager:

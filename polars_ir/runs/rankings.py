@@ -14,11 +14,11 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.engine.in_memory import Rankings, places, row_numbers
-from polars_ir.engine.pair import is_searched, search_duplicates, searched
+from polars_ir.engine.run_and_qrels import is_searched, search_duplicates, searched
 from polars_ir.errors import OptionError, check_systems
 from polars_ir.frames import kinds
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import Table, run_table
+from polars_ir.frames.table import CanonicalFrame, run_table
 from polars_ir.language.words import place, text
 
 #: A column with the number of systems that an option names.
@@ -28,7 +28,7 @@ SEEN = "polars_ir: seen"
 LowerIsBetter = bool | Iterable[str]
 
 
-def checked_run(run: Any) -> Table:
+def checked_run(run: Any) -> CanonicalFrame:
     """A run as a table, without duplicates as far as it is searched."""
     table = run_table(run)
     if is_searched(table):
@@ -36,13 +36,13 @@ def checked_run(run: Any) -> Table:
     return table
 
 
-def searched_run(run: Any) -> Table:
+def searched_run(run: Any) -> CanonicalFrame:
     """A run as a table, whose plan, too, fails for duplicates as far as it is searched."""
     table = checked_run(run)
-    return table if table.eager else table.made_of(searched(table.guarded().all_columns(), table))
+    return table if table.eager else table.with_frame(searched(table.guarded().all_columns(), table))
 
 
-def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:
+def oriented(run: CanonicalFrame, *columns: str, lower_is_better: LowerIsBetter = False) -> pl.LazyFrame:
     """The keys, `doc_id`, `score` and other columns of a run, distances with a minus: the highest score is the best."""
     needed = dict.fromkeys([*run.keys, "doc_id", "score", *columns])
     rows = run.select(*needed)
@@ -58,7 +58,7 @@ def oriented(run: Table, *columns: str, lower_is_better: LowerIsBetter = False) 
     return rows
 
 
-def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], run: Table) -> pl.LazyFrame:
+def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], run: CanonicalFrame) -> pl.LazyFrame:
     """The rows of a run, whose systems an option names; where these are not read yet, the plan fails for others."""
     names = sorted(set(map(str, names)))
     if (systems := systems_in(run)) is not None:
@@ -69,7 +69,9 @@ def of_known_systems(rows: pl.LazyFrame, option: str, names: Iterable[object], r
     return guard(rows.join(seen, how="cross"), pl.col(SEEN) < len(names), says).drop(SEEN)
 
 
-def ranked(run: Table, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False) -> pl.LazyFrame:
+def ranked(
+    run: CanonicalFrame, *columns: str, lower_is_better: LowerIsBetter = False, whole: bool = False
+) -> pl.LazyFrame:
     """The keys, `doc_id`, `score` and `rank` of every row, with other columns of the run.
 
     The score is Float64, unless it is to be `whole`: a Float64 can not hold every integer.
@@ -90,7 +92,7 @@ def _placed(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(ranks.cast(pl.UInt32))
 
 
-def _distances(run: Table, lower_is_better: object) -> pl.Expr | None:
+def _distances(run: CanonicalFrame, lower_is_better: object) -> pl.Expr | None:
     """An expression that is true for distances; None where no score is one."""
     if isinstance(lower_is_better, bool):
         return pl.lit(True) if lower_is_better else None
@@ -102,7 +104,7 @@ def _distances(run: Table, lower_is_better: object) -> pl.Expr | None:
     return pl.col("run").cast(pl.String).is_in([str(name) for name in lower_is_better])
 
 
-def systems_in(run: Table) -> list[str] | None:
+def systems_in(run: CanonicalFrame) -> list[str] | None:
     """The names of the systems, sorted; None for a LazyFrame of several, whose names are not read yet."""
     if run.systems is not None:
         return sorted(run.systems)
@@ -120,7 +122,7 @@ def in_order(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     return rows.sort(*keys, "score", text("doc_id"), descending=falling)
 
 
-def returned(result: pl.LazyFrame, run: Table, like: Any) -> Any:
+def returned(result: pl.LazyFrame, run: CanonicalFrame, like: Any) -> Any:
     """A result in the kind of the run, its query column under the name it had there."""
     return run.give_back(result, like, _engine(run.rows))
 
@@ -135,7 +137,7 @@ def _engine(rows: int | None) -> Literal["in-memory", "streaming"]:
     return "in-memory" if rows is not None and rows < tuning.TUNING.streaming_rows else "streaming"
 
 
-def of_ranks(table: Table, among: pl.Expr, like: Any) -> Any:
+def of_ranks(table: CanonicalFrame, among: pl.Expr, like: Any) -> Any:
     """The rows of a run at some ranks, each list by falling score, in the kind of `like`."""
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     rows = ranked(table, *others, whole=True).filter(among).drop("rank")

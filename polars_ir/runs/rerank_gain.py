@@ -12,7 +12,7 @@ from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.rules import checked, infinite_score
 from polars_ir.frames.table import qrels_table, same_types
 from polars_ir.language.names import is_cost, resolve_one
-from polars_ir.language.options import check, count, takes
+from polars_ir.language.options import check, count, public
 from polars_ir.language.words import average, place, ratio
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import checked_run, collected, ranked
@@ -47,7 +47,7 @@ class RerankGain(NamedTuple, Generic[FrameT]):
     per_query: FrameT
 
 
-@takes()
+@public()
 def rerank_gain(
     run: Any, reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
 ) -> RerankGain[SameKind]:

@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.engine.pair import Pair, pair_up
 from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.run_and_qrels import RunAndQrels, align
 from polars_ir.errors import ColumnError, OptionError, check_systems
 from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.frames.roles import required
-from polars_ir.language.names import Measured, Measures, is_cost
-from polars_ir.language.options import check, count, or_none, takes
+from polars_ir.language.names import Measures, ResolvedMeasure, is_cost
+from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_of, in_memory, one_measure
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.rankings import ranked
@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-@takes()
+@public()
 def reusability(
     runs: Any, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
 ) -> SameKind:
@@ -97,7 +97,7 @@ def reusability(
     measured = one_measure(measure, "reusability", qrels, of_parts=False)
     depth = check("depth", depth, or_none(count()))
     frames = in_memory(frames_of(runs))
-    pair = pair_up(frames, qrels)
+    pair = align(frames, qrels)
     if pair.qrels is None or "run" not in pair.run.dtypes:
         raise ColumnError.one_system("ir.reusability", pair.run.columns)
     judgments = pair.qrels.all_columns().collect()
@@ -112,7 +112,7 @@ def reusability(
     result = (
         pl.concat(parts).sort(loss, "rank", "run").select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     )
-    return give_back(result.lazy().rename(pair.run.own_names, strict=False), runs)
+    return give_back(result.lazy().rename(pair.run.source_names, strict=False), runs)
 
 
 def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
@@ -127,7 +127,7 @@ def _groups(systems: list[str], by: Mapping[str, str] | None) -> pl.DataFrame:
     return groups
 
 
-def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFrame:
+def _only_from(pair: RunAndQrels, groups: pl.DataFrame, depth: int | None) -> pl.DataFrame:
     """The documents that the systems of one group alone have down to the depth, with the group."""
     rows = ranked(pair.run).select(pl.col("run").cast(pl.String), *DOCUMENT, "rank")
     pooled = rows if depth is None else rows.filter(pl.col("rank") <= depth)
@@ -136,7 +136,7 @@ def _only_from(pair: Pair, groups: pl.DataFrame, depth: int | None) -> pl.DataFr
     return contributed.filter(pl.col("n_groups") == 1).collect()
 
 
-def _means(runs: Frames, judgments: pl.DataFrame, measure: Measured) -> pl.DataFrame:
+def _means(runs: Frames, judgments: pl.DataFrame, measure: ResolvedMeasure) -> pl.DataFrame:
     """The mean of every system over all judged queries, and its rank."""
     evaluated: pl.LazyFrame = evaluate(runs, judgments, measure.expression).lazy()
     schema = evaluated.collect_schema()
@@ -155,7 +155,7 @@ def _without(
     documents: pl.DataFrame,
     means: pl.DataFrame,
     groups: pl.DataFrame,
-    measure: Measured,
+    measure: ResolvedMeasure,
 ) -> pl.DataFrame:
     """The rows of the systems of a group, evaluated without the judgments of some documents."""
     removed = judgments.join(documents, on=DOCUMENT, how="semi")

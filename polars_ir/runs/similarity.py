@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_ir.errors import ColumnError, OptionError
 from polars_ir.frames.kinds import SameKind
-from polars_ir.language.options import chance, check, takes, whole
+from polars_ir.language.options import chance, check, public, whole
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import ranked, returned, searched_run
 
@@ -21,7 +21,7 @@ MOST_ROWS = 200_000
 Part = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]
 
 
-@takes()
+@public()
 def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> SameKind:
     """The similarity of the lists of two systems: a row per pair of systems and query that both answered.
 

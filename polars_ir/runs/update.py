@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.engine.pair import Pair, of_systems, pair_up, systems_of
+from polars_ir.engine.run_and_qrels import RunAndQrels, align, of_systems, systems_of
 from polars_ir.engine.tuning import TUNING
 from polars_ir.errors import (
     Code,
@@ -42,11 +42,11 @@ from polars_ir.frames.provenance import (
     with_query_hash,
 )
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.frames.table import Table, per_query_table
-from polars_ir.language.measure import spec_of
-from polars_ir.language.names import Measured, Measures, canonical_name, resolve, sql_names
+from polars_ir.frames.table import CanonicalFrame, per_query_table
+from polars_ir.language.measure import info_of
+from polars_ir.language.names import Measures, ResolvedMeasure, canonical_name, resolve, sql_names
 from polars_ir.language.names import name as name_of
-from polars_ir.language.options import check, takes, truth
+from polars_ir.language.options import check, public, truth
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.evaluate import columns_read, evaluate_collected, made_with, resolved
 from polars_ir.runs.options import Evaluating
@@ -58,7 +58,7 @@ NAMED = 3
 FEW = 0.1
 
 
-@takes(Evaluating)
+@public(Evaluating)
 def update(
     stored: Any,
     run: Any,
@@ -127,7 +127,7 @@ def update(
         raise OptionError(f"of {needs.kind.name} are evaluated as a whole, by evaluate.", about="measures")
     # The order of ties hangs on all measures together.
     as_one: Evaluating = {**options, "ties": needs.ties, "names": "canonical", "provenance": False, "strict": False}
-    pair = pair_up(run, qrels, per=needs.per, by=needs.by)
+    pair = align(run, qrels, per=needs.per, by=needs.by)
     keys = pair.run.keys
     queries, text = _as_they_are(pair, measured, as_one, strict=options["strict"])
     rows = _rows_of(per_query_table(stored, "stored"), pair.run)
@@ -145,18 +145,18 @@ def update(
         _warn_of_deleted(deleted, changed_only=changed_only)
     result = pl.concat([result, deleted], how="diagonal") if changed_only else result
     names = sql_names(columns, measured) if options["names"] == "sql" else {}
-    return give_back(result.sort(keys).rename({**pair.run.own_names, **names}), stored)
+    return give_back(result.sort(keys).rename({**pair.run.source_names, **names}), stored)
 
 
 def _as_they_are(
-    pair: Pair, measured: Sequence[Measured], options: Evaluating, *, strict: bool
+    pair: RunAndQrels, measured: Sequence[ResolvedMeasure], options: Evaluating, *, strict: bool
 ) -> tuple[pl.DataFrame, str]:
     """The queries that are evaluated, each with its hash, and how their figures are made."""
     run, qrels, read = pair.run.guarded(), pair.qrels, columns_read(measured)
     # What else is to be known of the run is read off its rankings.
     rankings = rankings_of(run, read, in_order=options["ties"] == "input")
     small = run.eager and run.rows < TUNING.streaming_rows
-    rankings = rankings.made_of(collected(rankings.all_columns(), "in-memory" if small else "streaming"))
+    rankings = rankings.with_frame(collected(rankings.all_columns(), "in-memory" if small else "streaming"))
     if qrels is None:
         queries = run.select("relevance", *run.keys).filter(pl.col("relevance").is_not_null()).select(run.keys).unique()
     else:
@@ -177,7 +177,7 @@ def _as_they_are(
     return collected(queries.select(*run.keys, QUERY_HASH), run.engine), text
 
 
-def _rows_of(table: Table, run: Table) -> pl.DataFrame:
+def _rows_of(table: CanonicalFrame, run: CanonicalFrame) -> pl.DataFrame:
     """The rows that were stored, with keys of the types that they have in the run, each once."""
     if absent := [name for name in (PROVENANCE, QUERY_HASH) if name not in table.columns]:
         fix = Fix("Evaluate with it", Setting("provenance", True))
@@ -199,7 +199,9 @@ def _rows_of(table: Table, run: Table) -> pl.DataFrame:
     return rows
 
 
-def _made_alike(rows: pl.DataFrame, keys: Sequence[str], text: str, measured: Sequence[Measured]) -> pl.DataFrame:
+def _made_alike(
+    rows: pl.DataFrame, keys: Sequence[str], text: str, measured: Sequence[ResolvedMeasure]
+) -> pl.DataFrame:
     """The keys, hashes and figures, by name, of rows that were made as the text says.
 
     Raise a `DataError` for other options. Rows of another version are left out, and columns of other measures.
@@ -227,9 +229,9 @@ def _made_alike(rows: pl.DataFrame, keys: Sequence[str], text: str, measured: Se
     return rows.filter(pl.col(PROVENANCE).is_in(list(alike))).select(*keys, QUERY_HASH, **figures)
 
 
-def _is_of_its_query(measure: Measured) -> bool:
+def _is_of_its_query(measure: ResolvedMeasure) -> bool:
     """True for a measure that its name tells whole, and whose value for a query hangs on no other query."""
-    if measure.call is None or not spec_of(measure.call).ours or "judged_elsewhere" in columns_read([measure]):
+    if measure.call is None or not info_of(measure.call).ours or "judged_elsewhere" in columns_read([measure]):
         return False
     try:
         return bool(name_of(measure.expression))
@@ -238,8 +240,8 @@ def _is_of_its_query(measure: Measured) -> bool:
 
 
 def _figures(
-    pair: Pair,
-    call: tuple[Any, Any, Sequence[Measured]],
+    pair: RunAndQrels,
+    call: tuple[Any, Any, Sequence[ResolvedMeasure]],
     queries: pl.DataFrame,
     before: pl.DataFrame,
     options: Evaluating,
@@ -270,7 +272,13 @@ def _figures(
 
 
 def _of_changed(
-    pair: Pair, changed: pl.DataFrame, measured: Sequence[Measured], options: Evaluating, *, quiet: bool, few: bool
+    pair: RunAndQrels,
+    changed: pl.DataFrame,
+    measured: Sequence[ResolvedMeasure],
+    options: Evaluating,
+    *,
+    quiet: bool,
+    few: bool,
 ) -> pl.DataFrame:
     """The figures of queries that changed, beside such of other systems, which have no rows here."""
     run, qrels, read = pair.run, pair.qrels, columns_read(measured)

@@ -9,17 +9,17 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import Pair, of_systems, systems_of
 from polars_ir.engine.prefilter import among
 from polars_ir.engine.ranking import DOCUMENT, reordered, tie_counts
 from polars_ir.engine.relation import placed_rows, relate
+from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems, systems_of
 from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.kinds import PreparedJudgments, SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
-from polars_ir.frames.table import Table, may_repeat, qrels_table, run_table, same_types
+from polars_ir.frames.table import CanonicalFrame, may_repeat, qrels_table, run_table, same_types
 from polars_ir.language.measures import ndcg, precision
-from polars_ir.language.options import check, each_once, keys_named, or_none, some_of, takes
+from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
 from polars_ir.runs.pooled import fixed_by_document, perhaps_pooled, several
 
@@ -69,7 +69,7 @@ FINDINGS = TYPES | POOLED | ROWS | QUERIES | SHARES | LOOKALIKES["query_id"] | L
 FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
 
 
-@takes()
+@public()
 def validate(
     run: Any, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
 ) -> SameKind:
@@ -122,7 +122,7 @@ def validate(
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
     sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
     repeated_qrels, qrels_ids, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
-    pair = Pair(sound_run, sound_qrels, prepared)
+    pair = RunAndQrels(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
     # Several findings read these, each of which would make them anew.
     placed = relation = pl.LazyFrame()
@@ -140,7 +140,7 @@ def validate(
         (QUERIES, lambda: _queries(run_ids, qrels_ids)),
         (SHARES, lambda: [_shares(sound_qrels)]),
         *(
-            (LOOKALIKES[role], partial(_lookalikes, Pair(run_ids, qrels_ids, prepared), qrels_ids, role))
+            (LOOKALIKES[role], partial(_lookalikes, RunAndQrels(run_ids, qrels_ids, prepared), qrels_ids, role))
             for role in DOCUMENT
         ),
         (SCORES, lambda: [_tied(sound_run.keys, placed)] if may_tie else []),
@@ -161,7 +161,7 @@ def validate(
     return give_back(pl.concat([of_types.clear(), *findings]).filter(pl.col("count") > 0), run)
 
 
-def _placed(run: Table) -> pl.LazyFrame:
+def _placed(run: CanonicalFrame) -> pl.LazyFrame:
     """The ids and scores of a run, with the numbers of documents with a higher score and with the same."""
     rows = run.select(*run.document, "score")
     if not run.eager:
@@ -169,7 +169,7 @@ def _placed(run: Table) -> pl.LazyFrame:
     return placed_rows(rows, run.keys, by_id=False)
 
 
-def _of_top(pair: Pair, placed: pl.LazyFrame, qrels: Table) -> Pair:
+def _of_top(pair: RunAndQrels, placed: pl.LazyFrame, qrels: CanonicalFrame) -> RunAndQrels:
     """A pair in memory without what no finding on the top reads: most of the run, and most of the judgments.
 
     There stay the documents whose score can bring them to the top, the judgments of these, those of relevant documents,
@@ -179,31 +179,31 @@ def _of_top(pair: Pair, placed: pl.LazyFrame, qrels: Table) -> Pair:
     of_query = pl.col(qrels.keys[0]) if len(qrels.keys) == 1 else pl.struct(qrels.keys)
     read = (pl.col("relevance") > 0) | among(qrels.document, top.select(qrels.document)) | of_query.is_first_distinct()
     judged = qrels.select(*qrels.document, "relevance").filter(read).collect(engine="in-memory")
-    return Pair(pair.run.made_of(top), qrels.made_of(judged))
+    return RunAndQrels(pair.run.with_frame(top), qrels.with_frame(judged))
 
 
-def _judged(pair: Pair) -> pl.LazyFrame:
+def _judged(pair: RunAndQrels) -> pl.LazyFrame:
     """Whatever is judged, whatever is at the top, and a row of each ranking."""
     read = pl.col("relevance").is_not_null() | pl.col("rank").is_null() | (pl.col("rank") <= DEPTH)
     needs = Needs(unjudged=True, columns=frozenset({*pair.run.keys, *READ}), whole=False, by=pair.run.by)
     return of_systems(relate(pair, needs), pair).filter(read).select(*pair.run.keys, *READ)
 
 
-def _sound(table: Table, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, Table, Table]:
+def _sound(table: CanonicalFrame, wrong: pl.Expr, ids: list[str]) -> tuple[pl.Expr, CanonicalFrame, CanonicalFrame]:
     """True of a row that repeats its ids, a table with all ids, and one without the rows that `evaluate` refuses.
 
     Rows of the former may repeat where the table is a plan, in which to look for them takes longer than all else.
     """
     rows = table.all_columns().filter(~wrong)
     if not table.eager:
-        return pl.struct(ids).is_duplicated(), table.made_of(rows), table.made_of(rows.unique(ids))
+        return pl.struct(ids).is_duplicated(), table.with_frame(rows), table.with_frame(rows.unique(ids))
     repeated = pl.struct(ids).is_duplicated()
     # To look for those that repeat takes several times their memory: rows without any are spared it.
     if may_repeat(table.select(*ids)):
         rows = rows.unique(ids)
     else:
         repeated = pl.lit(False)
-    sound = table.made_of(rows.collect(engine="in-memory"))
+    sound = table.with_frame(rows.collect(engine="in-memory"))
     return repeated, sound, sound
 
 
@@ -234,7 +234,7 @@ def _id(*columns: str) -> pl.Expr:
     return pl.concat_str([_wrong(column).fill_null("null") for column in columns], separator=" ")
 
 
-def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
+def _types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, CanonicalFrame, CanonicalFrame]:
     """The finding of ids of different types, and both sides with ids that can be compared."""
     problem: list[str] = []
     try:
@@ -242,13 +242,15 @@ def _types(run: Table, qrels: Table) -> tuple[pl.LazyFrame, Table, Table]:
     except DtypeError as error:
         problem = [str(error)]
         ids = pl.col(*qrels.document).cast(pl.String)
-        run, qrels = (t.made_of(t.all_columns().with_columns(ids)) for t in (run, qrels))
+        run, qrels = (t.with_frame(t.all_columns().with_columns(ids)) for t in (run, qrels))
     rows = pl.LazyFrame({"problem": problem}, schema={"problem": pl.String})
     meaning = "evaluate refuses this pair; the other findings compare the ids as text"
     return finding("ids of different types", rows, pl.lit(True), _wrong("problem"), meaning), run, qrels
 
 
-def _rows(run: Table, qrels: Table, repeated_run: pl.Expr, repeated_qrels: pl.Expr) -> list[pl.LazyFrame]:
+def _rows(
+    run: CanonicalFrame, qrels: CanonicalFrame, repeated_run: pl.Expr, repeated_qrels: pl.Expr
+) -> list[pl.LazyFrame]:
     """The findings of rows that `evaluate` refuses."""
     refused = "evaluate refuses these rows; leave them out"
     once = "evaluate refuses a document that is there twice for a query; keep the best score, or the highest grade"
@@ -261,7 +263,7 @@ def _rows(run: Table, qrels: Table, repeated_run: pl.Expr, repeated_qrels: pl.Ex
     ]
 
 
-def _pooled(run: Table) -> list[pl.LazyFrame]:
+def _pooled(run: CanonicalFrame) -> list[pl.LazyFrame]:
     """The finding of rankings with several values of what may tell rankings apart, and no call said does."""
     names = perhaps_pooled(run)
     if not names:
@@ -274,7 +276,7 @@ def _pooled(run: Table) -> list[pl.LazyFrame]:
     return [finding(next(iter(POOLED)), rows, wrong, _id(*run.keys), meaning)]
 
 
-def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
+def _queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
     retrieved, judged = run.select(*run.keys).unique(), qrels.select(*qrels.keys).unique()
     if run.eager and qrels.eager:
         retrieved, judged = (ids.collect(engine="in-memory").lazy() for ids in (retrieved, judged))
@@ -312,7 +314,7 @@ def _queries(run: Table, qrels: Table) -> list[pl.LazyFrame]:
     ]
 
 
-def _shares(qrels: Table) -> pl.LazyFrame:
+def _shares(qrels: CanonicalFrame) -> pl.LazyFrame:
     """The finding of grades that are shares of the best one, as those of language models and normalised ratings."""
     grade = pl.col("relevance")
     return finding(
@@ -325,7 +327,7 @@ def _shares(qrels: Table) -> pl.LazyFrame:
     )
 
 
-def _lookalikes(pair: Pair, qrels: Table, role: str) -> list[pl.LazyFrame]:
+def _lookalikes(pair: RunAndQrels, qrels: CanonicalFrame, role: str) -> list[pl.LazyFrame]:
     """Ids of the run that no id of the qrels matches, but would without blanks, case, leading zeros or `.0`.
 
     Or with accents as one character (NFC), which others write as two (NFD).
@@ -354,13 +356,13 @@ def _lookalikes(pair: Pair, qrels: Table, role: str) -> list[pl.LazyFrame]:
     return [finding(f"{role} that only looks different", pairs, pl.col("judged").is_not_null(), example, meaning)]
 
 
-def _texts(table: Table, role: str) -> pl.LazyFrame:
+def _texts(table: CanonicalFrame, role: str) -> pl.LazyFrame:
     """The ids of a table as texts, those of queries once: there are few of these, and many documents."""
     ids = table.select(role).unique() if role == "query_id" else table.select(role)
     return ids.select(pl.col(role).cast(pl.String))
 
 
-def _judged_ids(qrels: Table, role: str) -> tuple[pl.LazyFrame, set[str]]:
+def _judged_ids(qrels: CanonicalFrame, role: str) -> tuple[pl.LazyFrame, set[str]]:
     """The ids that are judged, and in memory their form."""
     ids = _texts(qrels, role)
     if not qrels.eager:
@@ -440,7 +442,7 @@ def _unjudged(keys: list[str], relation: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _rank_column(run: Any, table: Table) -> list[pl.LazyFrame]:
+def _rank_column(run: Any, table: CanonicalFrame) -> list[pl.LazyFrame]:
     """The findings of gaps in a column of ranks, and of an order that is not that of the scores beside it."""
     if isinstance(run, Mapping) and holds_systems(run):
         return []

@@ -7,13 +7,13 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from polars_ir.engine.pair import pair_up
 from polars_ir.engine.ranking import DOCUMENT
+from polars_ir.engine.run_and_qrels import align
 from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quoted
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
-from polars_ir.frames.table import Table, fitting, run_table, same_types
-from polars_ir.language.options import check, count, formerly, keys_named, one_of, takes
+from polars_ir.frames.table import CanonicalFrame, fitting, run_table, same_types
+from polars_ir.language.options import check, count, formerly, keys_named, one_of, public
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned, searched_run
@@ -25,7 +25,7 @@ How = Literal["max", "sum", "first"]
 LARGEST = 1.7e308
 
 
-@takes()
+@public()
 def top_k(run: Any, k: int) -> SameKind:
     """The first `k` documents of every ranked list.
 
@@ -55,14 +55,14 @@ def top_k(run: Any, k: int) -> SameKind:
     return of_ranks(table, pl.col("rank") <= check("k", k, count()), run)
 
 
-@takes()
+@public()
 def top(run: Any, k: int) -> SameKind:
     """The first `k` documents of every ranked list, under the former name of `run.ir.top_k(k)`."""
     deprecated("run.ir.top(k)", "run.ir.top_k(k)")
     return top_k(run, k)
 
 
-@takes()
+@public()
 def skip_first(run: Any, n: int = 1) -> SameKind:
     """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself.
 
@@ -95,7 +95,7 @@ def skip_first(run: Any, n: int = 1) -> SameKind:
     return of_ranks(table, pl.col("rank") > check("n", n, count()), run)
 
 
-@takes()
+@public()
 def deduplicate(run: Any, *, by: str | Sequence[str] | None = None) -> SameKind:
     """The run with the best-scored of the rows that have the same document of a query.
 
@@ -135,7 +135,7 @@ def deduplicate(run: Any, *, by: str | Sequence[str] | None = None) -> SameKind:
     return returned(unique, table, run)
 
 
-@takes()
+@public()
 def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> SameKind:
     """The run with documents in place of their passages, or queries in place of their variants.
 
@@ -192,7 +192,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
     return returned(in_order(collapsed, table.keys), table, run)
 
 
-@takes()
+@public()
 def condense(run: Any, qrels: Any) -> SameKind:
     """The run without its unjudged documents, and those of negative grade: a condensed list.
 
@@ -217,7 +217,7 @@ def condense(run: Any, qrels: Any) -> SameKind:
     >>> ir.condense({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 0, "c": 1}}).rows()
     [('q', 'a', 3.0), ('q', 'c', 1.0)]
     """
-    pair = pair_up(run, qrels)
+    pair = align(run, qrels)
     table, judgments = pair.run.guarded(), pair.qrels
     if judgments is None:
         raise OptionError("must be the judgments; got None.", about="qrels")
@@ -229,7 +229,7 @@ def condense(run: Any, qrels: Any) -> SameKind:
 
 
 @formerly("depth")
-@takes()
+@public()
 def pool(runs: Any, *, depth: int) -> SameKind:
     """The pool: the documents among the first `depth` of any system, which are those to judge.
 
@@ -271,7 +271,7 @@ def pool(runs: Any, *, depth: int) -> SameKind:
     return returned(pooled.sort(DOCUMENT), table, runs)
 
 
-@takes()
+@public()
 def rerank(
     run: Any, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
 ) -> SameKind:
@@ -351,7 +351,7 @@ def _roles(new: object) -> dict[str, str | pl.Expr]:
     return dict(new)
 
 
-def _new_id(table: Table, column: str | pl.Expr) -> pl.Expr:
+def _new_id(table: CanonicalFrame, column: str | pl.Expr) -> pl.Expr:
     """The column that stands in place of an id."""
     read = column.meta.root_names() if isinstance(column, pl.Expr) else [column]
     for name in read:

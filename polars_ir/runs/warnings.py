@@ -15,12 +15,12 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.needs import Needs
-from polars_ir.engine.pair import Pair, retrieves_judged
-from polars_ir.errors import Code, Fix, Setting, door, option, quoted, the, warn
+from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
+from polars_ir.errors import Code, Fix, Setting, caller, option, quoted, table_name, warn
 from polars_ir.frames.roles import fold
-from polars_ir.frames.table import Table
-from polars_ir.language.measure import CATALOG, Call
-from polars_ir.language.names import Measured
+from polars_ir.frames.table import CanonicalFrame
+from polars_ir.language.measure import CATALOG, MeasureCall
+from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled
 
 #: Columns that are made and dropped on the way: whether the run retrieved a judged document of a query, and whether it
@@ -40,14 +40,16 @@ NAMED = 3
 FIRST = 10_000
 
 
-def marks_of(pair: Pair, needs: Needs) -> dict[str, pl.Expr]:
+def marks_of(pair: RunAndQrels, needs: Needs) -> dict[str, pl.Expr]:
     """The columns that `warned` reads, and for each what any row of a query in the judged relation has to be."""
     # A plan counts what the run answered; of a table in memory the run is read, if need be.
     counted = not pair.run.eager and needs.kind.by_document and "n_retrieved" in needs.columns and not needs.judged_only
     return {HITS: needs.kind.hits, **({ANSWERED: pl.col("n_retrieved") > 0} if counted else {})}
 
 
-def warned(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, missing: str) -> pl.DataFrame:
+def warned(
+    result: pl.DataFrame, pair: RunAndQrels, measures: Sequence[ResolvedMeasure], *, missing: str
+) -> pl.DataFrame:
     """The result without the columns of `marks_of`, after the warnings that its rows call for.
 
     They are of systems that share nothing with the judgments, of many queries without an answer, and of NaN; and of
@@ -74,7 +76,7 @@ def warned(result: pl.DataFrame, pair: Pair, measures: Sequence[Measured], *, mi
 class Warner:
     """The function in a plan that issues the warnings which the marks of its rows call for."""
 
-    pair: Pair
+    pair: RunAndQrels
     missing: str
 
     def __call__(self, marked: Sequence[pl.Series]) -> pl.Series:
@@ -83,9 +85,9 @@ class Warner:
         return pl.Series([True])
 
 
-def with_warnings(result: pl.LazyFrame, pair: Pair, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
+def with_warnings(result: pl.LazyFrame, pair: RunAndQrels, marks: Iterable[str], *, missing: str) -> pl.LazyFrame:
     """The result of a plan without its marks, and with measures that each hang on the warnings."""
-    own = pair.run.own_names
+    own = pair.run.source_names
     read = [*(own.get(key, key) for key in pair.run.keys), *marks]
     warner = Warner(replace(pair, prepared=None), missing)  # what is kept is not to be pickled with a plan
     # A method of an expression would wrap it in a function that can not be imported, and so not be pickled.
@@ -94,7 +96,7 @@ def with_warnings(result: pl.LazyFrame, pair: Pair, marks: Iterable[str], *, mis
     return result.with_columns(done.alias(WARNED)).with_columns(measures).drop(WARNED, *marks)
 
 
-def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
+def warn_of_grades(judgments: CanonicalFrame, measures: Sequence[ResolvedMeasure]) -> None:
     """Warn of measures for which no grade is relevant, or, of grades between 0 and 1, only the highest."""
     # Every judged document is relevant to a measure with `rel=0`.
     if not (called := [(m.name, m.call) for m in measures if m.call and m.call.arguments.get("rel", 0) != 0]):
@@ -103,13 +105,13 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
     if lowest is None:
         # Some measures are not 0 without relevant documents: Fallout, utility, the number of those judged not relevant.
         specs = [CATALOG[call.measure] for _, call in called]
-        if highest is not None and any(spec.bounds[0] == 0 < spec.best for spec in specs):
-            warn(f"no grade of {the('qrels')} is above 0, so that no document is relevant.")
+        if highest is not None and any(info.bounds[0] == 0 < info.best for info in specs):
+            warn(f"no grade of {table_name('qrels')} is above 0, so that no document is relevant.")
         return
     whole = not judgments.dtypes["relevance"].is_float()
     # Stars begin with 1, the worst.
     stars = fold(judgments.names["relevance"]) == "rating" and lowest == 1 and highest >= 3
-    wrong: dict[str, list[tuple[str, Call]]] = {}
+    wrong: dict[str, list[tuple[str, MeasureCall]]] = {}
     for name, call in called:
         rel = call.arguments["rel"]
         if rel == 1 and stars:
@@ -129,7 +131,7 @@ def warn_of_grades(judgments: Table, measures: Sequence[Measured]) -> None:
         warn(f"to {quoted([name for name, _ in calls], NAMED)} {problem}.", fix=fix)
 
 
-def _extremes(judgments: Table) -> tuple[Any, Any]:
+def _extremes(judgments: CanonicalFrame) -> tuple[Any, Any]:
     """The lowest grade above 0, and the highest."""
     if judgments.eager:
         grades = judgments.column("relevance")
@@ -139,13 +141,13 @@ def _extremes(judgments: Table) -> tuple[Any, Any]:
     return extremes.collect(engine="streaming").row(0)
 
 
-def _from_grade(call: Call, rel: float) -> str:
+def _from_grade(call: MeasureCall, rel: float) -> str:
     """The name of a measure for which grades from `rel` on are relevant."""
     k = call.arguments.get("k")
     return f"{call.measure}(rel={rel:g})" + (f"@{k}" if k is not None else "")
 
 
-def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
+def _warn_of_marks(result: pl.DataFrame, pair: RunAndQrels, *, missing: str) -> None:
     """Warn of systems that share nothing with the judgments, or answer few queries."""
     if pair.qrels is None:
         return
@@ -161,7 +163,7 @@ def _warn_of_marks(result: pl.DataFrame, pair: Pair, *, missing: str) -> None:
         _warn_of_few_answers(result, pair)
 
 
-def _without_hits(result: pl.DataFrame, pair: Pair) -> list[System] | None:
+def _without_hits(result: pl.DataFrame, pair: RunAndQrels) -> list[System] | None:
     """The systems that retrieved no judged document; None if there is no other, or none at all."""
     if not result[HITS].any():
         return [] if retrieves_judged(pair) else None
@@ -171,15 +173,15 @@ def _without_hits(result: pl.DataFrame, pair: Pair) -> list[System] | None:
     return [system for system in silent.select(systems).rows() if not retrieves_judged(_of_systems(pair, [system]))]
 
 
-def _of_systems(pair: Pair, systems: Sequence[System]) -> Pair:
+def _of_systems(pair: RunAndQrels, systems: Sequence[System]) -> RunAndQrels:
     """The pair with the rows of some systems."""
     keys = pair.run.keys[:-1]
     named = pl.LazyFrame(systems, {key: pair.run.dtypes[key] for key in keys}, orient="row")
     rows = pair.run.all_columns().join(named, on=keys, how="semi")
-    return Pair(pair.run.made_of(rows), pair.qrels)
+    return RunAndQrels(pair.run.with_frame(rows), pair.qrels)
 
 
-def _named(pair: Pair, systems: Sequence[System]) -> str:
+def _named(pair: RunAndQrels, systems: Sequence[System]) -> str:
     """The first of some systems, by the values of their keys, and how many others there are."""
     keys = pair.run.keys[:-1]
     if keys == ["run"]:
@@ -187,7 +189,7 @@ def _named(pair: Pair, systems: Sequence[System]) -> str:
     return quoted(_texts(keys, systems), NAMED)
 
 
-def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[System] | None) -> None:
+def _warn_of_nothing_shared(pair: RunAndQrels, qrels: CanonicalFrame, systems: list[System] | None) -> None:
     """Warn of ids that probably differ in form: every figure would be 0, and look like a bad run."""
     judged = qrels.select("query_id", "doc_id").head(1).collect(engine=qrels.engine)
     if judged.height and qrels.select("doc_id").drop_nulls().head(1).collect(engine=qrels.engine).is_empty():
@@ -200,19 +202,22 @@ def _warn_of_nothing_shared(pair: Pair, qrels: Table, systems: list[System] | No
     role = "doc_id" if queries.head(1).collect(engine=run.engine).height else "query_id"
     problem = {
         "doc_id": f"no retrieved document{of_systems or of_file()} is judged for its query",
-        "query_id": f"{the('run')}{of_systems} and {the('qrels')} share no query",
+        "query_id": f"{table_name('run')}{of_systems} and {table_name('qrels')} share no query",
     }[role]
     of_run, of_qrels = (_examples(table, role) for table in (run, qrels))
-    warn(f"{problem}; ids of {the('run')} are {of_run}, of {the('qrels')} {of_qrels}.")
+    warn(f"{problem}; ids of {table_name('run')} are {of_run}, of {table_name('qrels')} {of_qrels}.")
 
 
-def _warn_of_no_judgments(run: Table, qrels: Table) -> None:
+def _warn_of_no_judgments(run: CanonicalFrame, qrels: CanonicalFrame) -> None:
     """Warn of parts of a run that the judgments, which have its keys, say nothing of."""
     by = list(qrels.by)
     without = run.select(*by).unique().join(qrels.select(*by).unique(), on=by, how="anti").sort(by)
     if parts := without.collect(engine=run.engine).rows():
         fix = Fix(f"If they are of all, leave {quoted(by)} out of them", Code.dropping("qrels", by))
-        warn(f"{the('qrels')} have no rows of {quoted(_texts(by, parts), NAMED)}, which the result lacks.", fix=fix)
+        warn(
+            f"{table_name('qrels')} have no rows of {quoted(_texts(by, parts), NAMED)}, which the result lacks.",
+            fix=fix,
+        )
 
 
 def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:
@@ -220,7 +225,7 @@ def _texts(keys: Sequence[str], values: Sequence[System]) -> list[str]:
     return [", ".join(f"{key} {value!s}" for key, value in zip(keys, each, strict=True)) for each in values]
 
 
-def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
+def _warn_of_few_answers(result: pl.DataFrame, pair: RunAndQrels) -> None:
     """Warn of runs that answer fewer than half of the judged queries: most of a mean is then made of zeros.
 
     The message holds no numbers, so that Python shows it once where a loop evaluates many slices.
@@ -238,7 +243,7 @@ def _warn_of_few_answers(result: pl.DataFrame, pair: Pair) -> None:
             f"({option('by')}), or leave the others out",
             Setting("missing", "skip"),
         )
-        run = f"{the('run')} of {_named(pair, few)}" if systems else the("run")
+        run = f"{table_name('run')} of {_named(pair, few)}" if systems else table_name("run")
         warn(
             f"{run} answers fewer than half of the judged queries, and each that it does not answer counts 0.", fix=fix
         )
@@ -254,10 +259,10 @@ def _few(result: pl.DataFrame, column: str, systems: list[str]) -> list[Any]:
 
 def of_file() -> str:
     """The run that a warning is about, where runs are files."""
-    return f" of {the('run')}" if "run" in door().names else ""
+    return f" of {table_name('run')}" if "run" in caller().names else ""
 
 
-def _examples(table: Table, role: str) -> str:
+def _examples(table: CanonicalFrame, role: str) -> str:
     # Of a plan the first rows are enough, and mostly the same each time.
     rows = table.select(role) if table.eager else table.select(role).head(FIRST)
     first = rows.collect(engine=table.engine)[role].drop_nulls().unique(maintain_order=True).head(3)

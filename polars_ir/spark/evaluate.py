@@ -17,8 +17,8 @@ import polars as pl
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.roles import find, required
 from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
-from polars_ir.language.names import Measured, Measures, resolve
-from polars_ir.language.options import check, count, each_once, takes
+from polars_ir.language.names import Measures, ResolvedMeasure, resolve
+from polars_ir.language.options import check, count, each_once, public
 from polars_ir.runs.evaluate import columns_read
 from polars_ir.runs.evaluate import evaluate as evaluate_locally
 from polars_ir.runs.options import Evaluating
@@ -45,7 +45,7 @@ OF_QRELS = ("query_id", "doc_id", "relevance")
 JUDGED, DOCUMENT = "polars_ir_judged", "polars_ir_document"
 
 
-@takes(Evaluating)
+@public(Evaluating)
 def evaluate(
     run: DataFrame,
     qrels: Any,
@@ -110,7 +110,7 @@ def evaluate(
         qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     measured = resolve(measures)
     run = by_bytes(run)
-    pair = Pair(run, qrels, _names(run, qrels, each_once(options["by"])))
+    pair = RunAndQrels(run, qrels, _names(run, qrels, each_once(options["by"])))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
     sent = tuple(map(_serialized, measured))
     rows = rows_of(pair, columns_read(measured), bounds=options["bounds"], broadcast=broadcast)
@@ -118,7 +118,7 @@ def evaluate(
     return in_tasks(rows, partial(evaluation, measures=sent, options=options, names=pair.names), schema)
 
 
-def _serialized(measure: Measured) -> bytes:
+def _serialized(measure: ResolvedMeasure) -> bytes:
     """A measure, ready to be sent to executors."""
     try:
         return bytes(measure.expression.meta.serialize())
@@ -133,7 +133,7 @@ def _empty_result(
     run: DataFrame,
     qrels: DataFrame | None,
     names: Names,
-    measures: Sequence[Measured],
+    measures: Sequence[ResolvedMeasure],
     options: Evaluating,
 ) -> pl.DataFrame:
     """The local evaluation of no rows, which raises the errors of the call."""
@@ -160,7 +160,7 @@ def _names(run: DataFrame, qrels: DataFrame | None, by: Sequence[str]) -> Names:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunAndQrels:
     """A run with its judgments; `qrels` is None where the run holds its grades itself."""
 
     run: DataFrame
@@ -174,7 +174,7 @@ class Pair:
         return judged.select(*map(column, keys), column(names[role]).alias(role))
 
 
-def rows_of(pair: Pair, read: Collection[str], *, bounds: bool, broadcast: bool | None) -> DataFrame:
+def rows_of(pair: RunAndQrels, read: Collection[str], *, bounds: bool, broadcast: bool | None) -> DataFrame:
     """All rows that travel, with the query that they travel by; `read` are the columns that the measures name."""
     run = _run(pair, read)
     if pair.qrels is None:
@@ -191,7 +191,7 @@ def _by_query(frame: DataFrame, query: str, struct: str, columns: Collection[str
     return frame.select(column(query).alias(QUERY), packed(columns, struct))
 
 
-def _run(pair: Pair, read: Collection[str]) -> DataFrame:
+def _run(pair: RunAndQrels, read: Collection[str]) -> DataFrame:
     """The rows of the run with the columns that are read; with a pool also whether the document is in it."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -207,7 +207,7 @@ def _run(pair: Pair, read: Collection[str]) -> DataFrame:
     return rows.select(column(names["query_id"]).alias(QUERY), packed(columns, RUN), POOLED)
 
 
-def _of_judged_queries(run: DataFrame, pair: Pair, broadcast: bool | None) -> DataFrame:  # noqa: FBT001  # an option of ours
+def _of_judged_queries(run: DataFrame, pair: RunAndQrels, broadcast: bool | None) -> DataFrame:  # noqa: FBT001  # an option of ours
     """The run without the rows of unjudged queries, if the judged ones can be broadcast."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -221,7 +221,7 @@ def _of_judged_queries(run: DataFrame, pair: Pair, broadcast: bool | None) -> Da
     return marked.filter(column(JUDGED).isNotNull() | _is_wrong(pair)).drop(JUDGED)
 
 
-def _is_wrong(pair: Pair) -> Column:
+def _is_wrong(pair: RunAndQrels) -> Column:
     """An expression that is true for a row of the run with a null id, or a score that is NaN or null."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -230,7 +230,7 @@ def _is_wrong(pair: Pair) -> Column:
     return reduce(lambda left, right: left | right, (of_role.isNull() for of_role in value.values()), is_nan)
 
 
-def _shared(pair: Pair, *, bounds: bool) -> list[DataFrame]:
+def _shared(pair: RunAndQrels, *, bounds: bool) -> list[DataFrame]:
     """The facts that every judged query brings along: the systems, the highest grade; none if not needed."""
     from pyspark.sql import functions as F  # noqa: N812
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, Fix
 from polars_ir.frames.roles import PROVENANCE, find, required
-from polars_ir.language.options import each_once, takes
+from polars_ir.language.options import each_once, public
 from polars_ir.per_query.compare import compared_systems
 from polars_ir.per_query.drift import course_of
 from polars_ir.per_query.gate import judged_change
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Columns = str | list[str] | tuple[str, ...] | None
 
 
-@takes()
+@public()
 def mean(
     per_query: DataFrame,
     *,
@@ -76,7 +76,7 @@ def mean(
 
 
 @confidence_is_alpha
-@takes(Summarizing)
+@public(Summarizing)
 def summarize(
     per_query: DataFrame, *, by: Columns = None, weights: str | None = None, **options: Unpack[Summarizing]
 ) -> DataFrame:
@@ -119,7 +119,7 @@ def _summed(function: Callable[..., Any], per_query: DataFrame, options: dict[st
     return in_tasks(rows, partial(summary, function=function, options=options), schema)
 
 
-@takes(Comparing)
+@public(Comparing)
 def compare(
     per_query: DataFrame, measures: Measures = None, *, baseline: str | None = None, **options: Unpack[Comparing]
 ) -> DataFrame:
@@ -158,7 +158,7 @@ def compare(
     return _by_sums(per_query, partial(compared_systems, plan, measures, options, baseline, None))
 
 
-@takes(Gating)
+@public(Gating)
 def gate(
     new: DataFrame, old: DataFrame, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
 ) -> DataFrame:
@@ -198,7 +198,7 @@ def gate(
     return _by_sums(_together(sides), partial(judged_change, *plans, measures, options))
 
 
-@takes(Slicing)
+@public(Slicing)
 def worst_slices(
     per_query: DataFrame, by: str | list[str], measures: Measures = None, **options: Unpack[Slicing]
 ) -> DataFrame:
@@ -236,7 +236,7 @@ def worst_slices(
     return _by_sums(per_query, partial(ranked_slices, plan, columns_of("by", by, per_query), measures, None, options))
 
 
-@takes(Grouping)
+@public(Grouping)
 def drift(
     per_query: DataFrame,
     by: str,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from polars_ir.errors import SHOWN, OptionError, option
 from polars_ir.frames.roles import required
-from polars_ir.language.options import check, each_once, or_none, some_of, takes
+from polars_ir.language.options import check, each_once, or_none, public, some_of
 from polars_ir.runs.validate import FINDINGS, RANKS, ROWS, SCORES, UNJUDGED
 from polars_ir.runs.validate import validate as validate_locally
 from polars_ir.spark.tables import arrow_schema, by_bytes, check_spark, column, empty, packed, to_spark
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COUNTED = (*ROWS, "queries without judgments", "queries without a relevant document", *SCORES, *UNJUDGED, *RANKS)
 
 
-@takes()
+@public()
 def validate(run: DataFrame, qrels: Any, *, only: str | Sequence[str] | None = None) -> DataFrame:
     """The oddities of a run and its judgments on Spark, as counts: one row per finding, none where nothing is odd.
 

@@ -90,7 +90,7 @@ def in_percent(measures: Iterable[str]) -> bool:
 def _bounded(measure: str) -> bool:
     """True for a measure that can be printed in percent: one with an upper bound, or of one's own."""
     named = column_of(measure)
-    return named is None or math.isfinite(named.spec.bounds[1])
+    return named is None or math.isfinite(named.info.bounds[1])
 
 
 def _best(values: Sequence[float | None], texts: Sequence[str], *, cost: bool) -> str | None:

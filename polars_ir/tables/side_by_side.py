@@ -12,7 +12,7 @@ from polars_ir.errors import OptionError
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.table import run_table
 from polars_ir.language.names import Measures
-from polars_ir.language.options import takes
+from polars_ir.language.options import public
 from polars_ir.runs.alternatives import Frames, one_measure
 from polars_ir.runs.diff import SIDES, of_one_system
 from polars_ir.runs.explain import check_judged, explained, ids_of, lost, seen, with_text
@@ -44,7 +44,7 @@ class Page(str):
         return str(self)
 
 
-@takes(Showing)
+@public(Showing)
 def side_by_side(
     run_a: Any,
     run_b: Any,

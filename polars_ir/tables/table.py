@@ -26,7 +26,7 @@ from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.rules import check_duplicates, check_values
 from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import is_cost, is_one
-from polars_ir.language.options import check, keys_named, one_of, takes
+from polars_ir.language.options import check, keys_named, one_of, public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.provenance import warn_of_several
@@ -52,7 +52,7 @@ Format = Literal["gt", "html", "latex", "markdown"]
 FORMATS = get_args(Format)
 
 
-@takes(Marking)
+@public(Marking)
 def table(
     per_query: Any,
     measures: Measures = None,

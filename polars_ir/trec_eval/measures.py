@@ -56,11 +56,11 @@ def trec_eval_name(column: str) -> tuple[str, str]:
     (('P', 'P_5'), ('P', 'P(rel=2)@5'), ('mine', 'mine'))
     """
     try:
-        spec, given = taken_apart(column)[:2]
+        info, given = taken_apart(column)[:2]
     except MeasureError:
         return column, column
-    measures = [name for name in MEASURES if name in spec.spellings]
-    names = {name: measure for measure in measures for name in _names(measure, {**spec.parameters, **given})}
+    measures = [name for name in MEASURES if name in info.spellings]
+    names = {name: measure for measure in measures for name in _names(measure, {**info.parameters, **given})}
     # Rprec_mult_1.00 is Rprec, and yet a name of its own.
     same = [column] if column in names else [name for name in names if our_name(name) == our_name(column)]
     printed = same[0] if same else our_name(column)

@@ -62,10 +62,10 @@ def _described(name: str) -> str:
     if name in OTHERS:
         return f"    {OTHERS[name]}"
     try:
-        spec = taken_apart(f"trec_eval {name}").spec
+        info = taken_apart(f"trec_eval {name}").info
     except MeasureError:  # a name that needs a number
-        spec = taken_apart(f"trec_eval {name}_1").spec
-    text = (inspect.getdoc(spec.function) or "").partition("\nParameters\n")[0].partition("\nReturns\n")[0]
+        info = taken_apart(f"trec_eval {name}_1").info
+    text = (inspect.getdoc(info.function) or "").partition("\nParameters\n")[0].partition("\nReturns\n")[0]
     return "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
 
 

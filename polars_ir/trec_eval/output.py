@@ -126,13 +126,13 @@ def _expression(asked: Asked) -> pl.Expr:
 def _measure(asked: Asked, **parameters: object) -> pl.Expr:
     """The measure of the catalogue that trec_eval calls so."""
     name = asked.name if asked.cutoff is None else f"{asked.name}_{asked.cutoff}"
-    spec, implied = taken_apart(f"trec_eval {name}")[:2]
+    info, implied = taken_apart(f"trec_eval {name}")[:2]
     arguments = {**implied, **parameters}
-    if isinstance(spec.parameters.get("rel"), int):
+    if isinstance(info.parameters.get("rel"), int):
         arguments["rel"] = asked.options.level
-    if asked.name in WITH_PAIRS and "gains" in spec.parameters and asked.gains:
+    if asked.name in WITH_PAIRS and "gains" in info.parameters and asked.gains:
         arguments["gains"] = asked.gains
-    return spec.function(**arguments)
+    return info.function(**arguments)
 
 
 def _rbp(asked: Asked) -> pl.Expr:

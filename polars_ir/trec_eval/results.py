@@ -14,8 +14,8 @@ from polars_ir.files.finding.copies import downloaded
 from polars_ir.files.finding.file import File, located
 from polars_ir.files.finding.sources import Limits, Source, resolve, stem
 from polars_ir.files.writers import check_path, each_system, write_lines
-from polars_ir.frames.table import Table, per_query_table
-from polars_ir.language.options import takes
+from polars_ir.frames.table import CanonicalFrame, per_query_table
+from polars_ir.language.options import public
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.measures import measures_of
 from polars_ir.trec_eval.lines import DIGITS, Figure, Format, of_all, of_run, of_topics, read_fields
@@ -34,7 +34,7 @@ TEXTS = r"^(runid|relstring(_\d+)?)$"
 MOST_DIGITS = 17
 
 
-@takes(Limits)
+@public(Limits)
 def read_trec_eval(source: Source, **options: Unpack[Limits]) -> pl.DataFrame:
     r"""Read what `trec_eval -q` printed: a row per topic, a column per measure, as `evaluate` has them.
 
@@ -75,7 +75,7 @@ def read_trec_eval(source: Source, **options: Unpack[Limits]) -> pl.DataFrame:
     return pl.concat([frame.select(pl.lit(name).alias("run"), pl.all()) for name, frame in named], how="diagonal")
 
 
-@takes()
+@public()
 def write_trec_eval(
     per_query: Any, path: str | os.PathLike[str], *, digits: int = DIGITS, tag: str | None = None
 ) -> None:
@@ -176,7 +176,7 @@ def _figures(measures: Sequence[str]) -> list[Figure]:
     return sorted(found.values(), key=lambda figure: place(figure.measure, figure.printed))
 
 
-def _only_system(table: Table) -> str:
+def _only_system(table: CanonicalFrame) -> str:
     """The name of the system; that of the package where there is none."""
     if "run" not in table.dtypes:
         return "polars_ir"

@@ -124,7 +124,7 @@ def catalogue(rows: int) -> Iterator[Line]:
 
 def variants(name: str, data: Collection) -> Iterator[Line]:
     """A collection with more measures, and with options."""
-    every = [spec.function() for spec in ir.CATALOG.values() if spec.kind == "documents"]
+    every = [info.function() for info in ir.CATALOG.values() if info.kind == "documents"]
 
     def evaluating(measures: list[Any], **options: Any) -> Callable[[], None]:
         def run() -> None:
@@ -342,7 +342,7 @@ def preferred_documents(number: int) -> tuple[pl.DataFrame, Callable[[], object]
     """All measures of preferences of ten systems, for a query with five levels."""
     data = collection(Shape(1, number, judged=number, found=number, systems=10))
     levels = data.qrels.with_columns(relevance=pl.int_range(pl.len()) % 5)
-    measures = [spec.name for spec in ir.CATALOG.values() if spec.kind == "preferences"]
+    measures = [info.name for info in ir.CATALOG.values() if info.kind == "preferences"]
     return data.run, lambda: ir.evaluate(data.run, levels, measures)
 
 

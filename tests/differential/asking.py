@@ -66,9 +66,9 @@ def arguments(chance: random.Random, name: str, grades: Sequence[float], *, trus
     """Arguments of a measure: each parameter has its default or, about half the time, another value."""
     if name in OWN:
         return {"k": chance.choice((1, 3, 10))} if name in ("relstring", "price") else {}
-    spec = ir.CATALOG[name]
+    info = ir.CATALOG[name]
     chosen: dict[str, object] = {}
-    for parameter in spec.parameters:
+    for parameter in info.parameters:
         if chance.random() < 0.5 or parameter == "cost":  # a column of the run: test_spending has it
             continue
         if parameter == "gains":
@@ -77,7 +77,7 @@ def arguments(chance: random.Random, name: str, grades: Sequence[float], *, trus
         values = VALUES.get(f"{name}.{parameter}", VALUES.get(parameter))
         assert values is not None, f"{name} has a new parameter {parameter!r}: give it values in differential/asking.py"
         possible = [
-            value for value in values if parameter == "continuation" or spec.options[parameter].value.holds(value)
+            value for value in values if parameter == "continuation" or info.options[parameter].value.holds(value)
         ]
         chosen[parameter] = chance.choice(possible)
     if not chosen.get("min_rel", 0) < chosen.get("max_rel", 1):

@@ -126,7 +126,7 @@ BUGS = (
     ),
     Bug(
         "a plan guards no rows of the run",
-        "frames.table.Table.guarded",
+        "frames.table.CanonicalFrame.guarded",
         "if self.eager:",
         "if True:",
         poisoned,
@@ -140,14 +140,14 @@ BUGS = (
     ),
     Bug(
         "duplicates are let in, in memory",
-        "frames.table.Table.check_once",
+        "frames.table.CanonicalFrame.check_once",
         "if may_repeat",
         "if False and may_repeat",
         poisoned,
     ),
     Bug(
         "duplicates are let in, in plans",
-        "engine.pair.with_twice",
+        "engine.run_and_qrels.with_twice",
         '< pl.col("hash").count()',
         '> pl.col("hash").count()',
         repeated("run"),

@@ -20,7 +20,7 @@ SEED = int(os.environ.get("DIFFERENTIAL_SEED", "0"))
 #: Cases are shared out among workers in so many parts.
 PARTS = 10
 
-OF_DOCUMENTS = [spec.name for spec in ir.CATALOG.values() if spec.kind == "documents"]
+OF_DOCUMENTS = [info.name for info in ir.CATALOG.values() if info.kind == "documents"]
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -62,7 +62,7 @@ def test_a_wrong_row_of_a_query_that_is_not_judged_fails_unless_it_is_left_out_b
 @pytest.mark.parametrize("deep", [0, 10**9])
 def test_a_plan_holds_no_code_of_python_and_can_be_sent_elsewhere(scanned, deep, monkeypatch):
     tune(monkeypatch, deep=deep)
-    plan = scanned.ir.evaluate(QRELS, [spec.function() for spec in ir.CATALOG.values() if spec.kind == "documents"])
+    plan = scanned.ir.evaluate(QRELS, [info.function() for info in ir.CATALOG.values() if info.kind == "documents"])
     # The code of a function would be pickled by cloudpickle; that which warns is imported.
     sent = plan.serialize()
     assert b"cloudpickle" not in sent

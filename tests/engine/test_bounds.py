@@ -19,9 +19,9 @@ from polars_ir.engine.bounds import Judging
 SHARES = ["R@2", "R_cap@2", "F@2", "R", "F"]
 
 #: Measures whose value no number of unjudged documents can be told to bound.
-MONOTONE = [spec for spec in ir.CATALOG.values() if spec.monotone and spec.kind == "documents" and spec.name != "CWL"]
-CUT = [spec.function(k=2) for spec in MONOTONE if "k" in spec.parameters]
-EXACT = [*(spec.function() for spec in MONOTONE), *CUT, *(ir.parse(name) for name in SHARES)]
+MONOTONE = [info for info in ir.CATALOG.values() if info.monotone and info.kind == "documents" and info.name != "CWL"]
+CUT = [info.function(k=2) for info in MONOTONE if "k" in info.parameters]
+EXACT = [*(info.function() for info in MONOTONE), *CUT, *(ir.parse(name) for name in SHARES)]
 OTHER = [ir.parse(name) for name in ("nDCG@2", "nDCG", "AP", "Rprec", "bpref", "Q", "infAP")]
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
@@ -93,8 +93,8 @@ def test_bounds_by_hand():
 @given(collections())
 def test_a_higher_grade_never_lowers_a_monotone_measure(run_and_qrels):
     run, qrels = run_and_qrels
-    measures = [spec.function() for spec in MONOTONE] + CUT
-    cost = {spec.name for spec in MONOTONE if spec.best == spec.bounds[0]}
+    measures = [info.function() for info in MONOTONE] + CUT
+    cost = {info.name for info in MONOTONE if info.best == info.bounds[0]}
     # Each judgment raised makes a query of its own, so that all are evaluated at once.
     raised = {
         (query, document): {**judged, document: grade + 1}
@@ -119,7 +119,7 @@ def test_a_higher_grade_never_lowers_a_monotone_measure(run_and_qrels):
 @given(collections())
 def test_a_higher_grade_beyond_the_cutoff_never_raises_a_measure_that_falls_beyond(run_and_qrels):
     run, qrels = run_and_qrels
-    falling = [spec.function(k=2) for spec in ir.CATALOG.values() if spec.falls_beyond]
+    falling = [info.function(k=2) for info in ir.CATALOG.values() if info.falls_beyond]
     assert {"nDCG@2", "AP@2", *SHARES[:3]} <= set(names(falling))
     ranks = {(q, d): rank for q, d, rank in ir.judge(run, qrels).select("query_id", "doc_id", "rank").rows()}
     beyond = {
@@ -246,8 +246,8 @@ def test_judgings_that_change_nothing_are_left_out(ties, monkeypatch):
     tune(monkeypatch, small=0)
     found = [ir.evaluate(run, qrels, measures, bounds=True, ties=ties)]
     monkeypatch.setattr(Judging, "within", lambda judging, _: judging)
-    for spec in filter(lambda spec: spec.falls_beyond, ir.CATALOG.values()):
-        monkeypatch.setitem(ir.CATALOG, spec.name, replace(spec, falls_beyond=False))
+    for info in filter(lambda info: info.falls_beyond, ir.CATALOG.values()):
+        monkeypatch.setitem(ir.CATALOG, info.name, replace(info, falls_beyond=False))
     found.append(ir.evaluate(run, qrels, measures, bounds=True, ties=ties))
     assert_frame_equal(*found, check_exact=True)
 

@@ -9,7 +9,7 @@ from tuned import tune
 import polars_ir as ir
 from polars_ir.engine.in_memory import Pieces, Rankings, places, starts_of
 from polars_ir.engine.needs import reads_only_relevant
-from polars_ir.language.measure import spec_of
+from polars_ir.language.measure import info_of
 from polars_ir.language.names import resolve
 
 
@@ -55,7 +55,7 @@ def test_what_reads_only_relevant_documents_is_told_right(seed, ties, monkeypatc
     tune(monkeypatch)
     measures = [m for m in resolve(every_measure()) if reads_only_relevant(m)]
     if ties == "expected":
-        measures = [m for m in measures if spec_of(m.call).expected]
+        measures = [m for m in measures if info_of(m.call).expected]
     assert len(measures) > 20
     run, qrels = collection(seed, queries=40, depth=20)
     reads_all = pl.col("doc_id").count().alias("all") if ties != "expected" else "Judged"

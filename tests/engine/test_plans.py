@@ -70,7 +70,7 @@ def test_the_plans_of_options(monkeypatch, deep, options):
     tune(monkeypatch, deep=deep)
     run, qrels = collection(3, queries=20)
     measures = (
-        [spec.function() for spec in ir.CATALOG.values() if spec.expected]
+        [info.function() for info in ir.CATALOG.values() if info.expected]
         if options.get("ties") == "expected"
         else MEASURES
     )

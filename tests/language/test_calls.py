@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import polars_ir as ir
 from polars_ir.errors import MeasureError
-from polars_ir.language.measure import spec_of
+from polars_ir.language.measure import info_of
 from polars_ir.language.names import call_of
 
 KINDS = ("documents", "subtopics", "preferences")
@@ -31,9 +31,9 @@ def fresh() -> Iterator[ProcessPoolExecutor]:
 
 def made(kind: str) -> list[pl.Expr]:
     """Every sample of every measure of a kind, each under a name that tells nothing of it."""
-    specs = [spec for spec in ir.CATALOG.values() if spec.kind == kind]
-    calls = [(spec, arguments) for spec in specs for arguments in samples(spec)]
-    return [spec.function(**arguments).alias(f"m{number}") for number, (spec, arguments) in enumerate(calls)]
+    specs = [info for info in ir.CATALOG.values() if info.kind == kind]
+    calls = [(info, arguments) for info in specs for arguments in samples(info)]
+    return [info.function(**arguments).alias(f"m{number}") for number, (info, arguments) in enumerate(calls)]
 
 
 def explained(kind: str) -> list[str]:
@@ -52,7 +52,7 @@ def explained(kind: str) -> list[str]:
         f"m{number}"
         for number, call in enumerate(calls)
         if call and call.measure in asked
-        if {n for n, v in call.arguments.items() if v != spec_of(call).parameters[n]} in asked[call.measure]
+        if {n for n, v in call.arguments.items() if v != info_of(call).parameters[n]} in asked[call.measure]
     ]
 
 

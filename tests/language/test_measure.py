@@ -31,39 +31,39 @@ def test_the_catalogue_is_a_frame_with_a_row_a_measure():
 
 
 def test_every_exported_measure_is_in_the_catalogue_and_back():
-    assert {spec.function for spec in ir.CATALOG.values()} == {getattr(measures, name) for name in measures.__all__}
+    assert {info.function for info in ir.CATALOG.values()} == {getattr(measures, name) for name in measures.__all__}
 
 
 def test_a_measure_is_a_function_of_the_package_called_by_its_bare_name():
-    for name, spec in ir.CATALOG.items():
-        assert getattr(ir, spec.function.__name__) is spec.function
-        assert spec.function.__name__ in ir.__all__
-        assert spec.function().meta.output_name() == spec.name == name
+    for name, info in ir.CATALOG.items():
+        assert getattr(ir, info.function.__name__) is info.function
+        assert info.function.__name__ in ir.__all__
+        assert info.function().meta.output_name() == info.name == name
 
 
 def test_a_docstring_tells_parameters_result_and_source():
-    for name, spec in ir.CATALOG.items():
-        written = inspect.getdoc(spec.function)
-        titles = ["Parameters"] * bool(spec.parameters) + ["Returns", "Raises", "References"]
+    for name, info in ir.CATALOG.items():
+        written = inspect.getdoc(info.function)
+        titles = ["Parameters"] * bool(info.parameters) + ["Returns", "Raises", "References"]
         sections = [f"{title}\n{'-' * len(title)}\n" for title in titles]
         assert [section for section in sections if section not in written] == [], name
-        assert spec.source in written
-        assert written.startswith(spec.meaning), name
+        assert info.source in written
+        assert written.startswith(info.meaning), name
 
 
 def test_every_parameter_is_described_and_keyword_only():
-    for name, spec in ir.CATALOG.items():
-        parameters = inspect.signature(spec.function).parameters
-        assert parameters.keys() <= spec.options.keys(), name
+    for name, info in ir.CATALOG.items():
+        parameters = inspect.signature(info.function).parameters
+        assert parameters.keys() <= info.options.keys(), name
         assert {parameter.kind for parameter in parameters.values()} <= {inspect.Parameter.KEYWORD_ONLY}, name
-        assert [p for p in parameters if f"\n{p} : default " not in spec.function.__doc__] == [], name
+        assert [p for p in parameters if f"\n{p} : default " not in info.function.__doc__] == [], name
 
 
 def test_every_measure_has_a_meaning_a_source_and_a_bound_that_is_best():
-    for name, spec in ir.CATALOG.items():
-        assert spec.best in spec.bounds, name
-        assert "http" in spec.source or any(character.isdigit() for character in spec.source), name
-        assert spec.meaning.endswith("."), name
+    for name, info in ir.CATALOG.items():
+        assert info.best in info.bounds, name
+        assert "http" in info.source or any(character.isdigit() for character in info.source), name
+        assert info.meaning.endswith("."), name
 
 
 def test_a_parameter_called_like_an_option_of_evaluate_is_refused():
@@ -84,8 +84,8 @@ def test_a_parameter_called_like_an_option_of_evaluate_is_refused():
 def test_no_two_measures_share_a_name():
     names = [
         name
-        for spec in ir.CATALOG.values()
-        for name in (spec.name, *(other for other in spec.spellings if other != spec.name))
+        for info in ir.CATALOG.values()
+        for name in (info.name, *(other for other in info.spellings if other != info.name))
     ]
     assert len(names) == len(set(names))
 
@@ -126,7 +126,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("function", "given", "wanted"), WRONG)
 def test_a_parameter_out_of_range_is_an_error(function, given, wanted):
-    name = {spec.function: spec.name for spec in ir.CATALOG.values()}.get(function, "relstring")
+    name = {info.function: info.name for info in ir.CATALOG.values()}.get(function, "relstring")
     for parameter, values in given.items():
         for value in values:
             message = message_of(lambda value=value, parameter=parameter: function(**{parameter: value}))
@@ -159,7 +159,7 @@ def test_a_measure_gives_a_standard_error_beside_its_value():
     found = ir.evaluate({"q": ["d1", "d2", "d3"]}, qrels, ["Weighted@1,3", "RR"], bounds=True, undefined=None)
     assert found.select("Weighted@1", "Weighted@3", "Weighted@3 se").row(0) == (2.0, 6.0, 2**0.5)
     assert "Weighted@3 se low" not in found.columns
-    assert column_of("Weighted@3 se").spec.name == "Weighted"
+    assert column_of("Weighted@3 se").info.name == "Weighted"
     ir.measure("Weighted", source="a test", average="geometric")(inspect.unwrap(weighted))
     with pytest.raises(ir.IRError, match="a standard error goes with average='arithmetic'; got 'geometric'"):
         ir.parse("Weighted@3")

@@ -318,8 +318,8 @@ def test_the_table_of_ranx_is_complete():
 
 
 def test_every_name_in_the_catalogue_is_read():
-    for spec in ir.CATALOG.values():
-        for name, given in {spec.name: "", **spec.spellings}.items():
+    for info in ir.CATALOG.values():
+        for name, given in {info.name: "", **info.spellings}.items():
             if name in FAMILIES or name == "rbp":
                 continue  # several measures, and a name that tools mean different ones by
             number = "@0.5" if name == "IPrec" else "_0.5" if given.isidentifier() else ""
@@ -329,9 +329,9 @@ def test_every_name_in_the_catalogue_is_read():
 
 def test_no_two_measures_share_a_name():
     folded = {}
-    for spec in ir.CATALOG.values():
-        for name in (spec.name, *spec.spellings):
-            folded.setdefault(name.casefold().replace("-", "").replace("_", ""), set()).add(spec.name)
+    for info in ir.CATALOG.values():
+        for name in (info.name, *info.spellings):
+            folded.setdefault(name.casefold().replace("-", "").replace("_", ""), set()).add(info.name)
     assert [names for names in folded.values() if len(names) > 1] == []
 
 
@@ -663,11 +663,11 @@ def test_a_measure_of_ir_measures_needs_no_ir_measures(monkeypatch):
 
 
 def test_the_name_of_a_function_is_a_name_of_its_measure():
-    for spec in (spec for name, spec in ir.CATALOG.items() if name != "Accuracy"):
-        number = "@0.5" if spec.at == "recall" else "@7" if "k" in spec.parameters else ""
-        given = {spec.at: 0.5 if spec.at == "recall" else 7} if number else {}
-        found = ir.parse(spec.function.__name__ + number)
-        assert found.meta.output_name() == spec.function(**given).meta.output_name(), spec.name
+    for info in (info for name, info in ir.CATALOG.items() if name != "Accuracy"):
+        number = "@0.5" if info.at == "recall" else "@7" if "k" in info.parameters else ""
+        given = {info.at: 0.5 if info.at == "recall" else 7} if number else {}
+        found = ir.parse(info.function.__name__ + number)
+        assert found.meta.output_name() == info.function(**given).meta.output_name(), info.name
 
 
 def test_a_map_of_gains_has_one_name_in_whatever_order_it_is_given():

@@ -8,7 +8,7 @@ import pytest
 
 import polars_ir as ir
 from polars_ir.errors import ExtraError
-from polars_ir.language.options import anything, chance, check, not_negative, one_of, or_none, positive, takes, whole
+from polars_ir.language.options import anything, chance, check, not_negative, one_of, or_none, positive, public, whole
 from polars_ir.version import requirement
 
 
@@ -49,7 +49,7 @@ def test_a_range_is_told():
 
 @pytest.mark.parametrize(("module", "error"), [("scipy.stats", ExtraError), ("theirs", ModuleNotFoundError)])
 def test_a_function_names_the_extra_that_is_not_installed(module, error):
-    @takes()
+    @public()
     def compare():
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import polars_ir as ir
 from polars_ir.language.dialects import measure_names
-from polars_ir.language.measure import CATALOG, Spec
+from polars_ir.language.measure import CATALOG, MeasureInfo
 from polars_ir.language.names import canonical_name, column_of
 from polars_ir.language.sql import PLAIN, read
 
@@ -45,23 +45,23 @@ def same(name: str, measure: pl.Expr) -> bool:
 NUMBERS = [0, 1, 2, 3, 10, 1000, 0.1, 0.5, 0.95, 1 / 3, 1e-05, 1234.5678, 10.0, True, False]
 
 
-def drawn(spec: Spec) -> st.SearchStrategy[dict[str, object]]:
+def drawn(info: MeasureInfo) -> st.SearchStrategy[dict[str, object]]:
     """Parameters that a measure takes and a name tells."""
     values = {}
-    for name, option in spec.options.items():
+    for name, option in info.options.items():
         wanted = filter(option.value.holds, [*NUMBERS, *option.value.choices])
         values[name] = st.sampled_from([option.default, *wanted])
     return st.fixed_dictionaries({}, optional=values)
 
 
 @pytest.mark.whole("each measure", quick=12)
-@pytest.mark.parametrize("spec", CATALOG.values(), ids=lambda spec: spec.name)
-def test_every_measure_is_read_back_from_either_name_of_it(spec):
+@pytest.mark.parametrize("info", CATALOG.values(), ids=lambda info: info.name)
+def test_every_measure_is_read_back_from_either_name_of_it(info):
     @settings(max_examples=5, deadline=None)
-    @given(drawn(spec))
+    @given(drawn(info))
     def check(parameters):
         try:
-            measure = spec.function(**parameters)
+            measure = info.function(**parameters)
         except ir.IRError:  # of parameters that do not go together
             return
         assert same(ir.name(measure), measure)
@@ -74,7 +74,7 @@ def test_every_measure_is_read_back_from_either_name_of_it(spec):
 
 
 def test_no_name_of_another_tool_is_taken_for_one_in_sql():
-    catalog = tuple(spec.function for spec in CATALOG.values())
+    catalog = tuple(info.function for info in CATALOG.values())
     assert [name for name in measure_names() if name not in CATALOG and read(name, catalog)] == []
 
 

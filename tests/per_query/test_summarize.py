@@ -341,11 +341,11 @@ def test_a_measure_that_is_text_is_told_with_its_cast():
 # Micro averages.
 
 SHARES = [
-    spec.function(**{name: value for name, value in given.items() if name in spec.parameters})
-    for spec in ir.CATALOG.values()
-    if spec.out_of
+    info.function(**{name: value for name, value in given.items() if name in info.parameters})
+    for info in ir.CATALOG.values()
+    if info.out_of
     for given in ({}, {"k": 5}, {"rel": 2}, {"k": 5, "rel": 2})
-    if given.keys() <= spec.parameters.keys()
+    if given.keys() <= info.parameters.keys()
 ]
 COUNTS = ["NumRet", "NumRel", "NumRel(rel=2)"]
 
@@ -381,10 +381,10 @@ def test_what_a_query_gives_to_a_micro_average_is_a_whole_number():
     per_query = pydocs(*SHARES, *COUNTS)
     for share in SHARES:
         name = share.meta.output_name()
-        spec, given, *_ = taken_apart(name)
-        hits = per_query.select(pl.col(name) * spec.out_of(**{**spec.parameters, **given})).to_series()
+        info, given, *_ = taken_apart(name)
+        hits = per_query.select(pl.col(name) * info.out_of(**{**info.parameters, **given})).to_series()
         assert hits.to_list() == pytest.approx(hits.round().to_list(), abs=1e-9)
-        assert hits.max() > 0 or spec.best == 0
+        assert hits.max() > 0 or info.best == 0
 
 
 def test_every_share_has_a_micro_average():

@@ -69,22 +69,22 @@ def sizes(chart) -> list[int]:
     return [len(rows) for rows in chart.to_dict()["datasets"].values()]
 
 
-def fields(spec) -> set:
+def fields(info) -> set:
     """The fields of all encodings of a specification."""
-    if isinstance(spec, list):
-        return set().union(*map(fields, spec))
-    if not isinstance(spec, dict):
+    if isinstance(info, list):
+        return set().union(*map(fields, info))
+    if not isinstance(info, dict):
         return set()
-    own = {spec["field"]} if isinstance(spec.get("field"), str) else set()
-    return own.union(*(fields(value) for key, value in spec.items() if key != "datasets"))
+    own = {info["field"]} if isinstance(info.get("field"), str) else set()
+    return own.union(*(fields(value) for key, value in info.items() if key != "datasets"))
 
 
 @pytest.mark.whole("all charts, drawn")
 def test_every_chart_is_drawn_whatever_measures_and_systems_are_called(per_query, days, tmp_path):
     odd = per_query.rename(ODD).with_columns(pl.col("run").replace({"bm25": "b.m[2]:5'\"", "tfidf": "tf\\idf"}))
     for name, chart in every(odd, days, ODD["AP"], "b.m[2]:5'\"", "tf\\idf").items():
-        spec = chart.to_dict()
-        assert all(field.isidentifier() for field in fields(spec)), name
+        info = chart.to_dict()
+        assert all(field.isidentifier() for field in fields(info)), name
         chart.save(tmp_path / f"{name}.png")
         assert (tmp_path / f"{name}.png").stat().st_size > 5000
 
@@ -393,8 +393,8 @@ def test_names_at_the_ends_of_lines_do_not_overlap():
 def test_of_six_systems_the_best_five_at_the_last_cutoff_are_in_colour():
     bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
     systems = {f"s{n}": bm25.filter(pl.col("score").rank("ordinal").over("query_id") > 4 * n) for n in range(6)}
-    spec = plots.cutoffs(systems, PYDOCS.qrels, "R", k=[1, 100]).to_dict()
-    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    info = plots.cutoffs(systems, PYDOCS.qrels, "R", k=[1, 100]).to_dict()
+    scale = info["layer"][0]["encoding"]["color"]["scale"]
     greys = [name for name, colour in zip(scale["domain"], scale["range"], strict=True) if colour == plots.style.GREY]
     assert greys == ["s5"]
 
@@ -420,9 +420,9 @@ def test_a_series_is_drift(per_query, days):
 
 def test_every_stretch_has_a_tick_and_its_number_of_queries(per_query, days):
     chart = plots.series(per_query, days, every="1w", measures="AP")
-    spec = chart.to_dict()
+    info = chart.to_dict()
     buckets = chart.data["bucket"].unique()
-    assert len(spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == len(buckets)
+    assert len(info["layer"][0]["encoding"]["x"]["axis"]["values"]) == len(buckets)
     (sizes,) = [
         layer.data
         for layer in chart.layer
@@ -466,13 +466,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def colours(spec) -> set:
+def colours(info) -> set:
     """The colours that a specification names outside its data."""
-    if isinstance(spec, list):
-        return set().union(*map(colours, spec))
-    if isinstance(spec, dict):
-        return set().union(*(colours(value) for key, value in spec.items() if key not in ("datasets", "config")))
-    return {spec} if isinstance(spec, str) and spec.startswith("#") and len(spec) == 7 else set()
+    if isinstance(info, list):
+        return set().union(*map(colours, info))
+    if isinstance(info, dict):
+        return set().union(*(colours(value) for key, value in info.items() if key not in ("datasets", "config")))
+    return {info} if isinstance(info, str) and info.startswith("#") and len(info) == 7 else set()
 
 
 @pytest.mark.whole("all charts")
@@ -506,13 +506,13 @@ def test_a_click_on_a_system_is_seen_in_every_panel(per_query, days):
         "ranks": plots.ranks(per_query),
     }
     for name, chart in charts.items():
-        spec = chart.to_dict()
-        (param,) = [param for param in spec["params"] if param["name"] == "system"]
+        info = chart.to_dict()
+        (param,) = [param for param in info["params"] if param["name"] == "system"]
         assert param["select"]["fields"] == ["run"]
         # With a legend of the systems that takes the clicks; without one, the marks of every panel.
-        views = {layer.get("name") for panel in spec["concat"] for layer in panel["layer"]}.intersection(param["views"])
-        assert name == "series" or len(views) == len(spec["concat"]), name
-        for panel in spec["concat"]:
+        views = {layer.get("name") for panel in info["concat"] for layer in panel["layer"]}.intersection(param["views"])
+        assert name == "series" or len(views) == len(info["concat"]), name
+        for panel in info["concat"]:
             assert any("opacity" in layer["encoding"] for layer in panel["layer"]), name
 
 
@@ -580,9 +580,9 @@ def test_there_are_as_many_dashes_and_shapes_as_colours():
 
 def titles(chart) -> list[set]:
     """The titles of the axes of each panel; every axis has one."""
-    spec = chart.to_dict()
+    info = chart.to_dict()
     panels = []
-    for panel in spec.get("concat", [spec]):
+    for panel in info.get("concat", [info]):
         places = [layer["encoding"].get(axis, {}) for layer in panel["layer"] for axis in "xy"]
         panels.append({place["title"] for place in places if place.get("title")})
     return panels
@@ -611,15 +611,15 @@ def test_long_names_are_shortened_in_the_middle(per_query, tmp_path):
 
 def test_lines_of_many_systems_are_named_at_their_ends_and_nowhere_else():
     bm25 = PYDOCS.runs.filter(run="bm25").drop("run")
-    spec = plots.cutoffs({f"s{n}": bm25 for n in range(7)}, PYDOCS.qrels, "R", k=[1, 100]).to_dict()
+    info = plots.cutoffs({f"s{n}": bm25 for n in range(7)}, PYDOCS.qrels, "R", k=[1, 100]).to_dict()
     legends = [
         encoding["legend"]
-        for layer in spec["layer"]
+        for layer in info["layer"]
         for encoding in layer["encoding"].values()
         if isinstance(encoding, dict) and "legend" in encoding
     ]
     assert set(legends) == {None}
-    (param,) = spec["params"]
+    (param,) = info["params"]
     assert "bind" not in param
 
 

@@ -142,7 +142,7 @@ def test_an_aggregation_that_reads_a_column_of_the_run_sees_unjudged_documents()
     assert found.filter(query_id="q1").item(0, "paid") == 13.0
 
 
-@pytest.mark.parametrize("name", [name for name, spec in ir.CATALOG.items() if spec.kind == "documents"])
+@pytest.mark.parametrize("name", [name for name, info in ir.CATALOG.items() if info.kind == "documents"])
 @pytest.mark.whole("test_invariants asks it of all at once", quick=14)
 def test_a_measure_has_the_same_figures_beside_one_that_reads_the_run(name):
     price = pl.col("price").max()

@@ -150,7 +150,7 @@ def test_a_measure_of_a_column_of_the_run_counts_unjudged_documents():
 def test_contributions_add_up_for_every_measure_that_is_additive(kind):
     run, qrels = collection_of(kind, 1)
     qrels = qrels.filter(pl.col("query_id").is_in([f"q{i}" for i in range(14)]))
-    measures = [spec.function(**of) for spec in ir.CATALOG.values() if spec.kind == kind for of in samples(spec)[:2]]
+    measures = [info.function(**of) for info in ir.CATALOG.values() if info.kind == kind for of in samples(info)[:2]]
     values = ir.evaluate(run, qrels, measures)
     not_additive = set()
     for name in values.columns[1:]:

@@ -66,13 +66,13 @@ def test_the_way_is_told_with_its_reason_and_taken(run, qrels, options, threshol
     plan = run.ir.explain_plan(qrels, measures, **options)
     assert str(plan).startswith(wanted)
 
-    def takes(way):
+    def public(way):
         assert way == plan.way
         raise InterruptedError
 
-    monkeypatch.setattr(relation, "relate_by_number", lambda *_: takes("by number"))
-    monkeypatch.setattr(relation, "plan_relation", lambda *arguments: takes(arguments[-1]))
-    monkeypatch.setattr(relation, "labelled_relation", lambda *_: takes("labelled"))
+    monkeypatch.setattr(relation, "relate_by_number", lambda *_: public("by number"))
+    monkeypatch.setattr(relation, "plan_relation", lambda *arguments: public(arguments[-1]))
+    monkeypatch.setattr(relation, "labelled_relation", lambda *_: public("labelled"))
     with pytest.raises(InterruptedError):
         run.ir.evaluate(qrels, measures, **options)
 

@@ -52,7 +52,7 @@ def test_measures_of_other_judgments_are_the_local_ones(to_spark, kind):
         (MEASURES, {"missing": "skip", "undefined": None}),
         (MEASURES, {"judged_only": True, "ties": "worst"}),
         (MEASURES, {"ties": "best"}),
-        (sorted(name for name, spec in ir.CATALOG.items() if spec.expected and name != "Judged"), {"ties": "expected"}),
+        (sorted(name for name, info in ir.CATALOG.items() if info.expected and name != "Judged"), {"ties": "expected"}),
         (BOUNDED, {"bounds": True}),
         (POOLED, {}),
     ],

@@ -10,7 +10,7 @@ import polars as pl
 from generated import collection_of
 
 import polars_ir as ir
-from polars_ir.language.measure import spec_of
+from polars_ir.language.measure import info_of
 from polars_ir.language.names import call_of, resolve
 
 #: A frame of each kind of answer, by what was asked.
@@ -25,7 +25,7 @@ def known_of(measures: list[pl.Expr], kind: str, explained: list[str]) -> Known:
         known = {"figures": ir.evaluate(run, qrels, measures, undefined=None)}
         if kind == "documents":
             tied = run.with_columns(pl.col("score") // 6)
-            expected = [m for m in measures if (call := call_of(m)) and spec_of(call).expected]
+            expected = [m for m in measures if (call := call_of(m)) and info_of(call).expected]
             known["bounds"] = ir.evaluate(run, qrels, [m for m in measures if n_given(m) < 2], bounds=True)
             known["expectations"] = ir.evaluate(tied, qrels, expected, ties="expected", undefined=None)
         for measure in measures:
@@ -40,7 +40,7 @@ def n_given(measure: pl.Expr) -> int:
     """The number of arguments of a measure that are not the defaults."""
     call = call_of(measure)
     assert call is not None
-    return sum(value != spec_of(call).parameters[name] for name, value in call.arguments.items())
+    return sum(value != info_of(call).parameters[name] for name, value in call.arguments.items())
 
 
 def known_elsewhere(asked: dict[str, tuple[list[pl.Expr], list[bytes], list[str]]]) -> dict[str, Known]:

@@ -12,7 +12,7 @@ import polars as pl
 from hypothesis import strategies as st
 from suite import is_whole, share
 
-from polars_ir.language.measure import CATALOG, Spec
+from polars_ir.language.measure import CATALOG, MeasureInfo
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, float]]
@@ -52,7 +52,7 @@ VALUES: dict[str, list[object]] = {
 }
 
 
-def samples(spec: Spec) -> list[dict[str, object]]:
+def samples(info: MeasureInfo) -> list[dict[str, object]]:
     """Arguments of a measure: its defaults, each of `VALUES` alone, and the first values of any two together.
 
     The quick suite has the defaults and the first value of each parameter.
@@ -60,10 +60,10 @@ def samples(spec: Spec) -> list[dict[str, object]]:
     values = {
         name: [
             value
-            for value in VALUES.get(f"{spec.name}.{name}", VALUES.get(name, []))
-            if value != default and spec.options[name].value.holds(value)
+            for value in VALUES.get(f"{info.name}.{name}", VALUES.get(name, []))
+            if value != default and info.options[name].value.holds(value)
         ]
-        for name, default in spec.parameters.items()
+        for name, default in info.parameters.items()
     }
     alone = [{name: value} for name, of_name in values.items() for value in of_name[: share(len(of_name), 1)]]
     firsts = [(name, of_name[0]) for name, of_name in values.items() if of_name]
@@ -72,10 +72,10 @@ def samples(spec: Spec) -> list[dict[str, object]]:
 
 def every_measure(kind: str = "documents") -> list[pl.Expr]:
     """Every measure of a kind of judgments: in the whole suite with every sample of its parameters, else with one."""
-    measures = [spec for spec in CATALOG.values() if spec.kind == kind]
+    measures = [info for info in CATALOG.values() if info.kind == kind]
     if is_whole():
-        return [spec.function(**arguments) for spec in measures for arguments in samples(spec)]
-    return [spec.function(**of[number % len(of)]) for number, spec in enumerate(measures) if (of := samples(spec))]
+        return [info.function(**arguments) for info in measures for arguments in samples(info)]
+    return [info.function(**of[number % len(of)]) for number, info in enumerate(measures) if (of := samples(info))]
 
 
 def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:

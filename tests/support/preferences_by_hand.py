@@ -7,7 +7,7 @@ import polars as pl
 
 #: The levels of documents, by judge and group.
 Levels = Mapping[str, Mapping[str, Mapping[str, float]]]
-Pair = tuple[str, str]
+RunAndQrels = tuple[str, str]
 
 
 class ContradictionError(Exception):
@@ -34,7 +34,7 @@ def judgments_frame(levels: Mapping[str, Levels]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query_id", "judge", "group", "doc_id", "relevance"], orient="row")
 
 
-def preferred(groups: Mapping[str, Mapping[str, float]]) -> set[Pair]:
+def preferred(groups: Mapping[str, Mapping[str, float]]) -> set[RunAndQrels]:
     """The pairs that one judge prefers, with those that follow (Warshall's algorithm)."""
     documents = sorted({document for levels in groups.values() for document in levels})
     pairs = {(a, b) for levels in groups.values() for a, b in product(levels, repeat=2) if levels[a] > levels[b]}

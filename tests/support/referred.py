@@ -21,8 +21,8 @@ TOLERANCE = 1e-12
 
 def asked(name: str) -> Asked:
     """The measure and the arguments of a name."""
-    spec, arguments, *_ = taken_apart(name)
-    return Asked(spec.name, arguments)
+    info, arguments, *_ = taken_apart(name)
+    return Asked(info.name, arguments)
 
 
 def by_reference(run: Run, qrels: Qrels, names: Iterable[str], **options: object) -> dict[str, dict[str, float]]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import polars_ir as ir
 from polars_ir import namespace, plots
 from polars_ir.files.formats import FORMATS
-from polars_ir.language.measure import Spec
+from polars_ir.language.measure import MeasureInfo
 from polars_ir.language.names import Measures
 from polars_ir.lazy import LazyPackage
 
@@ -113,20 +113,20 @@ class PlotNamespace:
 
 def measures() -> str:
     """The stub of `polars_ir.language.measures`: of what follows the `@` several values make several measures."""
-    specs = {spec.function.__name__: spec for spec in ir.CATALOG.values() if spec.ours}
+    specs = {info.function.__name__: info for info in ir.CATALOG.values() if info.ours}
     names = ir.measures.__all__
     exported = "".join(f'    "{name}",\n' for name in names)
     written = [_written(name, _of_measure(specs[name]), "pl.Expr", "") for name in names]
     return f"{MEASURES}__all__ = [\n{exported}]\n\n{''.join(written)}"
 
 
-def door() -> str:
+def caller() -> str:
     """The stub of `polars_ir.namespace`: every function, measure and chart as a method."""
     functions = {name: each.function for name, each in (namespace.OF_RUN | namespace.OF_PER_QUERY).items()}
     methods = {name: _method(name, function) for name, function in functions.items()}
-    for spec in ir.CATALOG.values():
-        if spec.ours:
-            methods[spec.function.__name__] = _measuring(spec)
+    for info in ir.CATALOG.values():
+        if info.ours:
+            methods[info.function.__name__] = _measuring(info)
     eager = {name for name, function in functions.items() if name == "table" or _given_back(function) == "Eager"}
     of_any = "".join(methods[name] for name in sorted(methods.keys() - eager))
     of_any += "".join(f"    {name} = {function}\n" for name, function in namespace.SHORT.items())
@@ -192,9 +192,9 @@ def _method(name: str, function: Callable[..., Any]) -> str:
     return _written(name, ["self", *_parameters(function, first=1)], returned, _meaning(function))
 
 
-def _measuring(spec: Spec) -> str:
-    taken = ["self", "qrels: Any = None", *_of_measure(spec), "**options: Unpack[Evaluating]"]
-    return _written(spec.function.__name__, taken, "_FrameT_co", spec.meaning)
+def _measuring(info: MeasureInfo) -> str:
+    taken = ["self", "qrels: Any = None", *_of_measure(info), "**options: Unpack[Evaluating]"]
+    return _written(info.function.__name__, taken, "_FrameT_co", info.meaning)
 
 
 def _chart(name: str, function: Callable[..., Any]) -> str:
@@ -202,8 +202,8 @@ def _chart(name: str, function: Callable[..., Any]) -> str:
     return _written(name, ["self", *_parameters(function, first=1)], returned, _meaning(function))
 
 
-def _of_measure(spec: Spec) -> list[str]:
-    return list(_parameters(spec.function, several=spec.at))
+def _of_measure(info: MeasureInfo) -> list[str]:
+    return list(_parameters(info.function, several=info.at))
 
 
 def _meaning(function: Callable[..., Any]) -> str:
@@ -288,7 +288,7 @@ LAZY = [module for _, module in sorted(sys.modules.items()) if isinstance(module
 #: The text of each stub, by its path.
 STUBS: dict[Path, Callable[[], str]] = {
     PACKAGE / "language" / "measures" / "__init__.pyi": measures,
-    PACKAGE / "namespace.pyi": door,
+    PACKAGE / "namespace.pyi": caller,
     PACKAGE / "files" / "formats" / "__init__.pyi": formats,
     **{Path(str(module.__file__)).with_suffix(".pyi"): partial(package, module) for module in LAZY},
 }

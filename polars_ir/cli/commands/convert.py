@@ -9,7 +9,7 @@ import polars as pl
 from polars_ir.cli import parser
 from polars_ir.cli.inputs import limits_of, qrels_of, run_of
 from polars_ir.cli.output import as_target
-from polars_ir.errors import OptionError, known_as
+from polars_ir.errors import OptionError, with_names
 from polars_ir.files import write_qrels, write_run
 from polars_ir.files.finding.copies import as_file, shown_name
 from polars_ir.files.formats import READABLE, WRITABLE
@@ -41,12 +41,12 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     with as_file(options.source) as source, as_target(options.target) as target:
         if options.qrels:
             qrels = qrels_of(source, options.format, option="format", **limits_of(options))
-            with known_as(format="--to", path="the target", qrels=shown_name(options.source)):
+            with with_names(format="--to", path="the target", qrels=shown_name(options.source)):
                 write_qrels(qrels, target, format=options.to)
         else:
             rows = run_of(source, options.format, **limits_of(options))
             tag = _tag(source, rows, options)
-            with known_as(format="--to", path="the target", run=shown_name(options.source)):
+            with with_names(format="--to", path="the target", run=shown_name(options.source)):
                 write_run(rows, target, format=options.to, tag=tag)
     return pl.DataFrame()
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
-from polars_ir.errors import OptionError, known_as
+from polars_ir.errors import OptionError, with_names
 from polars_ir.files.finding.file import is_remote, pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         options.metadata = not is_typed and not is_remote(options.output)
         options.provenance = is_typed or options.metadata
     qrels = qrels_of(options.qrels, options.qrels_format, **limits_of(options))
-    with known_as(by="--key"):
+    with with_names(by="--key"):
         per_query = figures_of(options.runs, qrels, options)
     if options.per_query:
         return per_query

@@ -12,7 +12,7 @@ import polars as pl
 from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.cli.output import as_target
-from polars_ir.errors import OptionError, known_as, printable
+from polars_ir.errors import OptionError, printable, with_names
 from polars_ir.files import write_run
 from polars_ir.files.formats import WRITABLE
 from polars_ir.fusion import PRODUCTS, fuse, fuse_out_of_fold, tune_fusion
@@ -104,7 +104,7 @@ def _weights(runs: pl.DataFrame, options: argparse.Namespace) -> dict[str, float
 def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
     """The fused run, as a file or on standard output."""
     target = options.target or "-"
-    with as_target(target) as file, known_as(format="--to", path="the target"):
+    with as_target(target) as file, with_names(format="--to", path="the target"):
         write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
 
 

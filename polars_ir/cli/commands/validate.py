@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
-from polars_ir.errors import known_as
+from polars_ir.errors import with_names
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import SEVERITIES, validate
 
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         run, judged = alike(run_of(name, options.format, **limits), qrels)
         return _findings(run, judged, by=options.key, only=options.only)
 
-    with known_as(by="--key"):
+    with with_names(by="--key"):
         return systems_of(options.runs, findings)
 
 

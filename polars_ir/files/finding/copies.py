@@ -21,7 +21,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from polars_ir.errors import FileError, known_as
+from polars_ir.errors import FileError, with_names
 from polars_ir.files.finding.file import COMPRESSED, File, is_pattern, pure, scheme
 from polars_ir.files.finding.sources import by_extension, resolve
 from polars_ir.files.formats.record import Format
@@ -54,7 +54,7 @@ def downloaded(files: Sequence[File], asked: Format | None, max_ratio: float | N
         return
     with TemporaryDirectory() as folder:
         copies: dict[File, Path] = {url: Path(folder, str(number), _name(url)) for number, url in enumerate(urls)}
-        with known_as(**{str(copy): str(url) for url, copy in copies.items()}):
+        with with_names(**{str(copy): str(url) for url, copy in copies.items()}):
             for url in urls:
                 _download(url, copies[url])
             yield resolve([copies.get(file, file) for file in files], max_ratio=max_ratio)
@@ -132,7 +132,7 @@ def copied(file: IO[Any]) -> Iterator[str]:
         with path.open("wb") as copy:
             while part := file.read(_PART):
                 copy.write(part.encode(errors="surrogateescape") if isinstance(part, str) else part)
-        with known_as(**{str(path): own}):
+        with with_names(**{str(path): own}):
             yield str(path)
 
 
@@ -147,7 +147,7 @@ def as_file(name: str) -> Iterator[str]:
         path = Path(folder, own)
         with path.open("wb") as file:
             _take_in(name, file)
-        with known_as(**{str(path): shown_name(name)}):
+        with with_names(**{str(path): shown_name(name)}):
             yield str(path)
 
 

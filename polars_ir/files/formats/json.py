@@ -27,7 +27,7 @@ from polars_ir.files.writing.checks import (
     check_precise,
     sink_fields,
 )
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 #: The keys of the levels of objects, down to the documents.
 _QUERIES = {"query_id": "query"}
@@ -170,7 +170,7 @@ def _lines(frame: pl.LazyFrame) -> Iterator[str]:
     yield "}"
 
 
-def _scores(table: Table, _tag: str) -> list[pl.LazyFrame]:
+def _scores(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     check_finite(table)
     check_precise(table)
     check_any("run", table.select("query_id"))
@@ -179,7 +179,7 @@ def _scores(table: Table, _tag: str) -> list[pl.LazyFrame]:
     return [rows]
 
 
-def _grades(table: Table, _tag: str) -> list[pl.LazyFrame]:
+def _grades(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     check_any("qrels", table.select("query_id"))
     check_judged_once(table.all_columns(), ["query_id", "doc_id"])
     return [table.select("query_id", "doc_id", "relevance")]

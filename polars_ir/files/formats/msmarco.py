@@ -16,7 +16,7 @@ from polars_ir.files.formats.record import Format, Rows, Writer
 from polars_ir.files.rows.blanks import COUNT, field, fields, first_line, not_a_score, rows_of
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.files.writing.checks import ranked, sink_fields
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 _RUN_FIELDS = {"query_id": 0, "doc_id": 1, "rank": 2, "score": 3}
 
@@ -58,7 +58,7 @@ def _fields(file: File) -> int:
     return len(fields(line))
 
 
-def _run_lines(table: Table, tag: str) -> list[pl.LazyFrame]:
+def _run_lines(table: CanonicalFrame, tag: str) -> list[pl.LazyFrame]:
     return [part.select(list(_RUN_FIELDS)) for part in ranked(table, tag)]
 
 

@@ -17,7 +17,7 @@ from polars_ir.files.formats import elasticsearch
 from polars_ir.files.formats.record import Format, Typed, Writer
 from polars_ir.files.rows.unreadable import FAILURES, unreadable_objects
 from polars_ir.files.writing.checks import check_any, check_finite, check_precise
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 #: A surrogate as JSON writes it, in a pair or alone.
 _HALF = r"(?i)\\ud[89a-f]"
@@ -58,7 +58,7 @@ def _check_characters(path: Path) -> None:
         raise FileError.at_line(path, number, line, "an escape from \\ud800 to \\udfff is an unpaired surrogate.")
 
 
-def _finite_rows(table: Table, _tag: str) -> list[pl.LazyFrame]:
+def _finite_rows(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     check_any("run", table.select("query_id"))
     check_finite(table)
     if table.dtypes["score"].is_decimal():
@@ -68,7 +68,7 @@ def _finite_rows(table: Table, _tag: str) -> list[pl.LazyFrame]:
     return [table.all_columns()]
 
 
-def _judged_rows(table: Table, _tag: str) -> list[pl.LazyFrame]:
+def _judged_rows(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     check_any("qrels", table.select("query_id"))
     return [table.all_columns()]
 

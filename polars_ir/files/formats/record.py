@@ -16,7 +16,7 @@ from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
 from polars_ir.files.rows.unreadable import because
 from polars_ir.files.rows.verdicts import Checked
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 Role: TypeAlias = Literal["run", "qrels"]
 
@@ -54,7 +54,7 @@ class Writer(NamedTuple):
     """The writer of a format: tables become frames, which are written one after the other."""
 
     #: Makes frames of a run and the name of its system, or of judgments in the order of their queries.
-    frames: Mapping[Role, Callable[[Table, str], Iterable[pl.LazyFrame]]] = {}
+    frames: Mapping[Role, Callable[[CanonicalFrame, str], Iterable[pl.LazyFrame]]] = {}
     #: Writes a frame to a binary file; takes `compression` where the format is a text.
     sink: Callable[..., None] = pl.LazyFrame.sink_csv
     #: True if any table can be written so, also a run of several systems.

@@ -24,7 +24,7 @@ from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 from polars_ir.files.writing.checks import BROKEN, check_judged_once, check_text, raise_if_any
 from polars_ir.frames.roles import find
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 #: The columns of BEIR's header, and what they are read as.
 _BEIR = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
@@ -183,7 +183,7 @@ def _is_header(line: str, separator: str) -> bool:
     return bool(named(fields, "query_id") and named(fields, "doc_id"))
 
 
-def _checked_columns(role: Role, table: Table, _tag: str) -> list[pl.LazyFrame]:
+def _checked_columns(role: Role, table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     check_text(role, table)
     return [table.all_columns()]
 
@@ -226,7 +226,7 @@ def beir_qrels(path: File, grade: type[pl.DataType]) -> Checked:
     return checked(path, dialect, rows, {"relevance": grade}, wrong, columns, wanted)
 
 
-def _beir_columns(table: Table, _tag: str) -> list[pl.LazyFrame]:
+def _beir_columns(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     check_text("qrels", table)
     rows = table.all_columns()
     check_judged_once(rows, ["query_id", "doc_id"])

@@ -35,7 +35,7 @@ from polars_ir.files.rows.blanks import (
 from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 #: The place in its line of each field that becomes a column, and the number of fields.
 RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
@@ -187,12 +187,12 @@ def last_tag(file: File) -> str:
     return parts[TAG]
 
 
-def _run_lines(table: Table, tag: str) -> list[pl.LazyFrame]:
+def _run_lines(table: CanonicalFrame, tag: str) -> list[pl.LazyFrame]:
     line = ["query_id", pl.lit("Q0"), "doc_id", "rank", "score", pl.lit(tag).alias("tag")]
     return [part.select(line) for part in ranked(table, tag)]
 
 
-def qrels_lines(table: Table, _tag: str, places: dict[str, int] = _QRELS) -> list[pl.LazyFrame]:
+def qrels_lines(table: CanonicalFrame, _tag: str, places: dict[str, int] = _QRELS) -> list[pl.LazyFrame]:
     """The lines of judgments, in the order of queries."""
     rows = table.all_columns()
     for name in places:

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.errors import SHOWN, DataError
 from polars_ir.files.formats.record import Role
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 
 #: The rows of a run that are sorted at a time, and more only of a query that has more: about 1 GB of memory. Each
 #: time is a pass over the run, so that fewer would make it slow.
@@ -22,13 +22,13 @@ BROKEN = "[\r\n\0]"
 DIGITS = 15
 
 
-def all_columns(table: Table, _tag: str) -> list[pl.LazyFrame]:
+def all_columns(table: CanonicalFrame, _tag: str) -> list[pl.LazyFrame]:
     """A run or judgments with all their columns."""
     return [table.all_columns()]
 
 
 #: Tables hold runs and judgments with all their columns.
-AS_IT_IS: dict[Role, Callable[[Table, str], list[pl.LazyFrame]]] = {"run": all_columns, "qrels": all_columns}
+AS_IT_IS: dict[Role, Callable[[CanonicalFrame, str], list[pl.LazyFrame]]] = {"run": all_columns, "qrels": all_columns}
 
 
 def sink_fields(frame: pl.LazyFrame, file: IO[bytes] | str, separator: str = " ", **options: Any) -> None:
@@ -36,7 +36,7 @@ def sink_fields(frame: pl.LazyFrame, file: IO[bytes] | str, separator: str = " "
     frame.sink_csv(file, separator=separator, include_header=False, quote_style="never", **options)
 
 
-def ranked(table: Table, tag: str) -> list[pl.LazyFrame]:
+def ranked(table: CanonicalFrame, tag: str) -> list[pl.LazyFrame]:
     """A run with its ranks, in the order of its ranking, some queries at a time; `tag` must be a field, too."""
     rows = table.select("query_id", "doc_id", "score")
     check_fields("run", rows.select("query_id", "doc_id", tag=pl.lit(tag)), table)
@@ -60,13 +60,13 @@ def _some_queries_at_a_time(rows: pl.LazyFrame) -> list[pl.LazyFrame]:
     return [rows.filter(query.is_between(pl.lit(first), pl.lit(last))) for first, last in ends]
 
 
-def check_scores(table: Table, wrong: pl.Expr, problem: str) -> None:
+def check_scores(table: CanonicalFrame, wrong: pl.Expr, problem: str) -> None:
     """Raise a `DataError` for scores that a format can not hold."""
     bad = table.select(*table.keys, "doc_id", "score").filter(wrong)
     raise_if_any("run", bad, problem, "Leave them out, or write Parquet.", {})
 
 
-def check_text(role: Role, table: Table) -> None:
+def check_text(role: Role, table: CanonicalFrame) -> None:
     """Raise a `DataError` for ids that go on over lines, and scores that texts do not hold."""
     if role == "run" and "score" in table.dtypes:
         check_precise(table)
@@ -77,7 +77,7 @@ def check_text(role: Role, table: Table) -> None:
         raise_if_any(role, table.select(*ids).filter(broken), problem, "Give them other ids, or write Parquet.", {})
 
 
-def check_precise(table: Table) -> None:
+def check_precise(table: CanonicalFrame) -> None:
     """Raise a `DataError` for integers and Decimals that Float64, as which scores are read, could make equal."""
     score, dtype = pl.col("score"), table.dtypes["score"]
     if dtype.is_integer():
@@ -90,14 +90,14 @@ def check_precise(table: Table) -> None:
     check_scores(table, wrong, "whose score has more digits than Float64, the type it is read back as")
 
 
-def check_finite(table: Table) -> None:
+def check_finite(table: CanonicalFrame) -> None:
     """Raise a `DataError` for scores that JSON can not hold."""
     check_scores(
         table, ~pl.col("score").cast(pl.Float64).is_finite(), "whose score is NaN or infinite, which JSON can not hold"
     )
 
 
-def check_fields(name: str, fields: pl.LazyFrame, table: Table) -> None:
+def check_fields(name: str, fields: pl.LazyFrame, table: CanonicalFrame) -> None:
     """Raise a `DataError` for a value that would not be read back as one field of a line."""
     first, *_ = columns = fields.collect_schema().names()
     text = [pl.col(column).cast(pl.String) for column in columns]

@@ -17,11 +17,11 @@ from polars_ir.fusion.inputs import check_collected, of_one, systems_of, table_o
 from polars_ir.fusion.learned.train import trained
 from polars_ir.fusion.methods import TRAINED, Method, score
 from polars_ir.fusion.tuning.trials import folds_of
-from polars_ir.language.options import check, count, one_of, or_none, takes, whole
+from polars_ir.language.options import check, count, one_of, or_none, public, whole
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
 
 
-@takes()
+@public()
 def fuse_out_of_fold(
     runs: Any,
     qrels: Any,

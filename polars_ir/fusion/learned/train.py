@@ -20,13 +20,13 @@ from polars_ir.fusion.inputs import check_collected, systems_of, table_of
 from polars_ir.fusion.learned.learners import LEARNERS, Lists
 from polars_ir.fusion.methods import TRAINED, Method, score
 from polars_ir.language.measures.average_precision import average_precision
-from polars_ir.language.options import check, count, not_negative, one_of, or_none, takes, whole
+from polars_ir.language.options import check, count, not_negative, one_of, or_none, public, whole
 from polars_ir.runs.evaluate import evaluate
 from polars_ir.runs.judge import judge
 from polars_ir.runs.rankings import LowerIsBetter, collected, ranked
 
 
-@takes()
+@public()
 def train(
     method: str,
     runs: Any,

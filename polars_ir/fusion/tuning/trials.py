@@ -23,13 +23,13 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, IRWarning, OptionError, quoted
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
-from polars_ir.frames.table import Table, qrels_table, same_types
+from polars_ir.frames.table import CanonicalFrame, qrels_table, same_types
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.fuse import added_in_order, completed, listed, scored, termed, with_absent, with_terms
 from polars_ir.fusion.inputs import check_collected, systems_of
 from polars_ir.fusion.methods import Method
 from polars_ir.fusion.weights import by_system
-from polars_ir.language.names import Measured
+from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.options import check, count, or_none
 from polars_ir.language.words import text
 from polars_ir.runs.evaluate import evaluate
@@ -65,7 +65,7 @@ class Trial(NamedTuple):
         return self.norm.name if isinstance(self.norm, Norm) else str(self.norm)
 
 
-def trials_of(grid: Any, table: Table, norm: Any) -> list[Trial]:
+def trials_of(grid: Any, table: CanonicalFrame, norm: Any) -> list[Trial]:
     """The configurations of a grid; equal weights come first, so that nothing else wins a tie with them."""
     options, systems = {} if grid is None else grid, systems_of(table)
     if not isinstance(options, Mapping):
@@ -105,13 +105,13 @@ class Candidates(NamedTuple):
     """The ranked rows of all runs, in memory, and their judgments, both with numbered documents."""
 
     rows: pl.DataFrame
-    table: Table
+    table: CanonicalFrame
     qrels: pl.DataFrame
     systems: Sequence[str]
 
 
 def candidates_of(
-    table: Table, systems: Sequence[str], qrels: Any, *, depth: int | None, lower_is_better: LowerIsBetter
+    table: CanonicalFrame, systems: Sequence[str], qrels: Any, *, depth: int | None, lower_is_better: LowerIsBetter
 ) -> Candidates:
     """The rows that all the fusions start from."""
     depth = check("depth", depth, or_none(count()))
@@ -139,7 +139,7 @@ class Experiment(NamedTuple):
     dialect: str | None
     missing: Missing
     top: int
-    measure: Measured
+    measure: ResolvedMeasure
 
     def fusion(self, norm: str | Norm | pl.Expr | None, k: float | None = None) -> Fusion:
         """The fusion with a norm and a constant of RRF."""
@@ -190,14 +190,14 @@ def measured_subsets(
     return _of_lists(lists(), candidates, experiment.measure).sort("run", "query_id")
 
 
-def figures(rows: pl.DataFrame, candidates: Candidates, measure: Measured) -> pl.DataFrame:
+def figures(rows: pl.DataFrame, candidates: Candidates, measure: ResolvedMeasure) -> pl.DataFrame:
     """The values of runs or fused lists, without the warnings of lists that have no judged document."""
     with warnings.catch_warnings(action="ignore", category=IRWarning):
         values: pl.DataFrame = evaluate(rows, candidates.qrels, measure.expression)
     return values
 
 
-def _of_lists(lists: Iterable[pl.DataFrame], candidates: Candidates, measure: Measured) -> pl.DataFrame:
+def _of_lists(lists: Iterable[pl.DataFrame], candidates: Candidates, measure: ResolvedMeasure) -> pl.DataFrame:
     """The values of fused lists, several at a time."""
     values, waiting = [], []
     for fused in lists:
@@ -210,7 +210,9 @@ def _of_lists(lists: Iterable[pl.DataFrame], candidates: Candidates, measure: Me
     return pl.concat(values)
 
 
-def _fused(rows: pl.LazyFrame, number: int, fusion: Fusion, weights: Any, table: Table, top: int) -> pl.DataFrame:
+def _fused(
+    rows: pl.LazyFrame, number: int, fusion: Fusion, weights: Any, table: CanonicalFrame, top: int
+) -> pl.DataFrame:
     """The first documents of a fusion of some runs, with a number in the place of its name."""
     fused = first(scored(termed(rows, fusion, weights, table), fusion, weights, table), top)
     return fused.select("query_id", "doc_id", "score", run=pl.lit(number, pl.Int64)).collect()
@@ -283,7 +285,7 @@ RANKED = {"query_id", "doc_id", "relevance", "rank", "ideal_rank", "n_retrieved"
 Weights = Mapping[str, float]
 
 
-def is_counted(fusion: Fusion, measure: Measured) -> bool:
+def is_counted(fusion: Fusion, measure: ResolvedMeasure) -> bool:
     """True where a fusion adds up terms that are each of one row, and a measure reads nothing but ranks."""
     by_row = fusion.method.adds_terms and fusion.method.by_row and fusion.missing != "min"
     return by_row and set(measure.expression.meta.root_names()) <= RANKED
@@ -326,7 +328,7 @@ class Counting(NamedTuple):
         candidates = candidates.select("n_runs", query=pl.col("query_id").rle_id())
         return cls(fusion, candidates, of_system, judged, top)
 
-    def values(self, weightings: Mapping[int, Weights], measure: Measured) -> Iterator[pl.DataFrame]:
+    def values(self, weightings: Mapping[int, Weights], measure: ResolvedMeasure) -> Iterator[pl.DataFrame]:
         """The values of a measure, of some weightings at a time, with the number of each in `run`."""
         numbers = list(weightings)
         at_once = max(CELLS // max(self.candidates.height, self.judged.height, 1), 1)

@@ -28,7 +28,7 @@ from polars_ir.fusion.tuning.trials import (
     trials_of,
 )
 from polars_ir.language.names import is_cost, resolve_one
-from polars_ir.language.options import check, count, takes, whole
+from polars_ir.language.options import check, count, public, whole
 from polars_ir.language.words import average, total
 from polars_ir.per_query.compare import compare
 from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, ranked
@@ -72,7 +72,7 @@ class TunedFusion(NamedTuple, Generic[FrameT]):
         return self.report
 
 
-@takes()
+@public()
 def tune_fusion(
     runs: Any,
     qrels: Any,

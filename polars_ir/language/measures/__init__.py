@@ -13,6 +13,6 @@ from polars_ir.language.measure import CATALOG
 for _family in iter_modules(__path__):
     import_module(f"{__name__}.{_family.name}")
 
-_MEASURES = {spec.function.__name__: spec.function for spec in CATALOG.values()}
+_MEASURES = {info.function.__name__: info.function for info in CATALOG.values()}
 # A measure that is called as its file has the name.
 globals().update(_MEASURES, __all__=sorted(_MEASURES))

@@ -22,7 +22,7 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, Inpu
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule
-from polars_ir.frames.table import MANY, NUMBER, Table, may_repeat, numbered, per_query_table
+from polars_ir.frames.table import MANY, NUMBER, CanonicalFrame, may_repeat, numbered, per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes
@@ -62,7 +62,7 @@ class Aligned:
     `in_order` are added up as they come.
     """
 
-    table: Table
+    table: CanonicalFrame
     measures: Sequence[str]
     rows: pl.LazyFrame
     systems: Sequence[str]
@@ -220,7 +220,7 @@ def _are_in_order(rows: pl.DataFrame, systems: Sequence[str]) -> bool:
     return stretches["value"].is_unique().all() and falls.arg_true().is_in(starts.implode()).all()
 
 
-def _check_some(table: Table, what: str, *, several: bool) -> None:
+def _check_some(table: CanonicalFrame, what: str, *, several: bool) -> None:
     """Raise an error for a plan, or for no rows, where a function needs some; it may need `several` systems."""
     if not table.eager:
         raise InputTypeError.lazy(what)
@@ -236,7 +236,7 @@ def _named_in(*options: Any) -> list[str]:
     return [name for names in lists if isinstance(names, (list, tuple)) for name in names]
 
 
-def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
+def _rules(table: CanonicalFrame, measures: Iterable[str]) -> Iterator[Rule]:
     """The rules of rows: ids, and values that sums of squares can be made of."""
     for key in table.keys:
         fix = Fix("Leave them out", Code.without_nulls("per_query", table.names[key]))
@@ -254,7 +254,9 @@ def _rules(table: Table, measures: Iterable[str]) -> Iterator[Rule]:
         yield Rule(pl.any_horizontal(wrong), f"with a measure that {says}", advice)
 
 
-def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, column: str) -> tuple[pl.LazyFrame, str]:
+def _with_one(
+    table: CanonicalFrame, rows: pl.LazyFrame, attribute: Any, option: str, column: str
+) -> tuple[pl.LazyFrame, str]:
     """The rows with one attribute of every query in a column of ours, and its name."""
     rows, (name, *others) = with_attributes(table, rows, attribute, option)
     if others:
@@ -262,7 +264,7 @@ def _with_one(table: Table, rows: pl.LazyFrame, attribute: Any, option: str, col
     return rows.with_columns(pl.col(column_for(name)).alias(column)).drop(column_for(name)), name
 
 
-def _with_weights(table: Table, rows: pl.LazyFrame, weights: Any) -> pl.LazyFrame:
+def _with_weights(table: CanonicalFrame, rows: pl.LazyFrame, weights: Any) -> pl.LazyFrame:
     """The rows with the weight of every query."""
     rows, name = _with_one(table, rows, weights, "weights", WEIGHT)
     dtype = rows.select(WEIGHT).collect_schema().dtypes()[0]
@@ -282,7 +284,7 @@ def _with_weights(table: Table, rows: pl.LazyFrame, weights: Any) -> pl.LazyFram
     return rows
 
 
-def _with_strata(table: Table, rows: pl.LazyFrame, strata: Any) -> pl.LazyFrame:
+def _with_strata(table: CanonicalFrame, rows: pl.LazyFrame, strata: Any) -> pl.LazyFrame:
     """The rows with the stratum of every query."""
     rows, name = _with_one(table, rows, strata, "strata", STRATUM)
     if table.rows:
@@ -293,7 +295,7 @@ def _with_strata(table: Table, rows: pl.LazyFrame, strata: Any) -> pl.LazyFrame:
     return rows
 
 
-def _with_clusters(table: Table, rows: pl.LazyFrame, clusters: Any) -> tuple[pl.LazyFrame, str]:
+def _with_clusters(table: CanonicalFrame, rows: pl.LazyFrame, clusters: Any) -> tuple[pl.LazyFrame, str]:
     """The rows with the cluster of every query, and what clusters are called."""
     rows, name = _with_one(table, rows, clusters, "cluster", CLUSTER)
     if table.rows:

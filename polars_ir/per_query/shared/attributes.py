@@ -16,7 +16,7 @@ from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, near
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates, checked
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.per_query.shared.keys import QUERY
 
 #: Values of a dict by query.
@@ -31,7 +31,9 @@ def column_for(name: str) -> str:
     return f"polars_ir: of {name}"
 
 
-def with_attributes(table: Table, rows: pl.LazyFrame, attributes: Any, option: str) -> tuple[pl.LazyFrame, list[str]]:
+def with_attributes(
+    table: CanonicalFrame, rows: pl.LazyFrame, attributes: Any, option: str
+) -> tuple[pl.LazyFrame, list[str]]:
     """The rows of a per-query frame with attributes of its queries, and their names.
 
     `attributes` names columns of the frame itself, is a Series of them, values by query in a dict, or a frame with a
@@ -90,7 +92,7 @@ def _with_values(dtypes: Mapping[str, pl.DataType], names: Sequence[str]) -> Cod
     return Code(f"per_query.filter({', '.join(rules)})", f"per_query.dropna(subset={columns!r})")
 
 
-def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:
+def _of_rows(table: CanonicalFrame, values: pl.Series, option: str) -> pl.LazyFrame:
     """The values of a Series that has one for each row of a per-query frame, in its order, by the keys of the table."""
     if not table.eager or len(values) != table.rows:
         has = f"{table.rows} rows" if table.eager else "an unknown number of rows, as it is a LazyFrame"
@@ -101,7 +103,7 @@ def _of_rows(table: Table, values: pl.Series, option: str) -> pl.LazyFrame:
     return rows.with_columns(values.alias(column_for(values.name))).lazy()
 
 
-def _check_names(table: Table, names: Sequence[str], option: str) -> None:
+def _check_names(table: CanonicalFrame, names: Sequence[str], option: str) -> None:
     for name in names:
         if name not in table.columns or name in table.keys:
             others = [column for column in table.columns if column not in (*table.keys, QUERY)]
@@ -126,7 +128,7 @@ def _check_types(dtypes: Mapping[str, pl.DataType], names: Sequence[str], option
             raise DtypeError.of_column(option, name, "texts, numbers, Booleans or times", dtype, remedy)
 
 
-def _of_frame(table: Table, frame: Frame, option: str) -> tuple[pl.LazyFrame, list[str], list[str]]:
+def _of_frame(table: CanonicalFrame, frame: Frame, option: str) -> tuple[pl.LazyFrame, list[str], list[str]]:
     """The values of a frame by the keys of the table; which keys these are; the names of the values."""
     schema = frame.collect_schema()
     # The query column may be called as it is in per_query, whatever others could be one too.
@@ -180,7 +182,7 @@ def _as_one(table: str, name: str, dtype: pl.DataType) -> Code:
     return Code.as_text(table, name)
 
 
-def _joinable(table: Table, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
+def _joinable(table: CanonicalFrame, role: str, option: str, name: str, dtype: pl.DataType) -> pl.DataType:
     """The type of the table's ids, if ids of this type can be the same."""
     wanted = table.dtypes[role]
     same = dtype.is_integer() if wanted.is_integer() else isinstance(dtype, TEXT)

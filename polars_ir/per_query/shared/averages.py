@@ -260,7 +260,7 @@ def denominators(measures: Iterable[str], columns: Iterable[str]) -> Mapping[str
     if others := [
         measure for measure in column_of_each if measure not in shares and canonical_name(measure) not in counts
     ]:
-        ratios = ", ".join(name for name, spec in list(CATALOG.items()) if spec.out_of)
+        ratios = ", ".join(name for name, info in list(CATALOG.items()) if info.out_of)
         raise MeasureError(
             f"a micro average is one of ratios of counts ({ratios}); got {', '.join(map(repr, others))}.",
             fix=Fix("Leave that out", Code.dropping("per_query", others)),
@@ -272,12 +272,12 @@ def _warn_of_lost(column: str) -> None:
     """Warn of a column that begins as the name of a measure with another mean: of `gmap_x`."""
     for end in re.finditer(r"[\W_]", column):
         named = column_of(column[: end.start()])
-        if named and named.spec.average != "arithmetic":
+        if named and named.info.average != "arithmetic":
             warn(
                 f"{column!r} is averaged as a column of your own, arithmetically, since a measure is known by its "
-                f"name; that of {named.spec.name} is a {named.spec.average} one.",
+                f"name; that of {named.info.name} is a {named.info.average} one.",
                 about="per_query",
-                fix=Fix("Rename it", Code.renaming("per_query", {column: named.spec.name})),
+                fix=Fix("Rename it", Code.renaming("per_query", {column: named.info.name})),
             )
             return
 

@@ -25,14 +25,14 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.rules import Rule, keys_perhaps, telling_apart
-from polars_ir.frames.table import Table, may_repeat, per_query_table
+from polars_ir.frames.table import CanonicalFrame, may_repeat, per_query_table
 from polars_ir.language.names import column_of
 
 #: The column of the query of a row, where rows have ids of their own.
 QUERY = "polars_ir: query"
 
 
-def keys_found(table: Table, without: Collection[str] = ()) -> list[str]:
+def keys_found(table: CanonicalFrame, without: Collection[str] = ()) -> list[str]:
     """The columns that tell rows of the same query and system apart: one, or all that there are; none without such."""
     if not table.eager or not may_repeat(table.select(*table.keys)):
         return []
@@ -45,7 +45,9 @@ def keys_found(table: Table, without: Collection[str] = ()) -> list[str]:
     return telling_apart(table.select(*table.keys, *spare).collect(), table.keys, spare)
 
 
-def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[str, Any], dict[str, Table]]]:
+def parts_of(
+    sides: Mapping[str, CanonicalFrame], by: Sequence[str]
+) -> list[tuple[dict[str, Any], dict[str, CanonicalFrame]]]:
     """The values of some columns that tables share, and the tables' rows of each."""
     values = [
         table.checked(*(null_rule(table, name) for name in by)).select(by).unique().collect()
@@ -57,7 +59,7 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
     rows = {role: frame.partition_by(by, as_dict=True, maintain_order=True) for role, frame in frames.items()}
     parts = []
     for part in shared.iter_rows():
-        of_part = {role: table.made_of(rows[role][part]) for role, table in sides.items()}
+        of_part = {role: table.with_frame(rows[role][part]) for role, table in sides.items()}
         parts.append((dict(zip(by, part, strict=True)), of_part))
     lone = pl.concat(values).group_by(by).len().filter(len=1).sort(by)
     if parts and lone.height:
@@ -69,7 +71,7 @@ def parts_of(sides: Mapping[str, Table], by: Sequence[str]) -> list[tuple[dict[s
     return parts
 
 
-def check_one_type(sides: Mapping[str, Table], keys: Collection[str]) -> None:
+def check_one_type(sides: Mapping[str, CanonicalFrame], keys: Collection[str]) -> None:
     """Raise a `DtypeError` for a key that two tables have in columns of two types."""
     for name in keys:
         dtypes = {role: table.dtypes[name] for role, table in sides.items() if name in table.dtypes}
@@ -79,11 +81,11 @@ def check_one_type(sides: Mapping[str, Table], keys: Collection[str]) -> None:
             raise DtypeError(says, fix="Cast one")
 
 
-def with_keys(table: Table, keys: Sequence[str]) -> Table:
+def with_keys(table: CanonicalFrame, keys: Sequence[str]) -> CanonicalFrame:
     """The frame, in memory, with an id for each query and value of some keys, and its query in `QUERY`."""
     rows = table.checked(*(null_rule(table, name) for name in (*table.keys, *keys)))
     number = pl.struct("query_id", *keys).rank("dense").cast(pl.Int64)
-    return table.made_of(rows.with_columns(pl.col("query_id").alias(QUERY), query_id=number).collect())
+    return table.with_frame(rows.with_columns(pl.col("query_id").alias(QUERY), query_id=number).collect())
 
 
 def texts_of(values: Sequence[Sequence[Any]]) -> list[str]:
@@ -92,7 +94,7 @@ def texts_of(values: Sequence[Sequence[Any]]) -> list[str]:
     return short if len(set(short)) == len(values) else [", ".join(map(str, value)) for value in values]
 
 
-def null_rule(table: Table, key: str) -> Rule:
+def null_rule(table: CanonicalFrame, key: str) -> Rule:
     """The rule that a key of rankings has a value."""
     name = table.names.get(key, key)
     return Rule(

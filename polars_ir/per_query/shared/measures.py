@@ -26,7 +26,7 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.roles import TOPICS, fold
-from polars_ir.frames.table import Table
+from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.names import Measures as AnyMeasures
 from polars_ir.language.names import OneMeasure, canonical_name, column_of, expressions, listed
 from polars_ir.per_query.shared.options import ROUNDED
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Measures = AnyMeasures | None
 
 
-def measures_of(table: Table, measures: Measures = None, *, without: Collection[str] = ()) -> list[str]:
+def measures_of(table: CanonicalFrame, measures: Measures = None, *, without: Collection[str] = ()) -> list[str]:
     """The columns of a per-query table that are measures: those of the names, or all numbers but `without`."""
     left_out = {*table.keys, *without}
     numbers = []
@@ -63,7 +63,7 @@ def measures_of(table: Table, measures: Measures = None, *, without: Collection[
     return list(names)
 
 
-def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
+def _no_measure(table: CanonicalFrame, left_out: Collection[str]) -> ColumnError:
     """The error for a frame without a measure, with the reason."""
     others = {name: dtype for name, dtype in table.dtypes.items() if name not in left_out}
     attributes = [name for name in table.columns if name in left_out and name not in table.keys]
@@ -79,7 +79,7 @@ def _no_measure(table: Table, left_out: Collection[str]) -> ColumnError:
     return ColumnError(says, about=table.about, fix=fix)
 
 
-def _columns_of(measure: OneMeasure, columns: Sequence[str], table: Table) -> list[str]:
+def _columns_of(measure: OneMeasure, columns: Sequence[str], table: CanonicalFrame) -> list[str]:
     """The columns of a measure, by another of its names or by the expression it was computed with."""
     try:
         names = [expression.meta.output_name() for expression in expressions(measure)]
@@ -134,7 +134,7 @@ def range_of(column: str) -> Range | None:
     named = column_of(column)
     if named is None:
         return None
-    low, high = map(float, named.spec.bounds)
+    low, high = map(float, named.info.bounds)
     return Range(high, low) if named.is_cost else Range(low, high)
 
 
@@ -202,7 +202,7 @@ def check_range(measure: str, values: Floats, its: Range) -> None:
         )
 
 
-def warn_of_attributes(table: Table, measures: Sequence[str]) -> None:
+def warn_of_attributes(table: CanonicalFrame, measures: Sequence[str]) -> None:
     """Warn of columns that count as measures, and are none by name or by values: years, prices, numbers of words."""
     if not table.eager:
         return

@@ -13,14 +13,14 @@ import polars.selectors as cs
 from polars_ir.errors import option
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import Table, known_order
+from polars_ir.frames.table import CanonicalFrame, known_order
 
 #: The number of rows of a ranking, which must be one.
 ROWS = "polars_ir: rows"
 
 
 def rows_of_plan(
-    table: Table,
+    table: CanonicalFrame,
     rows: pl.LazyFrame,
     measures: Sequence[str],
     keys: Sequence[str],
@@ -43,7 +43,7 @@ def rows_of_plan(
     return rows, order
 
 
-def once_of_plan(table: Table, keys: Sequence[str], measures: Sequence[str]) -> Rule:
+def once_of_plan(table: CanonicalFrame, keys: Sequence[str], measures: Sequence[str]) -> Rule:
     """The rule that no two rows of a plan have the same keys, whose advice names columns that may tell them apart."""
     rule = once(table.about, keys, table.names)
     spare = keys_perhaps({name: dtype for name, dtype in table.dtypes.items() if name not in measures}, keys)
@@ -52,7 +52,7 @@ def once_of_plan(table: Table, keys: Sequence[str], measures: Sequence[str]) -> 
 
 
 def _once(
-    table: Table, rows: pl.LazyFrame, order: Sequence[str], measures: Sequence[str], keys: Sequence[str]
+    table: CanonicalFrame, rows: pl.LazyFrame, order: Sequence[str], measures: Sequence[str], keys: Sequence[str]
 ) -> pl.LazyFrame:
     """The rows of a plan, which fails if two of them are of the same ranking, or if they are not in a known order."""
     keys = list(dict.fromkeys([*keys, *table.keys]))
@@ -72,7 +72,7 @@ def _query_first(keys: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(["query_id", *keys]))
 
 
-def _sorted(table: Table, order: Sequence[str]) -> Rule:
+def _sorted(table: CanonicalFrame, order: Sequence[str]) -> Rule:
     """The rule that rows rise by some keys, as a plan says: else a query whose rows stand apart would be several."""
     falls, same = pl.lit(False), pl.lit(True)
     for key in map(pl.col, order):

@@ -9,7 +9,7 @@ from .conventions import id_order
 from .rows import Id
 from .words import ratio
 
-Pair = tuple[Id, Id]
+RunAndQrels = tuple[Id, Id]
 
 #: The levels of documents, by group.
 Groups = Mapping[Id | None, Mapping[Id, float]]
@@ -21,17 +21,17 @@ class Preferred(NamedTuple):
     rank: Mapping[Id, int]
     judges: Mapping[Id | None, Groups]
 
-    def counts(self, pair: Pair, counting: str) -> bool:
+    def counts(self, pair: RunAndQrels, counting: str) -> bool:
         """True if a preference counts: always, or where one of its documents is retrieved, or both."""
         return {"all": 0, "implied": 1, "retrieved": 2}[counting] <= sum(document in self.rank for document in pair)
 
-    def fulfils(self, pair: Pair) -> bool:
+    def fulfils(self, pair: RunAndQrels) -> bool:
         """True if the preferred document is retrieved, and the other one below it or nowhere."""
         preferred, other = pair
         return preferred in self.rank and (other not in self.rank or self.rank[preferred] < self.rank[other])
 
 
-def preferences(groups: Groups) -> set[Pair]:
+def preferences(groups: Groups) -> set[RunAndQrels]:
     """The pairs that a judge prefers in a group, with those that follow: a over b and b over c is a over c."""
     pairs = {(a, b) for levels in groups.values() for a, b in product(levels, repeat=2) if levels[a] > levels[b]}
     while implied := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
@@ -39,7 +39,7 @@ def preferences(groups: Groups) -> set[Pair]:
     return pairs
 
 
-def of_judges(query: Preferred) -> list[set[Pair]]:
+def of_judges(query: Preferred) -> list[set[RunAndQrels]]:
     return [preferences(groups) for groups in query.judges.values()]
 
 
@@ -69,7 +69,7 @@ def preferences_fulfilled_by_pair(query: Preferred, *, counting: str = "all") ->
     return ratio(float(agreeing), len(compared))
 
 
-def share(query: Preferred, pairs: set[Pair], counting: str) -> float:
+def share(query: Preferred, pairs: set[RunAndQrels], counting: str) -> float:
     counted = [pair for pair in pairs if query.counts(pair, counting)]
     return ratio(sum(map(query.fulfils, counted)), len(counted))
 

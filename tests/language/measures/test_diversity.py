@@ -226,9 +226,9 @@ def assert_ndeval_agrees(run: pl.DataFrame, qrels: pl.DataFrame, *, alpha=0.5, b
     shared = {"alpha": alpha, "beta": beta, "rel": rel}
     measures = []
     for theirs, (ours, cutoff) in names.items():
-        spec = ir.CATALOG[ours]
-        arguments = {name: value for name, value in shared.items() if name in spec.parameters}
-        measures.append(spec.function(**arguments, **cutoff).alias(theirs))
+        info = ir.CATALOG[ours]
+        arguments = {name: value for name, value in shared.items() if name in info.parameters}
+        measures.append(info.function(**arguments, **cutoff).alias(theirs))
     judgments = list(qrels.select("query_id", "subtopic", "doc_id", "relevance").iter_rows())
     oracle = ndeval.RelevanceEvaluator(judgments, names, relevance_level=rel, alpha=alpha, beta=beta)
     wanted = oracle.evaluate(run.sort("query_id").select("query_id", "doc_id", "score").iter_rows())

@@ -21,7 +21,7 @@ from polars_ir.language.ties import is_count, is_weights, with_counts, with_weig
 ROBUST03 = Path(__file__).resolve().parents[4] / "shared" / "data" / "robust03"
 
 #: The expectation of every measure that has one, with the measure's defaults.
-EXPECTED = {name: partial(spec.expected, **spec.parameters) for name, spec in ir.CATALOG.items() if spec.expected}
+EXPECTED = {name: partial(info.expected, **info.parameters) for name, info in ir.CATALOG.items() if info.expected}
 
 #: Sums of a few terms in another order.
 TOLERANCE = 1e-12
@@ -156,7 +156,7 @@ def test_an_expected_count_is_a_whole_number_only_where_it_is_certain():
 def test_a_run_that_shares_no_document_has_expectations_of_0(judged_only):
     # Nothing is known then of any judgment but that it was not retrieved; many are ranked by sorting.
     run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {f"d{i}": i for i in range(30)}}
-    names = [f"{name}@2" for name, spec in ir.CATALOG.items() if name in EXPECTED and "k" in spec.parameters]
+    names = [f"{name}@2" for name, info in ir.CATALOG.items() if name in EXPECTED and "k" in info.parameters]
     with pytest.warns(ir.IRWarning, match="no retrieved document is judged"):
         found = ir.evaluate(run_frame(run), qrels_frame(qrels), names, ties="expected", judged_only=judged_only)
     zero = [name for name in names if not name.startswith(("IDCG", "RBP_residual", "Hole", "unj"))]

@@ -26,7 +26,7 @@ from suite import examples, share
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.language.measure import Spec
+from polars_ir.language.measure import MeasureInfo
 
 GRADES = {"whole": (-1, 0, 0, 0, 1, 2, 3), "fractional": (-0.5, 0.0, 0.0, 0.5, 1.0, 1.5, 2.25, 3.0)}
 
@@ -36,7 +36,7 @@ ROUNDING = 1e-12
 COUNTS = {"NumRet", "NumRel", "NumRelRet"}
 
 #: The kind of judgments of each measure; figures of two kinds can not be had in one call.
-KIND = {name: spec.kind for name, spec in ir.CATALOG.items()}
+KIND = {name: info.kind for name, info in ir.CATALOG.items()}
 
 #: Measures that have a value also where no document is relevant.
 ALWAYS_DEFINED = {
@@ -110,24 +110,24 @@ with_grades = pytest.mark.parametrize(
 nothing_in_common = pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 
 
-def specs(kind: str) -> Iterator[Spec]:
+def specs(kind: str) -> Iterator[MeasureInfo]:
     """The measures of a kind of judgments."""
-    return (spec for spec in ir.CATALOG.values() if spec.kind == kind)
+    return (info for info in ir.CATALOG.values() if info.kind == kind)
 
 
-def expressions(spec: Spec) -> list[pl.Expr]:
+def expressions(info: MeasureInfo) -> list[pl.Expr]:
     """A measure with every sample of its parameters."""
-    return [spec.function(**arguments) for arguments in samples(spec)]
+    return [info.function(**arguments) for arguments in samples(info)]
 
 
 def every_sample(kind: str) -> list[pl.Expr]:
     """The measures of a kind, each with every sample of its parameters."""
-    return [expression for spec in specs(kind) for expression in expressions(spec)]
+    return [expression for info in specs(kind) for expression in expressions(info)]
 
 
-def values_of(spec: Spec, frame: pl.DataFrame) -> pl.DataFrame:
+def values_of(info: MeasureInfo, frame: pl.DataFrame) -> pl.DataFrame:
     """The values of a measure with every sample of its parameters, among others."""
-    return frame.select(expression.meta.output_name() for expression in expressions(spec))
+    return frame.select(expression.meta.output_name() for expression in expressions(info))
 
 
 @cache
@@ -164,12 +164,12 @@ def test_no_judgment_gives_no_row(kind):
 @with_grades
 @of_every_kind
 def test_values_are_within_the_bounds(kind, grades):
-    for spec in specs(kind):
-        low, high = spec.bounds
-        values = values_of(spec, figures(kind, grades))
-        assert values.null_count().sum_horizontal().item() == 0, spec.name
-        assert all(low <= value <= high + ROUNDING for row in values.iter_rows() for value in row), spec.name
-        assert any(value > low for row in values.iter_rows() for value in row), spec.name
+    for info in specs(kind):
+        low, high = info.bounds
+        values = values_of(info, figures(kind, grades))
+        assert values.null_count().sum_horizontal().item() == 0, info.name
+        assert all(low <= value <= high + ROUNDING for row in values.iter_rows() for value in row), info.name
+        assert any(value > low for row in values.iter_rows() for value in row), info.name
 
 
 @of_every_kind
@@ -191,7 +191,7 @@ def test_a_rising_map_of_the_scores_changes_nothing(kind):
 
 def zeros(kind: str, frame: pl.DataFrame) -> set[str]:
     """The measures whose values are all 0."""
-    return {spec.name for spec in specs(kind) if set(values_of(spec, frame).to_numpy().ravel()) == {0.0}}
+    return {info.name for info in specs(kind) if set(values_of(info, frame).to_numpy().ravel()) == {0.0}}
 
 
 @nothing_in_common
@@ -201,7 +201,7 @@ def test_without_a_retrieved_document_a_measure_is_0(kind):
     run, qrels = collection_of(kind, 3)
     found = ir.evaluate(run.clear(), qrels, every_sample(kind), missing="zero")
     assert found.height == qrels["query_id"].n_unique()
-    assert zeros(kind, found) == {spec.name for spec in specs(kind)} - NO_FLOOR.keys()
+    assert zeros(kind, found) == {info.name for info in specs(kind)} - NO_FLOOR.keys()
 
 
 @nothing_in_common
@@ -212,7 +212,7 @@ def test_without_a_judged_document_retrieved_only_what_is_unjudged_is_found(kind
     unjudged = run.join(qrels, on=["query_id", "doc_id"], how="anti")
     found = ir.evaluate(unjudged, qrels, every_sample(kind))
     others = {*NO_FLOOR, "NumRet", "unj", "Hole", "Fallout", "MCC"}
-    assert zeros(kind, found) == {spec.name for spec in specs(kind)} - others
+    assert zeros(kind, found) == {info.name for info in specs(kind)} - others
 
 
 def test_no_ranking_is_better_than_the_perfect_one():
@@ -220,25 +220,25 @@ def test_no_ranking_is_better_than_the_perfect_one():
     run, qrels = collection_of("documents", 4)
     qrels = with_relevant(qrels)
     best, other = (ir.evaluate(ranking, qrels, every_sample("documents")) for ranking in (perfect(qrels), run))
-    for spec in specs("documents"):
-        low, high = (other, best) if spec.best != spec.bounds[0] else (best, other)
+    for info in specs("documents"):
+        low, high = (other, best) if info.best != info.bounds[0] else (best, other)
         # The perfect ranking for these parameters is another one.
-        of_grades = [arguments for arguments in samples(spec) if not arguments.keys() & {"rel", "gains"}]
-        columns = [spec.function(**arguments).meta.output_name() for arguments in of_grades]
+        of_grades = [arguments for arguments in samples(info) if not arguments.keys() & {"rel", "gains"}]
+        columns = [info.function(**arguments).meta.output_name() for arguments in of_grades]
         never_worse = all((high[column] >= low[column] - ROUNDING).all() for column in columns)
-        assert never_worse is (spec.name not in NO_BEST_RANKING), spec.name
+        assert never_worse is (info.name not in NO_BEST_RANKING), info.name
 
 
 def test_the_perfect_ranking_reaches_the_best_value():
     qrels = with_relevant(collection_of("documents", 4)[1])
-    cutoffs = [(spec, k) for spec in specs("documents") for k in (None, 1, 5) if k is None or "k" in spec.parameters]
-    measures = [spec.function(**({"k": k} if k else {})) for spec, k in cutoffs]
+    cutoffs = [(info, k) for info in specs("documents") for k in (None, 1, 5) if k is None or "k" in info.parameters]
+    measures = [info.function(**({"k": k} if k else {})) for info, k in cutoffs]
     found = ir.evaluate(perfect(qrels), qrels, measures).drop("query_id")
     missed = {None: set(), 1: set(), 5: set()}
-    for (spec, k), values in zip(cutoffs, found, strict=True):
-        if not all(math.isclose(value, spec.best, abs_tol=ROUNDING) for value in values):
-            missed[k].add(spec.name)
-    with_k = {spec.name for spec, k in cutoffs if k}
+    for (info, k), values in zip(cutoffs, found, strict=True):
+        if not all(math.isclose(value, info.best, abs_tol=ROUNDING) for value in values):
+            missed[k].add(info.name)
+    with_k = {info.name for info, k in cutoffs if k}
     assert missed[None] == BEST_OUT_OF_REACH.keys()
     assert missed[1] | missed[5] == (BEST_OUT_OF_REACH.keys() & with_k) | OUT_OF_REACH_AT_K.keys()
 
@@ -262,10 +262,10 @@ def test_unjudged_documents_in_the_relation_change_nothing(kind, grades):
 def test_method_function_and_name_are_one(kind):
     run, qrels = collection_of(kind, 1)
     assert_same(ir.evaluate(run, qrels, [measure.meta.output_name() for measure in every_measure(kind)]), figures(kind))
-    for spec in specs(kind):
-        name = spec.function.__name__
-        assert getattr(ir, name) is spec.function
-        of_spec = samples(spec)
+    for info in specs(kind):
+        name = info.function.__name__
+        assert getattr(ir, name) is info.function
+        of_spec = samples(info)
         for arguments in of_spec[: share(len(of_spec), 1)]:
             assert_same(getattr(run.ir, name)(qrels, **arguments), figures(kind))
 
@@ -275,11 +275,11 @@ def test_a_measure_is_undefined_where_no_document_is_relevant(kind):
     run, qrels = collection_of(kind, 7)
     relevant = qrels.group_by("query_id").agg((pl.col("relevance") >= 1).any()).sort("query_id")["relevance"]
     assert not relevant.all()
-    measures = [spec.function() for spec in specs(kind)]
+    measures = [info.function() for info in specs(kind)]
     values = ir.evaluate(run, qrels, measures, undefined=None)
-    for spec in specs(kind):
-        defined = values[spec.name].is_not_null()
-        assert defined.all() if spec.name in ALWAYS_DEFINED else defined.to_list() == relevant.to_list(), spec.name
+    for info in specs(kind):
+        defined = values[info.name].is_not_null()
+        assert defined.all() if info.name in ALWAYS_DEFINED else defined.to_list() == relevant.to_list(), info.name
     assert values.fill_null(0).equals(ir.evaluate(run, qrels, measures))
 
 

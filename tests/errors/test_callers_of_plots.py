@@ -1,4 +1,4 @@
-"""Every error of charts and tables through every door it can pass: Polars, pandas, a LazyFrame.
+"""Every error of charts and tables through every caller it can pass: Polars, pandas, a LazyFrame.
 
 The shell has neither charts nor tables.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
-from doors import never_made, noted
+from callers import never_made, noted
 
 import polars_ir as ir
 from polars_ir import plots
@@ -121,7 +121,7 @@ def test_a_chart_and_a_table_say_what_is_wrong_in_the_words_of_the_door(name, li
     frame = frame_of(wrong, LIBRARIES[library])
     with pytest.raises(ir.IRError) as error:
         wrong.call(frame)
-    assert error.value.door.kind == library
+    assert error.value.caller.kind == library
     assert not re.search(r"(?<![\w-])--[a-z]", str(error.value))
     if library == "pandas":
         assert not re.search(r"with_columns|pl\.|\.collect\(", str(error.value))
@@ -136,7 +136,7 @@ def test_figures_of_a_plan_are_collected_as_advised(name):
     per_query = frame_of(wrong, pl.LazyFrame)
     with pytest.raises(ir.IRError) as error:
         wrong.call(per_query, **(wrong.right or {}))
-    code = error.value.door.code(error.value.fix)
+    code = error.value.caller.code(error.value.fix)
     assert str(error.value).endswith(f"Collect it first: {code}.")
     if wrong.right is not None:
         wrong.call(eval(code, {"per_query": per_query}), **wrong.right)  # noqa: S307  # our own advice, as a user types it
@@ -153,7 +153,7 @@ def test_cutoffs_of_a_plan_are_drawn_once_they_are_right(name):
 @pytest.mark.parametrize("folder", ["plots", "tables"])
 @pytest.mark.whole("scans what the other tests do")
 def test_every_error_of_charts_and_tables_is_provoked(folder, monkeypatch):
-    """Whoever adds an error to these folders adds what provokes it above, so that each of its doors is tried."""
+    """Whoever adds an error to these folders adds what provokes it above, so that each of its callers is tried."""
     run, qrels = pl.DataFrame(RUN), {"q1": {"d1": 1}, "q2": {"d1": 1}}
     with noted(monkeypatch) as lines:
         for wrong in ({"query_id": ["q1", "q2"]}, {"names": "ab"}, {"qrels": None}):

@@ -1,8 +1,8 @@
-"""The doors a call comes in by, each with its own words for a problem: Polars, pandas, Spark, and the shell.
+"""Who calls, and how a problem is worded for them: with frames of Polars, pandas or Spark, or from the command line.
 
-Conventions: an error holds data (which argument it is about, what is wrong with it, what to do, as code for each door).
-The door that a call came by turns it into a sentence: a parameter is an option of the shell, a table is a file there,
-and advice is code that the caller can paste, or words where no code can be typed.
+Conventions: an error holds data (which argument it is about, what is wrong with it, what to do, as code for each
+caller). The caller turns it into a sentence: a parameter is an option of the command line, a table is a file there, and
+advice is code that the caller can paste, or words where no code can be typed.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ class Fix(NamedTuple):
     without_by: Fix | None = None
 
 
-class Door(NamedTuple):
-    """A way into the package: the frames of its callers, and the names of parameters and tables there."""
+class Caller(NamedTuple):
+    """Who calls: the kind of their frames, and their names of parameters and tables."""
 
     kind: Literal["polars", "pandas", "spark", "shell"] = "polars"
     names: Mapping[str, str] = {}
@@ -168,33 +168,33 @@ class Door(NamedTuple):
         return code.replace("per_query", self.name("per_query").partition(" ")[0])
 
 
-#: The doors of callers with other frames than those of Polars, by the module of these.
-FRAMES = {"pandas": Door("pandas"), "pyspark": Door("spark")}
+#: Callers with frames of other libraries, by the module of these.
+FRAMES = {"pandas": Caller("pandas"), "pyspark": Caller("spark")}
 
-#: The door of the call that is under way.
-_DOOR: ContextVar[Door] = ContextVar("polars_ir: door")
+#: Who made the call that is under way.
+_CALLER: ContextVar[Caller] = ContextVar("polars_ir: caller")
 
 
-def door() -> Door:
-    """The door that the call under way came by: by default that of a program with Polars frames."""
-    return _DOOR.get(Door())
+def caller() -> Caller:
+    """Who made the call that is under way: by default a program with Polars frames."""
+    return _CALLER.get(Caller())
 
 
 @contextmanager
-def entered_by(entered: Door) -> Iterator[None]:
-    """Errors and warnings meanwhile are in the words of a door."""
-    token = _DOOR.set(entered)
+def called_from(who: Caller) -> Iterator[None]:
+    """Word errors and warnings for a caller meanwhile."""
+    token = _CALLER.set(who)
     try:
         yield
     finally:
-        _DOOR.reset(token)
+        _CALLER.reset(token)
 
 
-def entered_with(arguments: Iterable[object]) -> AbstractContextManager[None]:
-    """The door of a call: that of pandas or of Spark where an argument holds such a frame."""
+def called_with(arguments: Iterable[object]) -> AbstractContextManager[None]:
+    """Word errors for pandas or Spark where an argument holds such a frame."""
     found = FRAMES.keys() & set(map(_library, arguments))
     # Of a Spark frame with a pandas one it is that of Spark.
-    return entered_by(FRAMES[max(found)]) if found else nullcontext()
+    return called_from(FRAMES[max(found)]) if found else nullcontext()
 
 
 def _library(value: object) -> str:
@@ -205,26 +205,26 @@ def _library(value: object) -> str:
 
 
 @contextmanager
-def known_as(**names: str) -> Iterator[None]:
-    """Parameters and tables have other names meanwhile, at the same door."""
-    known = door()
-    with entered_by(known._replace(names={**known.names, **names})):
+def with_names(**names: str) -> Iterator[None]:
+    """Call parameters and tables by other names meanwhile."""
+    known = caller()
+    with called_from(known._replace(names={**known.names, **names})):
         yield
 
 
 def option(name: str, *value: object) -> str:
     """A parameter as the caller types it, alone or with a value: `max_drop`, `--max-drop`, `bounds=True`."""
-    return door().setting(Setting(name, *value)) if value else door().name(name)
+    return caller().setting(Setting(name, *value)) if value else caller().name(name)
 
 
-def the(table: str) -> str:
+def table_name(table: str) -> str:
     """A table in the middle of a sentence: `the run`, or the file that it is."""
-    return door().names.get(table, f"the {table}")
+    return caller().names.get(table, f"the {table}")
 
 
 def reading(role: Literal["run", "qrels"]) -> str:
     """The advice for a file that was passed in the role of the other table."""
-    if door().kind == "shell":
+    if caller().kind == "shell":
         as_run = "give it as a run; judgments come first, or by --qrels"
         return {"run": as_run, "qrels": "give it as judgments"}[role]
     return f"use read_{role}"

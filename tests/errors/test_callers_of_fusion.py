@@ -1,4 +1,4 @@
-"""Every error of fusion through every door it can pass: Polars, pandas, a LazyFrame, the shell.
+"""Every error of fusion through every caller it can pass: Polars, pandas, a LazyFrame, the shell.
 
 The file is long by its tables of what can be wrong.
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
-from doors import check_words, never_made, noted
+from callers import check_words, never_made, noted
 
 import polars_ir as ir
 from polars_ir.cli import main
@@ -163,8 +163,8 @@ def of_library(tables: Mapping[str, Mapping[str, list]], library: str) -> dict[s
 
 
 def check_said(error: ir.IRError, library: str) -> None:
-    """A message is in the words of its door: no option of the shell, and of pandas no method of Polars."""
-    assert error.door.kind == ("pandas" if library == "pandas" else "polars")
+    """A message is in the words of its caller: no option of the shell, and of pandas no method of Polars."""
+    assert error.caller.kind == ("pandas" if library == "pandas" else "polars")
     assert not re.search(r"(?<![\w-])--[a-z]", str(error))
     if library == "pandas":
         assert not re.search(r"with_columns|pl\.|\.collect\(|\.rename\(\{", str(error))
@@ -181,7 +181,7 @@ def test_a_fusion_says_what_is_wrong(name, says):
 
 
 @pytest.mark.parametrize(("name", "library"), PASSED)
-@pytest.mark.whole("one wording through many doors", quick=30)
+@pytest.mark.whole("one wording through many callers", quick=30)
 def test_a_fusion_says_what_is_wrong_in_the_words_of_the_door(name, library):
     call, tables, _, _ = FUSIONS[name]
     with pytest.raises(ir.IRError) as error:
@@ -206,7 +206,7 @@ def test_the_code_of_an_advice_runs_and_helps(name, library):
     frames = of_library(tables, library)
     with pytest.raises(ir.IRError) as error:
         call(frames)
-    code = error.value.door.code(error.value.fix)
+    code = error.value.caller.code(error.value.fix)
     assert code in str(error.value)
     better = eval(code, {**IMPORTED, **frames})  # noqa: S307  # our own advice, as a user types it
     assert type(better) is LIBRARIES[library]
@@ -223,7 +223,7 @@ def test_distances_are_turned_as_advised_and_no_other_scores(library):
         frames = of_library(FUSIONS[name].tables, library)
         with pytest.raises(ir.IRError) as error:
             fused(frames)
-        advice = error.value.door.setting(error.value.fix.code)
+        advice = error.value.caller.setting(error.value.fix.code)
         assert advice in str(error.value)
         near = LIBRARIES[library]({**B, "score": [0.1, 0.2, 0.3]})
         better = eval(f"ir.fuse({{'a': a, 'b': b}}, {advice})", {**IMPORTED, "a": frames["a"], "b": near})  # noqa: S307
@@ -242,7 +242,7 @@ def test_a_system_among_others_that_has_distances_is_seen():
 
 
 @pytest.mark.parametrize("name", [name for name, wrong in FUSIONS.items() if wrong.typed])
-@pytest.mark.whole("one wording through many doors", quick=6)
+@pytest.mark.whole("one wording through many callers", quick=6)
 def test_a_fusion_of_files_says_it_in_the_words_of_the_shell(name, tmp_path, capsys):
     wrong = FUSIONS[name]
     assert main(["fuse", *arguments(wrong, tmp_path)]) == 2
@@ -273,7 +273,7 @@ def test_weights_in_order_and_contributions_want_names_of_a_plan():
 
 
 def test_every_error_of_fusion_is_provoked(monkeypatch):
-    """Whoever adds an error to `fusion/` adds what provokes it above, so that each of its doors is tried."""
+    """Whoever adds an error to `fusion/` adds what provokes it above, so that each of its callers is tried."""
     with noted(monkeypatch) as lines:
         for call, tables, _, _ in FUSIONS.values():
             with suppress(ir.IRError):

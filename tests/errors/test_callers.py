@@ -1,4 +1,4 @@
-"""Every error through every door it can pass: what is advised runs as it stands, and helps."""
+"""Every error through every caller it can pass: what is advised runs as it stands, and helps."""
 
 import ast
 import re
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
-from doors import check_words
+from callers import check_words
 from sources import trees
 
 import polars_ir as ir
 from polars_ir.cli import main
-from polars_ir.errors import Code, Door, Fix, IRError, Setting
+from polars_ir.errors import Caller, Code, Fix, IRError, Setting
 
 RUN = {
     "query_id": ["q1", "q1", "q2", "q2", "q3"],
@@ -137,7 +137,7 @@ DOORS = {"polars": (pl.DataFrame, {"pl": pl, "ir": ir}), "pandas": (pd.DataFrame
 
 @pytest.mark.parametrize("library", DOORS)
 @pytest.mark.parametrize("name", PROVOCATIONS)
-@pytest.mark.whole("one wording through many doors", quick=20)
+@pytest.mark.whole("one wording through many callers", quick=20)
 def test_what_is_advised_runs_and_helps(name, library):
     call, tables, _ = PROVOCATIONS[name]
     frame_of, imported = DOORS[library]
@@ -145,8 +145,8 @@ def test_what_is_advised_runs_and_helps(name, library):
     with pytest.raises(IRError) as raised:
         call(frames)
     error = raised.value
-    assert error.door.kind == library
-    code = error.door.code(error.fix)
+    assert error.caller.kind == library
+    code = error.caller.code(error.fix)
     assert code is not None
     assert code in str(error)
     if code.startswith("."):  # of the frame that was given, whatever its name
@@ -217,8 +217,8 @@ def test_other_advice_runs_and_helps(name, library):
     wrong, right = OTHERS[name]
     with pytest.raises(IRError) as raised:
         wrong(tables)
-    fix, door = raised.value.fix, raised.value.door
-    code = door.setting(fix.code) if isinstance(fix.code, Setting) else door.code(fix)
+    fix, caller = raised.value.fix, raised.value.caller
+    code = caller.setting(fix.code) if isinstance(fix.code, Setting) else caller.code(fix)
     assert code in str(raised.value)
     right(tables, code)
 
@@ -304,7 +304,7 @@ def test_what_comes_by_standard_input_is_called_so(tmp_path, monkeypatch, capsys
 #: A method of a frame, called.
 OF_A_FRAME = re.compile(r"\.(filter|with_columns|rename|drop|unique|cast|collect|drop_duplicates|astype|assign)\(")
 
-#: The makers of code for several doors.
+#: The makers of code for several callers.
 DATA = {"Code", "keeping", "casting", "dropping", "renaming", "only", "without_nulls", "deduplicating", "replacing"}
 
 
@@ -336,7 +336,7 @@ def test_no_message_holds_code_of_a_frame():
 
 
 def test_no_message_is_edited():
-    """A message is put together once, by its door: nothing else takes `str(error)` of ours apart."""
+    """A message is put together once, by its caller: nothing else takes `str(error)` of ours apart."""
     for path, tree in trees().items():
         for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.type):
             caught = ast.unparse(handler.type)
@@ -350,7 +350,7 @@ def test_an_advice_is_code_for_each_door():
     code = Code("run.head()", "run.head(5)")
     assert (code.polars, code.pandas) == ("run.head()", "run.head(5)")
     advice = Fix("Keep one", Code.only("run", "a.b", 1))
-    assert [Door(kind).code(advice) for kind in ("polars", "pandas", "spark")] == [
+    assert [Caller(kind).code(advice) for kind in ("polars", "pandas", "spark")] == [
         "run.filter(pl.col('a.b') == 1)",
         "run[run['a.b'] == 1]",
         "run.filter(run['`a.b`'] == 1)",

@@ -14,7 +14,7 @@ from polars_ir.errors import Code, ColumnError, Fix, closest, option
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import Table, labelled_table, qrels_table, run_table, same_types
+from polars_ir.frames.table import CanonicalFrame, labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ TWICE = "polars_ir: twice"
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunAndQrels:
     """A run with its judgments, both checked; `qrels` is None where the run holds its grades itself.
 
     `systems` are the keys of the run that judgments lack: each system is judged by the same ones.
@@ -34,8 +34,8 @@ class Pair:
     relation lacks.
     """
 
-    run: Table
-    qrels: Table | None
+    run: CanonicalFrame
+    qrels: CanonicalFrame | None
     prepared: PreparedJudgments | None = None
     preferences: int = 0
     systems: list[str] = field(init=False)
@@ -64,7 +64,7 @@ class Pair:
         return self.prepared.kept((*key, self.qrels.per, self.qrels.by), make)
 
 
-def pair_up(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[str] = ()) -> Pair:
+def align(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence[str] = ()) -> RunAndQrels:
     """A run and its judgments with canonical columns and ids of one type, checked; `by` are keys of rankings."""
     if qrels is None:
         if per is not None:
@@ -74,7 +74,7 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence
             )
         labelled = labelled_table(run, by=by)
         search_duplicates(labelled)
-        return Pair(labelled, None)
+        return RunAndQrels(labelled, None)
     prepared = qrels if isinstance(qrels, PreparedJudgments) else None
     run_side = run_table(run, by=by)
     if prepared:
@@ -89,17 +89,17 @@ def pair_up(run: Any, qrels: Any = None, *, per: str | None = None, by: Sequence
     if is_searched(run_side) or (run_side.eager and with_twice(run_side).collect().item()):
         search_duplicates(run_side)
     # Ids that were cast to the run's type are not those that were numbered.
-    return Pair(run_side, qrels_side, prepared if qrels_side is table else None)
+    return RunAndQrels(run_side, qrels_side, prepared if qrels_side is table else None)
 
 
-def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> Table:
+def _checked(qrels: PreparedJudgments, per: str | None, by: Sequence[str]) -> CanonicalFrame:
     """Judgments as a table, searched for duplicates."""
     table = qrels_table(qrels, per=per, by=by)
     search_duplicates(table)
     return table
 
 
-def search_duplicates(table: Table) -> None:
+def search_duplicates(table: CanonicalFrame) -> None:
     """Search a table in memory for several rows of a document."""
     others = list(itertools.filterfalse(table.names.__contains__, table.columns)) if table.about == "qrels" else []
     hint = _of_several(table.dtypes, others) if others and not table.per else ""
@@ -118,12 +118,12 @@ def _of_several(dtypes: Mapping[str, pl.DataType], columns: Sequence[str]) -> st
     return f"{of_subtopics}; if several judges', name their column: {option('judges', judge)}."
 
 
-def is_searched(run: Table) -> bool:
+def is_searched(run: CanonicalFrame) -> bool:
     """True for a run that is searched for duplicates whole."""
     return run.eager and run.rows <= tuning.TUNING.searched_rows
 
 
-def with_twice(run: Table) -> pl.LazyFrame:
+def with_twice(run: CanonicalFrame) -> pl.LazyFrame:
     """A row whose `TWICE` is true where a sample of a run's ids has a document of a query twice.
 
     Of a plan, whose rows nobody has counted, as many as are searched of a run in memory are searched, too.
@@ -142,7 +142,7 @@ def with_twice(run: Table) -> pl.LazyFrame:
     return searched.select((pl.col("hash").drop_nulls().n_unique() < pl.col("hash").count()).alias(TWICE))
 
 
-def searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
+def searched(rows: pl.LazyFrame, run: CanonicalFrame) -> pl.LazyFrame:
     """The rows of a part of a plan, which fails for a run, itself a plan, that gives a document of a query twice."""
     if run.eager:
         return rows
@@ -151,7 +151,7 @@ def searched(rows: pl.LazyFrame, run: Table) -> pl.LazyFrame:
     )
 
 
-def retrieves_judged(pair: Pair) -> bool:
+def retrieves_judged(pair: RunAndQrels) -> bool:
     """True if any retrieved document is judged for its query."""
     if pair.qrels is None:
         return True
@@ -160,7 +160,7 @@ def retrieves_judged(pair: Pair) -> bool:
     return judged.head(1).collect(engine=pair.run.engine).height > 0
 
 
-def systems_of(run: Table, keys: Sequence[str] = ("run",)) -> pl.LazyFrame:
+def systems_of(run: CanonicalFrame, keys: Sequence[str] = ("run",)) -> pl.LazyFrame:
     """The systems there are, by some keys of a run; those of a dict are there for any other key."""
     if run.systems is None or "run" not in keys:
         return run.select(*keys).unique()
@@ -169,7 +169,7 @@ def systems_of(run: Table, keys: Sequence[str] = ("run",)) -> pl.LazyFrame:
     return run.select(*others).unique().join(systems, how="cross") if others else systems
 
 
-def of_systems(rows: pl.LazyFrame, pair: Pair, *, answered: bool = False) -> pl.LazyFrame:
+def of_systems(rows: pl.LazyFrame, pair: RunAndQrels, *, answered: bool = False) -> pl.LazyFrame:
     """The rows of systems that were run, by the judgments of a day on that day; or of queries that they `answered`."""
     parts = pair.run.keys[:-1]
     if answered:

@@ -1,4 +1,4 @@
-"""Every error of files through every door it can pass: Python, where a LazyFrame is read, and the shell.
+"""Every error of files through every caller it can pass: Python, where a LazyFrame is read, and the shell.
 
 What the message advises is taken, and then the file is read. The file is long by its tables of what can be wrong.
 """
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pytest
-from doors import check_words, never_made, noted
+from callers import check_words, never_made, noted
 from serving import Quiet, serving
 
 import polars_ir as ir
@@ -128,7 +128,7 @@ def converted(path: Path, role: str, format: str | None) -> int:
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.whole("one wording through many doors", quick=20)
+@pytest.mark.whole("one wording through many callers", quick=20)
 def test_a_file_says_what_is_wrong_in_the_words_of_the_door(name, tmp_path, capsys):
     wrong = FILES[name]
     path = tmp_path / wrong.name
@@ -162,7 +162,7 @@ def code_of(call: Callable[[], object]) -> str:
     """The code that an error advises."""
     with pytest.raises(ir.IRError) as error:
         call()
-    code = error.value.door.code(error.value.fix)
+    code = error.value.caller.code(error.value.fix)
     assert code in str(error.value)
     return code
 
@@ -300,14 +300,14 @@ WRITTEN = {
 
 @pytest.mark.parametrize("library", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
 @pytest.mark.parametrize("name", WRITTEN)
-@pytest.mark.whole("one wording through many doors", quick=8)
+@pytest.mark.whole("one wording through many callers", quick=8)
 def test_a_writer_says_what_is_wrong_in_the_words_of_the_door(name, library, tmp_path, capsys):
     table, wrong, right = WRITTEN[name]
     run = library(TABLES[table])
     with pytest.raises(ir.IRError) as error:
         ir.write_run(run, tmp_path / wrong)
     if right is None:
-        run = eval(error.value.door.code(error.value.fix), {"pl": pl, "run": run})  # noqa: S307  # our own advice
+        run = eval(error.value.caller.code(error.value.fix), {"pl": pl, "run": run})  # noqa: S307  # our own advice
     ir.write_run(run, tmp_path / (right or wrong))
     source = tmp_path / "source.parquet"
     pl.DataFrame(TABLES[table]).write_parquet(source)
@@ -406,7 +406,7 @@ def test_no_file_of_figures_and_no_input_are_errors_of_the_shell(tmp_path, capsy
 @pytest.mark.filterwarnings("ignore::polars_ir.IRWarning")
 @pytest.mark.skipif(sys.platform != "linux", reason="links, devices and such names are other things elsewhere")
 def test_every_error_of_files_is_provoked(parts, monkeypatch, server):
-    """Whoever adds an error to `files/` adds what provokes it above, so that each of its doors is tried."""
+    """Whoever adds an error to `files/` adds what provokes it above, so that each of its callers is tried."""
     monkeypatch.chdir(parts)
     with noted(monkeypatch) as lines:
         for name, wrong in FILES.items():
