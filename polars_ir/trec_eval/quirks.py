@@ -102,7 +102,7 @@ def _balanced(_: pl.Expr, __: Asked, *, of_retrieved: bool) -> pl.Expr:
     more = pl.col(f"n_nonrelevant{suffix}") > pl.col(f"n_relevant{suffix}")
     first = (~more | (pl.col("nonrelevant_place") <= kept)).fill_null(False)
     relevant, nonrelevant = (known_of_each_judge(f"{name}{suffix}") for name in ("n_relevant", "n_nonrelevant"))
-    several = is_of_several.sort_by(judge).filter(judge.sort().is_last_distinct())
+    several = is_of_several.filter(judge.is_first_distinct())
     missing = (relevant - nonrelevant).clip(lower_bound=0)
     # Among the first `relevant` documents that are not relevant, a retrieved one stands above each of those after it.
     above = pl.min_horizontal(relevant, known_of_each_judge("n_nonrelevant_retrieved"))

@@ -1,9 +1,13 @@
 """The same figures to the last bit, however the rows come, whatever runs the plan and whatever else is asked for."""
 
+import contextlib
 import hashlib
+import io
 import os
 import subprocess
 import sys
+import tempfile
+from ast import literal_eval
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,11 +15,12 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 import pytest
-from generated import collection, every_measure
+from generated import collection, collection_of, every_measure
 from polars.testing import assert_frame_equal
 from tuned import tune
 
 import polars_ir as ir
+from polars_ir.cli.trec_eval import main as trec_eval
 from polars_ir.engine import tuning
 
 ENGINES = ["in-memory", "streaming"]
@@ -204,23 +209,72 @@ def test_the_engine_changes_a_summary_by_rounding_alone(summary, engine):
     assert_frame_equal(of_plan, summary(evaluated()), rel_tol=1e-12, abs_tol=1e-12)
 
 
+def found_with(function: str, **variables: str) -> str:
+    """What a function of this file returns in a process of its own, with variables of its environment."""
+    return subprocess.run(  # noqa: S603  # this file
+        [sys.executable, "-c", f"import sys, test_same_bits; sys.stdout.write(test_same_bits.{function})"],
+        cwd=Path(__file__).parent,
+        env={**os.environ, **variables, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+
+
 @pytest.mark.whole("two processes")
 def test_the_number_of_threads_changes_nothing():
     """Also with morsels of 500 rows, which put the borders between pieces of work elsewhere."""
+    one = found_with("digest()", POLARS_MAX_THREADS="1")
+    assert found_with("digest()", POLARS_MAX_THREADS="8", POLARS_IDEAL_MORSEL_SIZE="500") == one
 
-    def found_with(**variables: str) -> str:
-        code = "import sys, test_same_bits; sys.stdout.write(test_same_bits.digest())"
-        return subprocess.run(  # noqa: S603  # this file, in a process of its own
-            [sys.executable, "-c", code],
-            cwd=Path(__file__).parent,
-            env={**os.environ, **variables, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
 
-    one = found_with(POLARS_MAX_THREADS="1")
-    assert found_with(POLARS_MAX_THREADS="8", POLARS_IDEAL_MORSEL_SIZE="500") == one
+def repeated(kind: str) -> str:
+    """The digests of twenty evaluations of each measure of a kind, the rows shuffled and in chunks each time."""
+    run, qrels = collection_of(kind, 5)
+    found = {}
+    for seed in range(20):
+        shuffled = [frame.sample(fraction=1, shuffle=True, seed=seed) for frame in (run, qrels)]
+        chunks = [pl.concat([rows[:7], rows[7:90], rows[90:]], rechunk=False) for rows in shuffled]
+        for measure in every_measure(kind):
+            column = ir.evaluate(*chunks, measure)
+            found.setdefault(measure.meta.output_name(), set()).add(repr(bits(column)))
+    return repr({name: sorted(texts) for name, texts in found.items()})
+
+
+def repeated_by_trec_eval() -> str:
+    """What `--strict` prints of all preference measures, for twenty orders of the lines of both files."""
+    printed = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("qrels", "run")]
+        run, qrels = collection_of("preferences", 5)
+        qrels = qrels.with_columns(pl.col("relevance").cast(pl.String))
+        run = run.select(
+            "query_id", pl.lit("Q0"), "doc_id", pl.lit("1").alias("rank"), "score", pl.lit("t").alias("tag")
+        )
+        for seed in range(20):
+            for path, rows in zip(paths, (qrels, run), strict=True):
+                rows.sample(fraction=1, shuffle=True, seed=seed).write_csv(path, include_header=False, separator=" ")
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                trec_eval(["--strict", "-q", "-c", "-R", "prefs", "-m", "all_prefs", *map(str, paths)])
+            printed.append("\n".join(sorted(out.getvalue().splitlines())))
+    return repr({"prefs": sorted(set(printed))})
+
+
+@pytest.mark.parametrize(
+    "function",
+    [*(f"repeated({kind!r})" for kind in ("documents", "subtopics", "preferences")), "repeated_by_trec_eval()"],
+)
+@pytest.mark.whole("hundreds of calls in four processes")
+def test_the_same_call_gives_the_same_figures_each_time(function):
+    """Alone and beside a busy process, with one to eight threads."""
+    one = found_with(function, POLARS_MAX_THREADS="1")
+    assert [name for name, texts in literal_eval(one).items() if len(texts) > 1] == []
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])  # killed below
+    try:
+        assert [found_with(function, POLARS_MAX_THREADS=str(n)) for n in (2, 3, 8)] == [one] * 3
+    finally:
+        busy.kill()
+        busy.wait()
 
 
 @pytest.mark.parametrize("place", [4, 5, 6, 9])
