@@ -20,6 +20,7 @@ from polars_ir.engine.needs import RELATION, Needs
 from polars_ir.engine.prefilter import among, reaches
 from polars_ir.engine.ranking import POSITION, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import RunAndQrels, is_searched, searched, systems_of
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import (
     BAD_QRELS,
     guard,
@@ -29,7 +30,6 @@ from polars_ir.frames.rules import (
     wrong_run_row,
     wrong_value,
 )
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.words import place, text
 
 #: The small side must be the hash table: left to choose, Polars takes the run, and all the memory there is.

@@ -10,7 +10,8 @@ import polars as pl
 from polars_ir.engine.greedy import with_greedy_rank
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest, quoted
-from polars_ir.frames.table import MADE, CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.table import MADE
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
 from polars_ir.language.measure import CATALOG

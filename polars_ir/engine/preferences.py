@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.rules import check_duplicates
-from polars_ir.frames.table import CanonicalFrame, qrels_table
+from polars_ir.frames.table import qrels_table
 from polars_ir.language.words import PREFERENCE, text
 
 #: The numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.

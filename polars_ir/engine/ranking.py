@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.language.words import Ties, text
 
 DOCUMENT = ["query_id", "doc_id"]

@@ -25,9 +25,9 @@ from polars_ir.engine.preferences import preference_table, preferences_of, relat
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, systems_of
 from polars_ir.errors import DataError, MeasureError
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import BAD_RUN, guard, naming, wrong_grade, wrong_run_row
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import place, text
 

@@ -11,10 +11,11 @@ import polars as pl
 
 from polars_ir.engine import tuning
 from polars_ir.errors import Code, ColumnError, Fix, closest, option
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import PreparedJudgments
 from polars_ir.frames.roles import could_be, find
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import CanonicalFrame, labelled_table, qrels_table, run_table, same_types
+from polars_ir.frames.table import labelled_table, qrels_table, run_table, same_types
 from polars_ir.language.kinds import PARTS_OF_DOCUMENTS
 
 T = TypeVar("T")

@@ -24,8 +24,9 @@ from polars_ir.files.formats.record import Format, Role
 from polars_ir.files.formats.trec import TREC
 from polars_ir.files.writing.checks import sink_fields
 from polars_ir.files.writing.replacing import written
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.roles import PROVENANCE
-from polars_ir.frames.table import CanonicalFrame, qrels_table, run_table
+from polars_ir.frames.table import qrels_table, run_table
 from polars_ir.language.options import Option, Value, one_of, or_none, public
 
 #: In bytes, as all usual file systems have it.

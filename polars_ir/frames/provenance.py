@@ -17,9 +17,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, collected
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.names import canonical_name
 
 #: The place of the hash in the text of a plan, which comes to it when the plan is run.

@@ -62,6 +62,9 @@ VARIANT = r"[-_.:/#]([^-_.:/#]+)$"
 #: The query of a recommender: the user, where no column is one of queries and the documents are items.
 USER = "user_id"
 
+#: The roles that a run must have.
+KEYS_OF_RUN = ("query_id", "doc_id")
+
 #: The columns that a row of qrels must have, none of which distinguishes several judgments of a document.
 KEYS_OF_QRELS = ("query_id", "doc_id", "relevance")
 

@@ -21,9 +21,9 @@ from polars_ir.engine import tuning
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import is_searched, search_duplicates
 from polars_ir.errors import DataError, OptionError
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_of
 from polars_ir.fusion.learned.learners import knowing

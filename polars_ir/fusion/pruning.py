@@ -20,7 +20,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.fusion.inputs import LIST, repeated
 from polars_ir.fusion.methods import Method
 from polars_ir.language.words import text

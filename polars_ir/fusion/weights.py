@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DtypeError, Fix, OptionError, check_systems, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import required
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.fusion.inputs import LIST
 from polars_ir.fusion.methods import Method
 from polars_ir.language.options import is_number

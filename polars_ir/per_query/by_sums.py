@@ -16,7 +16,7 @@ import polars as pl
 from scipy import special, stats
 
 from polars_ir.errors import DataError, InputTypeError, option
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.language.names import is_cost
 from polars_ir.per_query.compare import Options, agree, equivalence, with_test
 from polars_ir.per_query.gate import Ways, judged, one_sided

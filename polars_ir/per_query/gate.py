@@ -28,10 +28,11 @@ from polars_ir.errors import (
     option,
     quoted,
 )
+from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import SameKind, collected, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
-from polars_ir.frames.table import CanonicalFrame, may_repeat, per_query_table
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import check, each_once, not_negative, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of

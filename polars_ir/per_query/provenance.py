@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, FileError, Fix, Setting, quoted, warn
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.provenance import JUDGMENTS, VERSION, differing, judged_of, read_made
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.frames.table import CanonicalFrame, per_query_table
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import canonical_name, column_of, measure_of
 from polars_ir.language.options import public
 

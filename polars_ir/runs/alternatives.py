@@ -20,7 +20,7 @@ from polars_ir.engine.relation import judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError
 from polars_ir.frames.kinds import holds_systems, to_polars
-from polars_ir.frames.table import named_by_text
+from polars_ir.frames.systems import named_by_text
 from polars_ir.language.kinds import kind_of
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve_one
 from polars_ir.language.words import Ties

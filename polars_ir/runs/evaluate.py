@@ -24,10 +24,11 @@ from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError, option
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
-from polars_ir.frames.table import CanonicalFrame, same_types
+from polars_ir.frames.table import same_types
 from polars_ir.language.measure import CATALOG, info_of, of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
 from polars_ir.language.options import each_once, public

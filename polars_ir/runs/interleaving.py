@@ -12,10 +12,11 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import find, note_of_structure, required
 from polars_ir.frames.rules import Rule, checked, guard
-from polars_ir.frames.table import CanonicalFrame, same_types
+from polars_ir.frames.table import same_types
 from polars_ir.language.options import LARGEST, Value, check, or_none, public, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import polars as pl
 
 from polars_ir.errors import OptionError, check_systems, nearest, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.language.options import check, is_number, one_of, public
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, of_known_systems, ranked, returned

@@ -17,8 +17,9 @@ from polars_ir.engine.in_memory import Rankings, places, row_numbers
 from polars_ir.engine.run_and_qrels import is_searched, search_duplicates, searched
 from polars_ir.errors import OptionError, check_systems
 from polars_ir.frames import kinds
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import guard
-from polars_ir.frames.table import CanonicalFrame, run_table
+from polars_ir.frames.table import run_table
 from polars_ir.language.words import place, text
 
 #: A column with the number of systems that an option names.

@@ -28,6 +28,7 @@ from polars_ir.errors import (
     quoted,
     warn,
 )
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import SameKind, collected, give_back
 from polars_ir.frames.provenance import (
     JUDGMENTS,
@@ -42,7 +43,7 @@ from polars_ir.frames.provenance import (
     with_query_hash,
 )
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
-from polars_ir.frames.table import CanonicalFrame, per_query_table
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.measure import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure, canonical_name, resolve, sql_names
 from polars_ir.language.names import name as name_of

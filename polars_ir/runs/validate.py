@@ -14,10 +14,11 @@ from polars_ir.engine.ranking import DOCUMENT, reordered, tie_counts
 from polars_ir.engine.relation import placed_rows, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems, systems_of
 from polars_ir.errors import SHOWN, DtypeError, option
+from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.kinds import PreparedJudgments, SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
-from polars_ir.frames.table import CanonicalFrame, may_repeat, qrels_table, run_table, same_types
+from polars_ir.frames.table import qrels_table, run_table, same_types
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average

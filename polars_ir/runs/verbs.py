@@ -10,9 +10,10 @@ import polars as pl
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import align
 from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
-from polars_ir.frames.table import CanonicalFrame, fitting, run_table, same_types
+from polars_ir.frames.table import fitting, run_table, same_types
 from polars_ir.language.options import check, count, formerly, keys_named, one_of, public
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled

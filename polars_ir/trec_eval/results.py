@@ -14,7 +14,8 @@ from polars_ir.files.finding.copies import downloaded
 from polars_ir.files.finding.file import File, located
 from polars_ir.files.finding.sources import Limits, Source, resolve, stem
 from polars_ir.files.writers import check_path, each_system, write_lines
-from polars_ir.frames.table import CanonicalFrame, per_query_table
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import public
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.measures import measures_of

@@ -126,7 +126,7 @@ BUGS = (
     ),
     Bug(
         "a plan guards no rows of the run",
-        "frames.table.CanonicalFrame.guarded",
+        "frames.canonical_frame.CanonicalFrame.guarded",
         "if self.eager:",
         "if True:",
         poisoned,
@@ -140,7 +140,7 @@ BUGS = (
     ),
     Bug(
         "duplicates are let in, in memory",
-        "frames.table.CanonicalFrame.check_once",
+        "frames.canonical_frame.CanonicalFrame.check_once",
         "if may_repeat",
         "if False and may_repeat",
         poisoned,

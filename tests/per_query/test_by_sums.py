@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_ir as ir
-from polars_ir.frames.table import known_order
+from polars_ir.frames.id_order import known_order
 
 pytest.importorskip("scipy")
 

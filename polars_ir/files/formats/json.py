@@ -27,7 +27,7 @@ from polars_ir.files.writing.checks import (
     check_precise,
     sink_fields,
 )
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 #: The keys of the levels of objects, down to the documents.
 _QUERIES = {"query_id": "query"}

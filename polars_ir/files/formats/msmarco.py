@@ -16,7 +16,7 @@ from polars_ir.files.formats.record import Format, Rows, Writer
 from polars_ir.files.rows.blanks import COUNT, field, fields, first_line, not_a_score, rows_of
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.files.writing.checks import ranked, sink_fields
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 _RUN_FIELDS = {"query_id": 0, "doc_id": 1, "rank": 2, "score": 3}
 

@@ -17,7 +17,7 @@ from polars_ir.files.formats import elasticsearch
 from polars_ir.files.formats.record import Format, Typed, Writer
 from polars_ir.files.rows.unreadable import FAILURES, unreadable_objects
 from polars_ir.files.writing.checks import check_any, check_finite, check_precise
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 #: A surrogate as JSON writes it, in a pair or alone.
 _HALF = r"(?i)\\ud[89a-f]"

@@ -16,7 +16,7 @@ from polars_ir.errors import FileError
 from polars_ir.files.finding.file import File
 from polars_ir.files.rows.unreadable import because
 from polars_ir.files.rows.verdicts import Checked
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 Role: TypeAlias = Literal["run", "qrels"]
 

@@ -23,8 +23,8 @@ from polars_ir.files.rows.quotes import dialect_of
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 from polars_ir.files.writing.checks import BROKEN, check_judged_once, check_text, raise_if_any
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.roles import find
-from polars_ir.frames.table import CanonicalFrame
 
 #: The columns of BEIR's header, and what they are read as.
 _BEIR = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}

@@ -35,7 +35,7 @@ from polars_ir.files.rows.blanks import (
 from polars_ir.files.rows.unreadable import FAILURES
 from polars_ir.files.rows.verdicts import Checked
 from polars_ir.files.writing.checks import check_any, check_fields, check_judged_once, ranked, sink_fields
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 #: The place in its line of each field that becomes a column, and the number of fields.
 RUN_FIELDS = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_ir.errors import SHOWN, DataError
 from polars_ir.files.formats.record import Role
-from polars_ir.frames.table import CanonicalFrame
+from polars_ir.frames.canonical_frame import CanonicalFrame
 
 #: The rows of a run that are sorted at a time, and more only of a query that has more: about 1 GB of memory. Each
 #: time is a pass over the run, so that fewer would make it slow.

@@ -21,9 +21,10 @@ import polars as pl
 from polars_ir.engine.needs import reads_only_relevant
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.errors import ColumnError, IRWarning, OptionError, quoted
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
-from polars_ir.frames.table import CanonicalFrame, qrels_table, same_types
+from polars_ir.frames.table import qrels_table, same_types
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.fuse import added_in_order, completed, listed, scored, termed, with_absent, with_terms
 from polars_ir.fusion.inputs import check_collected, systems_of

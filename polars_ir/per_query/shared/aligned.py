@@ -19,10 +19,12 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, OptionError
+from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
+from polars_ir.frames.id_order import MANY, NUMBER, numbered
 from polars_ir.frames.kinds import aligned_series
 from polars_ir.frames.roles import PROVENANCE, note_of_structure
 from polars_ir.frames.rules import Rule
-from polars_ir.frames.table import MANY, NUMBER, CanonicalFrame, may_repeat, numbered, per_query_table
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.options import LARGEST
 from polars_ir.per_query.provenance import check_made_alike
 from polars_ir.per_query.shared.attributes import column_for, with_attributes

@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, nearest
+from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import ROLES, TEXT, find
 from polars_ir.frames.rules import Rule, check_duplicates, checked
-from polars_ir.frames.table import CanonicalFrame
 from polars_ir.per_query.shared.keys import QUERY
 
 #: Values of a dict by query.

@@ -24,8 +24,9 @@ from polars_ir.errors import (
     quoted,
     warn,
 )
+from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.rules import Rule, keys_perhaps, telling_apart
-from polars_ir.frames.table import CanonicalFrame, may_repeat, per_query_table
+from polars_ir.frames.table import per_query_table
 from polars_ir.language.names import column_of
 
 #: The column of the query of a row, where rows have ids of their own.

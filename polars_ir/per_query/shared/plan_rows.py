@@ -11,9 +11,10 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_ir.errors import option
+from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.id_order import known_order
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import Rule, keys_perhaps, once
-from polars_ir.frames.table import CanonicalFrame, known_order
 
 #: The number of rows of a ranking, which must be one.
 ROWS = "polars_ir: rows"

@@ -1,0 +1,144 @@
+"""The columns of a run, of qrels or of a per-query frame under canonical names. Inputs are never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_ir.frames.kinds import Frame, collected, give_back
+from polars_ir.frames.roles import SPLITTING
+from polars_ir.frames.rules import (
+    BAD_RUN,
+    Rule,
+    check_duplicates,
+    checked,
+    duplicates_of_a_plan,
+    guard,
+    naming,
+    wrong_run_row,
+)
+
+
+@dataclass(frozen=True)
+class CanonicalFrame:
+    """A run, qrels or a per-query frame (`about`), with the expressions that make its columns canonical ones.
+
+    `sources` are frames that follow one another, each with its own expressions by canonical name. `select` builds a
+    plan of just the columns that are needed: from one plan of all columns, shared by every pass over the run, the
+    optimizer would keep the whole run in memory. `per` is the column that distinguishes
+    several judgments of a document, if there are such. Without document ids (`numbered`) rows have numbers in their
+    place, which are no order of documents.
+
+    `by` are columns that tell rankings apart, such as that of days. `eager` is true of rows in memory, `rows` their
+    number (0 for a LazyFrame, whose rows are not counted yet). `keys` are the columns that make a ranking one ranking:
+    `by`, the system where there are several, and last the query; `document` are those of a row of it. `columns` are the
+    canonical ones, and the others under their own names. `source_names` has the names of system and query in results,
+    by their roles, and `roles` is its inverse.
+    """
+
+    about: str
+    sources: tuple[tuple[Frame, Mapping[str, pl.Expr]], ...]
+    dtypes: Mapping[str, pl.DataType]
+    names: Mapping[str, str]
+    systems: tuple[str, ...] | None = None
+    per: tuple[str, ...] = ()
+    numbered: bool = False
+    by: tuple[str, ...] = ()
+    source_names: dict[str, str] = field(init=False)
+    roles: dict[str, str] = field(init=False)
+    eager: bool = field(init=False)
+    rows: int = field(init=False)
+    keys: list[str] = field(init=False)
+    document: list[str] = field(init=False)
+    columns: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        eager, rows = True, 0
+        for frame, _ in self.sources:
+            if isinstance(frame, pl.DataFrame):
+                rows += frame.height
+            else:
+                eager = False
+        roles = list(filter(self.dtypes.__contains__, SPLITTING))
+        keys, own = [*self.by, *roles], list(map(self.names.get, roles, roles))
+        vars(self).update(source_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
+        vars(self).update(eager=eager, rows=rows, keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))
+
+    @property
+    def engine(self) -> Literal["in-memory", "streaming"]:
+        """The engine that collects a few of its rows: the rest of a LazyFrame is not to be kept meanwhile."""
+        return "in-memory" if self.eager else "streaming"
+
+    def select(self, *columns: str) -> pl.LazyFrame:
+        """A plan for some of the columns, under their canonical names."""
+        plans = []
+        for frame, make in self.sources:
+            plans.append(frame.lazy().select(*map(make.__getitem__, columns)))
+        return plans[0] if len(plans) == 1 else pl.concat(plans)
+
+    def column(self, name: str) -> pl.Series:
+        """A column of a table in memory, under its canonical name."""
+        frame, make = self.sources[0]
+        if len(self.sources) == 1 and isinstance(frame, pl.DataFrame) and make[name].meta.is_column():
+            return frame.get_column(make[name].meta.output_name())
+        return self.select(name).collect(engine="in-memory").to_series()
+
+    def all_columns(self) -> pl.LazyFrame:
+        """A plan for all of the columns."""
+        return self.select(*self.columns)
+
+    def with_frame(self, frame: Frame) -> CanonicalFrame:
+        """The table with other rows, or other dtypes, of its canonical columns."""
+        dtypes = frame.collect_schema()
+        return replace(self, sources=((frame, {column: pl.col(column) for column in dtypes}),), dtypes=dtypes)
+
+    def cast(self, role: str, dtype: pl.DataType) -> CanonicalFrame:
+        """The table with a column of another dtype."""
+        sources = tuple((frame, {**make, role: make[role].cast(dtype)}) for frame, make in self.sources)
+        return replace(self, sources=sources, dtypes={**self.dtypes, role: dtype})
+
+    def check_once(self, *keys: str, made: pl.DataFrame | None = None, hint: str = "") -> None:
+        """Raise a `DataError` for rows in memory, of the table or made of it, that have the same keys."""
+        if made is None and not self.eager:
+            return
+        if may_repeat(self.select(*keys) if made is None else made.lazy().select(*keys)):
+            rows = self.all_columns() if made is None else made.lazy()
+            check_duplicates(self.about, rows.collect(engine="in-memory"), keys, self.names, hint=hint)
+
+    @property
+    def repeated(self) -> str:
+        """The message of a plan that meets a document of a run twice."""
+        return duplicates_of_a_plan(self.dtypes, [*self.names, *self.by])
+
+    def guarded(self) -> CanonicalFrame:
+        """A run whose rows, where they are a plan's, are searched for null ids and scores."""
+        if self.eager:
+            return self
+        return self.with_frame(
+            guard(self.all_columns(), wrong_run_row(self.keys), naming(BAD_RUN, self.by), key="query_id")
+        )
+
+    def checked(self, *rules: Rule, rows: pl.LazyFrame | None = None, names: Mapping[str, str] = {}) -> pl.LazyFrame:
+        """The rows of the table, or such that are made of it, of which none may be wrong by some rules.
+
+        In memory a `DataError` shows those that are; a plan fails for one. `names` are the user's for columns of ours.
+        """
+        rows = self.all_columns() if rows is None else rows
+        return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names={**self.names, **names})
+
+    def give_back(
+        self, plan: pl.LazyFrame, like: object, engine: Literal["in-memory", "streaming"] = "in-memory"
+    ) -> Any:
+        """The result of a plan over the table in the kind of `like`; query and system have their names there."""
+        plan = plan.rename(self.source_names, strict=False)
+        return give_back(collected(plan, engine), like) if self.eager else plan
+
+
+def may_repeat(keys: pl.LazyFrame) -> bool:
+    """True if some rows in memory are the same, or only their hashes are."""
+    # Hashes tell in a third of the time that keys take.
+    hashes = keys.collect(engine="in-memory").hash_rows()
+    return hashes.n_unique() < len(hashes)
