@@ -18,12 +18,11 @@ from scipy import special, stats
 from polars_ir.errors import DataError, InputTypeError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.language.names import is_cost
-from polars_ir.per_query.compare import Options, agree, equivalence, with_test
-from polars_ir.per_query.gate import Ways, judged, one_sided
 from polars_ir.per_query.shared.aligned import Aligned, notes_of_lacking, pairs_of
 from polars_ir.per_query.shared.measures import Measures, Range, check_range, range_of
 from polars_ir.per_query.shared.options import ROUNDED, Comparing, Gating
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Differences, Layout, Source, Sums, sums_of
+from polars_ir.per_query.shared.verdicts import BoundsOf, Procedure, agree, equivalence, judged, one_sided, with_test
 from polars_ir.statistics.bounds import LEAST_BELOW, NO_RANGE, Tail
 from polars_ir.statistics.intervals import Ends
 from polars_ir.statistics.planning import gate_queries_by_t, widened
@@ -82,7 +81,7 @@ def check_common(sums: Sums, least: int, says: str) -> None:
         raise DataError(says, about="per_query", fix=fix)
 
 
-def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Options) -> Iterator[dict[str, Any]]:
+def compared(sums: Sums, pairs: Sequence[tuple[int, int]], options: Procedure) -> Iterator[dict[str, Any]]:
     """A row for each measure and pair of systems, as `compare.compared` makes them of values."""
     for measure, of_pairs in sums.values.items():
         width = getattr(range_of(measure), "width", math.inf)
@@ -130,7 +129,7 @@ def tails_of(d: Differences, width: float, what: str, instead: str) -> tuple[Tai
     raise InputTypeError.lazy(says, instead)
 
 
-def _tested(d: Differences, options: Options, width: float) -> Outcome:
+def _tested(d: Differences, options: Procedure, width: float) -> Outcome:
     """Student's t, or the smaller p of both bounds."""
     t = d.mean / d.std * math.sqrt(d.n) if d.n > 1 and d.std else None
     if options.test.name == "t":
@@ -139,7 +138,7 @@ def _tested(d: Differences, options: Options, width: float) -> Outcome:
     return Outcome(t, min(1.0, 2 * min(tail.p_above(0.0) for tail in tails)) if tails else None)
 
 
-def _interval(d: Differences, options: Options, alpha: float, width: float) -> Ends | None:
+def _interval(d: Differences, options: Procedure, alpha: float, width: float) -> Ends | None:
     """The interval of the mean difference."""
     if d.n < 2:
         return None
@@ -234,7 +233,7 @@ def _verdict(
         "n_missing": d.n_missing,
     }
     notes = one_sided((d.only_second, d.only_first, d.undefined_first, d.undefined_second), as_0=zero)
-    return judged(figures, its, drop, options, Ways(bounds, lambda: f": {NO_RANGE}", needed), n_rows, notes, note)
+    return judged(figures, its, drop, options, BoundsOf(bounds, lambda: f": {NO_RANGE}", needed), n_rows, notes, note)
 
 
 def spreads(

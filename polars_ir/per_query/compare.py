@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -21,16 +21,14 @@ from polars_ir.language.options import check, positive, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.keys import with_systems
 from polars_ir.per_query.shared.measures import Measures, range_of
-from polars_ir.per_query.shared.options import BOUNDED, ROUNDED, Comparing
-from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS, PairedTest, check_correction, tested
+from polars_ir.per_query.shared.options import ROUNDED, Comparing
+from polars_ir.per_query.shared.tests import FEW, OF_FEW, OF_MEDIANS, TESTS, check_correction, tested
+from polars_ir.per_query.shared.verdicts import Procedure, equivalence, intervals_of, with_test
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Aligned
     from polars_ir.per_query.shared.sums import Source, Sums
-    from polars_ir.statistics.bounds import Tail
-    from polars_ir.statistics.intervals import Ends
-    from polars_ir.statistics.randomisation import Draws, Floats
-    from polars_ir.statistics.significance import Outcome
+    from polars_ir.statistics.randomisation import Draws
 
 #: The columns of the result behind those of the slices. A terminal shows the first four and the last four.
 SCHEMA = {
@@ -215,7 +213,7 @@ def compared_systems(
     draws = Draws(resamples or resamples_for(1 if test is TESTS["max-t"] else family, alpha), options["seed"])
     margins = {} if options["margin"] is None else margins_of(options["margin"], list(scores.values))
     interval = options["interval"] or test.interval
-    how = Options(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, draws)
+    how = Procedure(test, interval, alpha, family, options["tolerance"] * ROUNDED, margins, draws)
     rows = []
     for names, part in slices:
         of_part = compared(part, pairs, how) if isinstance(part, Scores) else by_sums.compared(part, pairs, how)
@@ -245,18 +243,6 @@ def compared_systems(
     return found.with_columns(note=pl.when(few).then(told).otherwise("note"))
 
 
-class Options(NamedTuple):
-    """The options of comparisons: `family` is the number of those in one, `margins` are those of the measures."""
-
-    test: PairedTest
-    interval: str
-    alpha: float
-    family: int
-    tolerance: float
-    margins: Mapping[str, float]
-    draws: Draws
-
-
 def _together(parts: Sequence[Scores], pairs: Sequence[tuple[int, int]], family: str, draws: Draws) -> list[float]:
     """The p of the largest |t| in each family, slice by slice, as the rows are."""
     import numpy as np
@@ -283,7 +269,7 @@ def margins_of(margin: float | Mapping[str, float], measures: Sequence[str]) -> 
     return {name: check("margin", its, positive()) for name, its in margin.items()}
 
 
-def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options) -> Iterator[dict[str, Any]]:
+def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Procedure) -> Iterator[dict[str, Any]]:
     """A row for each measure and pair of systems."""
     from polars_ir.statistics import significance
     from polars_ir.statistics.bounds import why_none
@@ -324,115 +310,3 @@ def compared(scores: Scores, pairs: Sequence[tuple[int, int]], options: Options)
             row |= {"mean": mean, "baseline_mean": baseline_mean, "difference": float(d.mean())}
         spread = bool(d.any()), partial(why_none, d, width)
         yield with_test(row, outcome, ends, options, spread, scores.undefined(measure, pair))
-
-
-def with_test(
-    row: dict[str, Any],
-    outcome: Outcome,
-    intervals: Sequence[Ends | None],
-    options: Options,
-    spread: tuple[bool, Callable[[], str]],
-    notes: Sequence[str],
-) -> dict[str, Any]:
-    """A row with its test, its interval and the one of its family, and its notes.
-
-    `spread` are whether a difference is not 0, and the reason where there is no p of those that there are.
-    """
-    ends, wider = intervals
-    row |= {
-        **dict(zip(("low", "high"), ends or (None, None), strict=True)),
-        **dict(zip(("simultaneous_low", "simultaneous_high"), wider or (None, None), strict=True)),
-        "statistic": outcome.statistic,
-        "p": outcome.p,
-        "interval": options.interval if ends else None,
-    }
-    if options.test.complete and outcome.p is not None:
-        # Corrected for the number of families; no other test has it here.
-        row["p_corrected"] = min(1.0, outcome.p * options.family)
-    if row["n_queries"]:
-        row["relative_difference"] = row["difference"] / abs(row["baseline_mean"]) if row["baseline_mean"] else None
-    return {**row, "note": "; ".join([*_notes(row, options, spread), *notes]) or None}
-
-
-def intervals_of(
-    options: Options, samples: list[Floats], widths: list[float], outcomes: list[Outcome]
-) -> tuple[list[Ends | None], list[Ends | None]]:
-    """The interval of each difference, and the one that holds together with those of its family."""
-    from polars_ir.statistics.intervals import ANY, Values, estimates
-    from polars_ir.statistics.significance import without_ties
-
-    bounded, of_medians = options.interval in BOUNDED, options.interval in OF_MEDIANS
-    values = [
-        Values(without_ties(d, options.tolerance) if of_medians else d, support=(-width, width) if bounded else ANY)
-        for d, width in zip(samples, widths, strict=True)
-    ]
-
-    def ends(alpha: float) -> list[Ends | None]:
-        found: list[Ends | None] = []
-        for its, d in zip(estimates(values, options.interval, 1 - alpha, options.draws), samples, strict=True):
-            # What shows no spread does not show either that there is none.
-            is_there = its.ends is not None and (bounded or (d != d[:1]).any())
-            low, high = (_without_rounding(end, d) for end in its.ends or ()) if is_there else (0.0, 0.0)
-            found.append((low, high) if low < high else None)
-        return found
-
-    of_test = options.interval == options.test.interval
-    if options.test.complete:
-        alone = [outcome.interval for outcome in outcomes] if of_test else ends(options.alpha)
-        return alone, [outcome.simultaneous for outcome in outcomes]
-    alone = ends(options.alpha)
-    if of_test:
-        alone = [
-            its if its is None or agree(outcome.p, its, options.alpha) else None
-            for its, outcome in zip(alone, outcomes, strict=True)
-        ]
-    return alone, ends(options.alpha / options.family)
-
-
-def _without_rounding(end: float, d: Floats) -> float:
-    """The end of an interval, and 0 where it is 0 but for rounding, so that none excludes 0 by that."""
-    from polars_ir.statistics.randomisation import ROUNDING
-
-    return end if abs(end) > ROUNDING * float(abs(d).max()) else 0.0
-
-
-def agree(p: float | None, ends: Ends, alpha: float) -> bool:
-    """True where an interval excludes 0 as p says."""
-    return p is None or (p <= alpha) == (ends[0] > 0 or ends[1] < 0)
-
-
-def equivalence(measure: str, sides: Sequence[Floats | Tail], options: Options) -> dict[str, float | bool | None]:
-    """The test that the mean difference is within the margin, by two one-sided ones."""
-    from polars_ir.statistics.bounds import p_above
-
-    margin = options.margins.get(measure)
-    if margin is None:
-        return {}
-    its = range_of(measure)
-    lowest = -math.inf if its is None else -its.width
-    above, below = (p_above(side, -margin, lowest=lowest) for side in sides)
-    p = None if above is None or below is None else max(above, below)
-    return {"p_equivalent": p, "equivalent": None if p is None else p <= options.alpha}
-
-
-def _notes(row: Mapping[str, Any], options: Options, spread: tuple[bool, Callable[[], str]]) -> list[str]:
-    """The reasons for nulls in the row."""
-    if row["n_queries"] < 2:
-        of = "all" if options.test.complete else "both"
-        return [f"fewer than two queries with a value of {of} systems"]
-    notes = []
-    differ, why_none = spread
-    figures = {"p": row["p"], f"{options.interval} interval": row["low"]}
-    if not differ:
-        notes.append("all differences are 0")
-    elif row["cohen_d"] is None:
-        notes.append("all differences are the same")
-    elif not row["wins"] and not row["losses"]:
-        notes.append("all differences are ties")
-    elif missing := [name for name, figure in figures.items() if figure is None]:
-        few = "of this confidence with so few resamples" if options.interval == "tukey" else "of these differences"
-        is_by_range = row["p"] is None or options.interval in BOUNDED
-        notes.append(f"there is no {' and no '.join(missing)} {few}{why_none() if is_by_range else ''}")
-    if not row["baseline_mean"]:
-        notes.append("the baseline's mean is 0")
-    return notes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, Unpack
+from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
 
 import polars as pl
 
@@ -37,7 +37,8 @@ from polars_ir.language.options import check, each_once, not_negative, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
-from polars_ir.per_query.shared.options import ROUNDED, Gating, draws_nothing
+from polars_ir.per_query.shared.options import Gating, draws_nothing
+from polars_ir.per_query.shared.verdicts import BoundsOf, judged, one_sided
 
 if TYPE_CHECKING:
     from polars_ir.per_query.shared.aligned import Aligned
@@ -293,22 +294,6 @@ def _check_common(scores: Scores, keys: Sequence[str]) -> None:
     )
 
 
-def one_sided(counts: Sequence[int], *, as_0: bool) -> list[str]:
-    """The notes on queries that only old has, only new has, and are undefined for new only and for old only."""
-    treated = "counted as 0" if as_0 else "left out"
-    kinds = {
-        "queries that only old has": treated,
-        "queries that only new has": "left out",
-        "queries undefined for new only": treated,
-        "queries undefined for old only": "left out",
-    }
-    notes = []
-    for (kind, treatment), n in zip(kinds.items(), counts, strict=True):
-        if n:
-            notes.append(f"{kind}: {n}, {treatment}")
-    return notes
-
-
 def _judged(
     scores: Scores, measure: str, value_range: Range, max_drop: float, options: Gating, n_rows: int
 ) -> dict[str, Any]:
@@ -339,7 +324,7 @@ def _judged(
     of_values = [Values(gains, support=(-value_range.width, value_range.width))]
     # Rounded as in the bounds.
     interval, alpha = options["interval"], (1 - (1 - 2 * options["alpha"])) / 2
-    ways = Ways(
+    bounds_of = BoundsOf(
         lambda level: estimates(of_values, interval, 1 - 2 * level)[0].ends,
         partial(why_none, gains, value_range.width),
         partial(gate_queries, gains, max_drop=max_drop, lowest=-value_range.width, alpha=alpha, kind=interval),
@@ -352,72 +337,7 @@ def _judged(
         "n_queries": n,
         "n_missing": scores.n_missing((0, 1)),
     }
-    return judged(figures, value_range, max_drop, options, ways, n_rows, notes, scores.note)
-
-
-class Ways(NamedTuple):
-    """The bounds of the mean gain at a level, the reason where there are none, and how many fresh queries decide."""
-
-    bounds: Callable[[float], tuple[float, float] | None]
-    why_none: Callable[[], str]
-    fresh: Callable[[], int | None]
-
-
-def judged(
-    figures: dict[str, Any],
-    value_range: Range,
-    max_drop: float,
-    options: Gating,
-    ways: Ways,
-    n_rows: int,
-    notes: Sequence[str],
-    last_note: str | None = None,
-) -> dict[str, Any]:
-    """The row of a measure, one of so many, with its verdict."""
-    verdict, note, n = "inconclusive", None, figures["n_queries"]
-    bounds = ways.bounds(options["alpha"]) if n > 1 else None
-    if n < 2:
-        note = "fewer than two queries with a value of both systems"
-    elif bounds is None:
-        note = f"there is no {options['interval']} interval of these differences{ways.why_none()}"
-    elif bounds[0] >= -max_drop * ROUNDED:
-        verdict = "no worse"
-    elif bounds[1] < -max_drop * ROUNDED:
-        # One measure that is worse is enough for a change not to ship, so that this is corrected for their number.
-        among_all = ways.bounds(options["alpha"] / n_rows)
-        if among_all is not None and among_all[1] < -max_drop * ROUNDED:
-            verdict = "worse"
-        else:
-            note = f"worse by itself, but of {n_rows} verdicts one is by chance"
-    else:
-        note = _plan(n, max_drop, bounds[0], ways)
-    ends = bounds if bounds is None or not value_range.is_cost else (-bounds[1], -bounds[0])
-    looks = None
-    if options["looks"] is not None:
-        look, planned = options["looks"]
-        looks = f"look {look} of {planned}: each bound is at a level of {options['alpha']:.2g}"
-    return {
-        **figures,
-        **dict(zip(("low", "high"), ends or (None, None), strict=True)),
-        "max_drop": max_drop,
-        "passed": verdict == "no worse",
-        "verdict": verdict,
-        "note": "; ".join(filter(None, [note, *notes, looks, last_note])) or None,
-    }
-
-
-def _plan(n: int, max_drop: float, low: float, ways: Ways) -> str:
-    """The smallest drop that the queries rule out, and about how many fresh ones would decide."""
-    from polars_ir.statistics.planning import MOST_QUERIES
-
-    ruled_out = f"these queries rule out a drop of more than {-low:.3g}"
-    if not max_drop:
-        return f"{ruled_out}; no number of queries shows that nothing at all is lost: allow a max_drop above 0"
-    needed = ways.fresh()
-    if needed is not None and needed <= n:
-        return f"{ruled_out}; they would mostly pass a change without any drop: the difference is close to max_drop"
-    fresh = f"more than {MOST_QUERIES:,}" if needed is None else f"about {needed:,}"
-    return f"{ruled_out}; {fresh} fresh queries would pass a change without any drop 4 times out of 5"
+    return judged(figures, value_range, max_drop, options, bounds_of, n_rows, notes, scores.note)
 
 
 #: The figures of a table, by their heading in Markdown.

@@ -16,11 +16,11 @@ import polars as pl
 from polars_ir.errors import DataError, OptionError, option
 from polars_ir.frames.kinds import Eager, give_back
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
-from polars_ir.per_query.compare import Options, intervals_of
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures, range_of
 from polars_ir.per_query.shared.options import BOUNDED, INTERVALS, MOST_RESAMPLES, TEST
 from polars_ir.per_query.shared.tests import OF_MEDIANS, TESTS, check_correction
+from polars_ir.per_query.shared.verdicts import Procedure, intervals_of
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
@@ -164,7 +164,7 @@ def level(
         draws = Draws(
             resamples or significance.resamples_for(1 if each.of_all else len(pairs), alpha, least=LEAST), seed
         )
-        how = Options(each, interval or each.interval, alpha, family, 0.0, {}, draws)
+        how = Procedure(each, interval or each.interval, alpha, family, 0.0, {}, draws)
         setting = Setting(how, None if each.of_all else correction, pairs, math.inf if its is None else its.width)
         found = _simulated(setting, values, number or len(values), equal, simulations)
         if untested := found.pop("untested"):
@@ -204,7 +204,7 @@ def _complete(scores: Scores, measure: str) -> tuple[Floats, list[str]]:
 class Setting(NamedTuple):
     """A test with its correction, the comparisons that it makes, and the width of the measure's range."""
 
-    how: Options
+    how: Procedure
     correction: str | None
     pairs: Sequence[tuple[int, int]]
     width: float
@@ -252,7 +252,7 @@ class Setting(NamedTuple):
 class Outcomes(NamedTuple):
     """The outcomes of simulations: 1 for each comparison that is significant, NaN without a p; its mean difference."""
 
-    how: Options
+    how: Procedure
     differences: Floats
     widths: list[float]
     outcomes: list[Outcome]
