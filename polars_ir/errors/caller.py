@@ -32,6 +32,23 @@ class Code(NamedTuple):
         )
 
     @classmethod
+    def negating(cls, table: str, column: str, name: str, *, unsigned: bool = False) -> Code:
+        """Code that gives the negative of a column a name; that of unsigned integers is none."""
+        polars, pandas = (".cast(pl.Float64)", ".astype('float64')") if unsigned else ("", "")
+        return cls(
+            f"{table}.with_columns({name}=-pl.col({column!r}){polars})",
+            f"{table}.assign({name}=-{table}[{column!r}]{pandas})",
+            f"{table}.withColumn({name!r}, -{_of_spark(table, column)})",
+        )
+
+    def after_renaming(self, table: str, columns: Mapping[str, str]) -> Code:
+        """The code for a table, followed by the renaming of other columns of it."""
+        if not columns:
+            return self
+        renaming = (each.removeprefix(table) for each in Code.renaming(table, columns) if each)
+        return Code(*(f"{code}{rename}" for code, rename in zip(self, renaming, strict=True) if code))
+
+    @classmethod
     def dropping(cls, table: str, columns: Sequence[str]) -> Code:
         """Code that leaves columns out."""
         listed = ", ".join(map(repr, columns))

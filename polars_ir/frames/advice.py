@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, closest, nearest, option, quoted, table_name
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, nearest, option, quoted, table_name
+from polars_ir.frames import guesses
 from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
 from polars_ir.language.names import column_of
 
@@ -14,36 +15,66 @@ from polars_ir.language.names import column_of
 MOST_WORDS = 12
 
 
-def without(table: str, role: str, names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError:
-    """The error for a table in which no column plays a role that it needs; `names` has those of other roles."""
-    spare = [name for name in schema if name not in names.values() and could_be(role, schema[name])]
-    return mistaken(table, role, names, schema) or lacking(table, role, ROLES[role].names, list(schema), spare)
-
-
-def lacking(
-    table: str, role: str, accepted: Sequence[str], columns: Sequence[str], spare: Sequence[str]
+def without(
+    table: str,
+    needed: Sequence[str],
+    names: Mapping[str, str],
+    schema: Mapping[str, pl.DataType],
+    frame: pl.DataFrame | pl.LazyFrame | None = None,
 ) -> ColumnError:
-    """The error for a missing column. Distances or grades renamed to scores would be ranked by, the worst first."""
-    error = ColumnError.missing(table, role, accepted, columns, spare)
-    if table == "per_query" and not spare:
+    """The error for a table that lacks columns of some roles; `names` has those of others. One advice is for all."""
+    if error := mistaken(table, needed[0], names, schema):
+        return error
+    known = {role: (*ROLES[role].names, *(("rank",) if role == "score" else ())) for role in needed}
+    lacks = " and ".join(f"no {role!r} column (recognised names: {', '.join(known[role])})" for role in needed)
+    says = f"has {lacks}; it has {quoted(schema)}."
+    spare = {name: dtype for name, dtype in schema.items() if name not in names.values()}
+    if table == "per_query" and not any(could_be("query_id", dtype) for dtype in spare.values()):
         fix = Fix("Give what evaluate returned, a row for each query, and not its means")
-        return ColumnError(error.says, about=table, fix=fix)
-    if role != "score":
-        return error
-    distance = next((name for name in spare if fold(name).endswith(("distance", "distances", "dist"))), None)
-    grade = next((name for name in spare if fold(name) in map(fold, ROLES["relevance"].names)), None)
-    if distance is not None:
-        polars = f"{table}.with_columns(score=-pl.col({distance!r}))"
-        fix = Fix(
-            "The nearest is the best, so take the negative",
-            Code(polars, f"{table}.assign(score=-{table}[{distance!r}])"),
-        )
-    elif grade is not None:
-        words = f"Rename {grade!r} to 'score' if it is what ranks. Else it looks like qrels; give these after the run"
-        fix = Fix(words, Code("run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
-    else:
-        return error
-    return ColumnError(error.says, about=table, fix=fix)
+        return ColumnError(says, about=table, fix=fix)
+    ids = guesses.ids_meant([role for role in needed if role in ("query_id", "doc_id")], spare)
+    return ColumnError(says, about=table, fix=_renaming(table, needed, ids, names, spare, frame))
+
+
+def _renaming(
+    table: str,
+    needed: Sequence[str],
+    meant: Mapping[str, str],
+    names: Mapping[str, str],
+    spare: Mapping[str, pl.DataType],
+    frame: pl.DataFrame | pl.LazyFrame | None,
+) -> Fix:
+    """The advice that gives all columns that are meant their names; places become ranks, and what is best low scores.
+
+    Distances, grades or places renamed to scores would be ranked by, the worst first.
+    """
+    columns = {name: role for role, name in meant.items()}
+    left = {name: dtype for name, dtype in spare.items() if name not in columns}
+    open_roles = [role for role in needed if role not in meant]
+    if "score" in open_roles:
+        keys = [name for role in ("run", "query_id") if (name := names.get(role) or meant.get(role))]
+        value = guesses.value_meant(left, frame, keys)
+        grade = next((name for name in left if fold(name) in map(fold, ROLES["relevance"].names)), None)
+        if value and value.kind == "low":
+            code = Code.negating(table, value.name, "score", unsigned=spare[value.name].is_unsigned_integer())
+            return Fix("The nearest is the best, so take the negative", code.after_renaming(table, columns))
+        if value:
+            columns[value.name] = value.kind
+            open_roles.remove("score")
+        elif grade is not None and "relevance" not in names.values() and "relevance" not in names:
+            words = (
+                f"Rename {grade!r} to 'score' if it is what ranks. Else it looks like qrels; give these after the run"
+            )
+            return Fix(words, Code("run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
+    code = Code.renaming(table, columns) if columns else None
+    if not open_roles:
+        return Fix("Rename the one that is meant" if len(columns) == 1 else "Rename those that are meant", code)
+    lacking = " and ".join(map(repr, open_roles))
+    if any(could_be(role, dtype) for role in open_roles for dtype in left.values()):
+        of_ranks = "; what ranks is a 'score' if its highest value is the best, a 'rank' if 1 is"
+        words = f"Rename the column that is meant to {lacking}{of_ranks if 'score' in open_roles else ''}"
+        return Fix(f"{words}. Of the others", code) if code else Fix(words)
+    return Fix(f"Give it {lacking} too. Rename the others", code) if code else Fix("Give it one")
 
 
 def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError | None:
@@ -56,7 +87,7 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
         if isinstance(dtype, (pl.List, pl.Array)) or (dtype == pl.String and fold(name) in (*RETRIEVED, *RELEVANT))
     ]
     if lists and "doc_id" not in names and role in ("query_id", "doc_id"):
-        query = query or closest(ROLES["query_id"].names, [name for name in schema if name not in lists])
+        query = query or guesses.lists_meant(schema, lists).query
         return _in_lists(table, query, lists, schema) if query else None
     if role != "doc_id" or query is None:
         return None
@@ -80,37 +111,41 @@ def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[st
 
 def _in_lists(table: str, query: str, lists: Sequence[str], schema: Mapping[str, pl.DataType]) -> ColumnError:
     """The error for a table with a row for each query and its documents in lists, and the code that makes a run."""
-    retrieved = closest(RETRIEVED, lists)
-    relevant = closest(RELEVANT, [name for name in lists if name != retrieved])
-    code = Code(
-        f"{table} = dict({table}.select({query!r}, {retrieved!r}).iter_rows())",
-        f"{table} = dict(zip({table}[{query!r}], {table}[{retrieved!r}]))",
-    )
-    inner = getattr(schema[lists[0]], "inner", None)
-    if relevant is not None:
-        columns = {"query": query, "retrieved": retrieved, "relevant": relevant}
-        words = ", ".join(f"{name}={column!r}" for name, column in columns.items())
-        code = Code(f"run, qrels = ir.from_lists({table}, {words})")
+    said = guesses.lists_meant(schema, lists, {"query": query})
+    retrieved = guesses.only(lists) or said.retrieved
+    inner = getattr(schema[retrieved], "inner", None) if retrieved else None
+    code: Code | None = None
+    if len(lists) > 1:
+        code = Code(f"run, qrels = ir.from_lists({table}, {said.named()})")
     elif isinstance(inner, pl.Struct):
         code = Code(
             f"{table} = {table}.explode({retrieved!r}).unnest({retrieved!r})",
             f"{table} = pd.DataFrame([{{{query!r}: query, **row}} for query, rows in zip({table}[{query!r}], "
             f"{table}[{retrieved!r}]) for row in rows])",
         )
+    else:
+        code = Code(
+            f"{table} = dict({table}.lazy().select({query!r}, {retrieved!r}).collect().iter_rows())",
+            f"{table} = dict(zip({table}[{query!r}], {table}[{retrieved!r}]))",
+        )
     fix = Fix("Make one of them", code, without_code="Give a file with a row for each document")
     says = f"has a row for each query, and lists in {quoted(lists)}, where a row for each document is wanted."
     return ColumnError(says, about=table, fix=fix)
 
 
-def lacking_grades(columns: Sequence[str]) -> ColumnError:
+def lacking_grades(names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError:
     """The error for judgments without grades: where rows are interactions, every row is relevant."""
     accepted = ", ".join((*ROLES["relevance"].names, "score"))
+    says = f"has no 'relevance' column (recognised names: {accepted}); it has {quoted(schema)}."
+    grade = guesses.grade_meant({name: dtype for name, dtype in schema.items() if name not in names.values()})
+    if grade is not None:
+        fix = Fix("Rename the column of grades", Code.renaming("qrels", {grade: "relevance"}))
+        return ColumnError(says, about="qrels", fix=fix)
     fix = Fix(
         "Rename the column of grades to 'relevance', or, if every row is relevant, as clicks and purchases are, say so",
         Code("qrels.with_columns(relevance=1)", "qrels.assign(relevance=1)"),
         without_code="Add a column 'relevance', of ones if every row is relevant",
     )
-    says = f"has no 'relevance' column (recognised names: {accepted}); it has {quoted(columns)}."
     return ColumnError(says, about="qrels", fix=fix)
 
 
@@ -120,6 +155,10 @@ def not_labelled(schema: pl.Schema) -> ColumnError:
     if "doc_id" not in names and (error := mistaken("run", "doc_id", names, schema)):
         return error
     known, fix = ", ".join(ROLES["relevance"].names), Fix("Pass the qrels", Code("run.ir.ndcg(qrels, k=10)"))
+    grade = guesses.grade_meant({name: dtype for name, dtype in schema.items() if name not in names.values()})
+    if grade is not None:
+        words = f"If {grade!r} holds the grades of the documents, rename it; else pass the qrels"
+        fix = Fix(words, Code.renaming("run", {grade: "relevance"}))
     says = f"no qrels were given, and run has no column of grades (recognised names: {known}); it has"
     return ColumnError(f"{says} {quoted(schema)}.", fix=fix)
 

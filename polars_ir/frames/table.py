@@ -49,14 +49,7 @@ def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> Can
         tables = {system: run_table(each, check=check, by=by) for system, each in named_by_text(run).items()}
         return systems_of_runs(tables, by)
     frame = to_polars("run", run, column="score")
-    schema = frame.collect_schema()
-    names = _names("run", schema, KEYS_OF_RUN, OTHERS_OF_RUN)
-    if "score" not in names:
-        if "rank" not in names:
-            spare = [name for name, dtype in schema.items() if name not in names.values() and dtype.is_numeric()]
-            raise advice.lacking("run", "score", (*ROLES["score"].names, "rank"), schema.names(), spare)
-        names["score"] = names["rank"]
-    names.pop("rank", None)
+    names = _names("run", frame, (*KEYS_OF_RUN, "score"), OTHERS_OF_RUN)
     return _table("run", frame, names, without=("relevance", *MADE), check=check, by=by)
 
 
@@ -69,12 +62,12 @@ def qrels_table(qrels: object, *, per: str | None = None, check: bool = True, by
     if isinstance(frame, pl.LazyFrame) and not isinstance(qrels, pl.LazyFrame):
         frame = frame.collect()  # of an Arrow dataset or stream; only a plan of the user's own is not ours to collect
     schema = frame.collect_schema()
-    names = _names("qrels", schema, ("query_id", "doc_id"), ("relevance",))
+    names = _names("qrels", frame, ("query_id", "doc_id"), ("relevance",))
     if "relevance" not in names:
         # BEIR, MTEB and ranx call a grade a score.
         grade = find("qrels", "score", schema)
         if grade is None:
-            raise advice.lacking_grades(schema.names())
+            raise advice.lacking_grades(names, schema)
         names["relevance"] = grade
     without = ("run", "score", *MADE)
     if per is not None:
@@ -92,7 +85,7 @@ def labelled_table(frame: object, *, by: Sequence[str] = ()) -> CanonicalFrame:
     schema = table.collect_schema()
     if find("run", "relevance", schema) is None:
         raise advice.not_labelled(schema)
-    names = _names("run", schema, ("query_id", "score", "relevance"), ("run", "doc_id"))
+    names = _names("run", table, ("query_id", "score", "relevance"), ("run", "doc_id", "rank"))
     numbered = "doc_id" not in names
     if numbered:
         # Falling, and all of as many digits, so that they fall as text, too.
@@ -125,7 +118,7 @@ def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFra
     roles = set(map(ROLE_OF.get, map(fold, schema)))
     if "doc_id" in roles or {"score", "relevance"} <= roles or "ideal_rank" in schema:
         raise advice.of_documents(about, schema.names())
-    return _table(about, frame, _names(about, schema, ("query_id",), OTHERS_OF_PER_QUERY), check=False)
+    return _table(about, frame, _names(about, frame, ("query_id",), OTHERS_OF_PER_QUERY), check=False)
 
 
 def same_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[CanonicalFrame, CanonicalFrame]:
@@ -179,12 +172,15 @@ def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame |
     raise advice.misfit(table, role, name, dtype, frame)
 
 
-def _names(table: str, schema: pl.Schema, needed: Sequence[str], optional: Sequence[str]) -> dict[str, str]:
-    """The columns of roles; an error for a needed one that is missing."""
+def _names(table: str, frame: Frame, needed: Sequence[str], optional: Sequence[str]) -> dict[str, str]:
+    """The columns of roles, a rank in the place of a missing score; an error for needed ones that are missing."""
+    schema = frame.collect_schema()
     names = columns_of(table, schema, (*needed, *optional))
-    for role in needed:
-        if role not in names:
-            raise advice.without(table, role, names, schema)
+    rank = names.pop("rank", None)
+    if rank is not None and "score" in needed:
+        names.setdefault("score", rank)
+    if missing := [role for role in needed if role not in names]:
+        raise advice.without(table, missing, names, schema, frame)
     return names
 
 

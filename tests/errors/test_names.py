@@ -50,7 +50,7 @@ def test_of_many_columns_the_first_are_listed():
     assert len(message) < 5000
     assert message.startswith("run has no 'query_id' column")
     assert " and 19,970 others. " in message
-    assert message.endswith("Rename the one that is meant: run.rename({'column 0': 'query_id'}).")
+    assert message.endswith("a 'score' if its highest value is the best, a 'rank' if 1 is.")
 
 
 def test_a_long_id_does_not_make_a_long_message():

@@ -70,7 +70,7 @@ def test_documents_in_a_column_of_another_name_are_not_taken_for_measures(docume
     run = pl.DataFrame({"query_id": ["q1"], "movie": document, "prediction": [0.5]})
     assert message_of(run, QRELS).endswith("Rename the one that is meant: run.rename({'movie': 'doc_id'}).")
     unscored = run.rename({"prediction": "bm25"})
-    assert message_of(unscored, QRELS).endswith("Rename the one that is meant: run.rename({'movie': 'doc_id'}).")
+    assert message_of(unscored, QRELS).endswith("are meant: run.rename({'movie': 'doc_id', 'bm25': 'score'}).")
 
 
 IN_LISTS = {

@@ -72,7 +72,9 @@ def test_a_name_of_10_mb_is_cut_in_the_middle():
 @pytest.mark.whole("thousands of columns")
 def test_of_very_many_columns_the_first_are_named():
     wide = pl.DataFrame({f"c{number}": [1] for number in range(20_000)})
-    with pytest.raises(ir.IRError, match=r"'c29' and 19,970 others\. Rename the one that is meant") as error:
+    with pytest.raises(
+        ir.IRError, match=r"'c29' and 19,970 others\. Rename the column that is meant to 'query_id'"
+    ) as error:
         ir.evaluate(wide, QRELS, "RR")
     assert len(str(error.value)) < 1_000
 
