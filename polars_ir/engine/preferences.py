@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import polars as pl
 
@@ -30,6 +31,9 @@ OF_JUDGE = ("n_relevant", "n_relevant_retrieved", "n_nonrelevant", "n_nonrelevan
 
 #: All columns of the relation of preferences, beside its keys.
 RELATION = ("judge", *PREFERENCE, "n_judges", "nonrelevant_place", *OF_JUDGE)
+
+#: The most pairs, which take some 70 bytes each: those of an order of 14,142 documents.
+MOST_PAIRS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -83,17 +87,14 @@ def preferences_of(table: CanonicalFrame) -> Preferences:
 
     # Levels are paired before documents, so that none of the many pairs is made that are no preference.
     numbered = rows.join(documents, on=[*judge, "doc_id"])
-    levels = numbered.group_by(*judge, "group", "relevance").agg("judgment")
-    pairs = levels.join(levels, on=[*judge, "group"]).filter(pl.col("relevance") > pl.col("relevance_right"))
+    levels = numbered.drop_nulls("relevance").group_by(*judge, "group", "relevance").agg("judgment")
+    levels = levels.sort(*judge, "group", "relevance").with_row_index("level")
+    lower = pl.int_ranges(pl.col("level").min().over(*judge, "group"), "level", dtype=pl.UInt32)
     # One group orders its documents completely: nothing follows from it but what it says.
-    several = rows.group_by(judge).agg(pl.col("group").n_unique() > 1)
-    complete, partial = (
-        pairs.join(several.filter(pl.col("group") == partial), on=judge, how="semi")
-        .select(preferred="judgment", other="judgment_right")
-        .explode("preferred", empty_as_null=False)
-        .explode("other", empty_as_null=False)
-        for partial in (False, True)
-    )
+    levels = levels.with_columns(lower=lower, partial=pl.col("group").n_unique().over(judge) > 1)
+    size = pl.col("judgment").list.len().cast(pl.Int64)
+    _check_number(levels.select((size * (size.cum_sum().over(*judge, "group") - size)).sum()).item())
+    complete, partial = (_of_levels(levels, pl.col("partial") == partial) for partial in (False, True))
     pairs = pl.concat([complete, _with_implied(partial.unique(), documents, table)])
     one_judge = rows.group_by(table.keys).agg(pl.col("judge").n_unique() == 1)["judge"].all()
     pairs = pairs.with_columns(n_judges=pl.lit(1, pl.UInt32) if one_judge else _comparing(pairs, documents, table))
@@ -203,27 +204,82 @@ def _check_relevance(rows: pl.DataFrame, documents: pl.DataFrame, table: Canonic
         )
 
 
+def _check_number(pairs: int) -> None:
+    """Raise a `DataError` for more pairs than a usual machine holds, before they are made."""
+    if pairs > MOST_PAIRS:
+        raise DataError(
+            f"qrels imply {pairs:,} preferences of a document to another, and at most {MOST_PAIRS:,} are made at once.",
+            fix="Evaluate the queries in portions, or judge fewer documents of each",
+        )
+
+
+def _of_levels(levels: pl.DataFrame, some: pl.Expr) -> pl.DataFrame:
+    """The pairs of documents, those of some levels preferred to those of the levels below."""
+    pairs = levels.filter(some).select("judgment", "lower").explode("lower", empty_as_null=False)
+    pairs = pairs.select(preferred="judgment", other=levels["judgment"].gather(pairs["lower"]))
+    return pairs.explode("preferred", empty_as_null=False).explode("other", empty_as_null=False)
+
+
 def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> pl.DataFrame:
     """The pairs, and those that follow: of a over b and b over c, that of a over c.
 
-    Each round doubles the length of the chains that are followed, for all judges at once.
+    The documents below one are the bits of a number, complete once those of all documents below it are: a closure is
+    no expression, and a join of pairs with themselves makes n^3 / 6 rows of an order of n documents.
     """
-    while True:
-        implied = pairs.join(pairs, left_on="other", right_on="preferred").select("preferred", other="other_right")
-        circular = implied.filter(pl.col("preferred") == pl.col("other"))
-        if circular.height:
-            shown = documents.join(circular, left_on="judgment", right_on="preferred", how="semi")
-            shown = shown.select(*table.keys, "judge", "doc_id").sort(*table.keys, "judge", "doc_id")
-            raise DataError(
-                f"what a judge prefers must be an order; in qrels {shown.height} documents are in a "
-                "cycle of preferences.",
-                fix="Leave out a preference of each cycle, or give it to another judge",
-                examples=shown.rename(dict(table.names), strict=False),
-            )
-        known = pairs.height
-        pairs = pl.concat([pairs, implied]).unique()
-        if pairs.height == known:
-            return pairs
+    if pairs.is_empty():
+        return pairs
+    judge, roles = [*table.keys, "judge"], ("preferred", "other")
+    named = pl.concat([pairs.select(judgment=role) for role in roles]).unique()
+    places = documents.join(named, on="judgment", how="semi").sort(judge).with_row_index("place")
+    of_judge = {"first": pl.col("place").min().over(judge), "width": (pl.len().over(judge) + 7) // 8}
+    places = places.with_columns(**of_judge)
+    numbered = pairs.select(pl.col(role).replace_strict(places["judgment"], places["place"]) for role in roles)
+    own = [1 << bit for bit in places["place"] - places["first"]]
+    below = _below(numbered, own)
+    if circular := [place for place, its in enumerate(below) if its & own[place]]:
+        shown = places[circular].select(*judge, "doc_id").sort(*judge, "doc_id")
+        raise DataError(
+            f"what a judge prefers must be an order; in qrels {shown.height} documents are in a cycle of preferences.",
+            fix="Leave out a preference of each cycle, or give it to another judge",
+            examples=shown.rename(dict(table.names), strict=False),
+        )
+    _check_number(sum(map(int.bit_count, below)))
+    written = b"".join(map(int.to_bytes, below, places["width"], repeat("little")))
+    in_bytes = places.select(
+        preferred=pl.col("judgment").repeat_by("width"),
+        place=pl.int_ranges("first", pl.col("first") + 8 * pl.col("width"), 8, dtype=pl.UInt32),
+    ).explode("preferred", "place")
+    byte = pl.Series([written]).bin.reinterpret(dtype=pl.Array(pl.UInt8, len(written))).explode()
+    in_bytes = in_bytes.with_columns(byte=byte).filter(pl.col("byte") > 0)
+    of_bits = []
+    for bit in range(8):
+        ones = in_bytes.filter(pl.col("byte") & (1 << bit) > 0)
+        of_bits.append(ones.select("preferred", other=places["judgment"].gather(ones["place"] + bit)))
+    return pl.concat(of_bits)
+
+
+def _below(pairs: pl.DataFrame, own: Sequence[int]) -> list[int]:
+    """The documents below each as bits, of which each document has its `own`; those of a cycle are below themselves."""
+    grouped = pairs.group_by("other").agg("preferred")
+    above = dict(zip(grouped["other"], grouped["preferred"], strict=True))
+    waiting = dict(pairs["preferred"].value_counts().iter_rows())
+    below, complete = [0] * len(own), [place for place in range(len(own)) if place not in waiting]
+    for place in complete:  # which grows
+        for better in above.pop(place, ()):
+            below[better] |= below[place] | own[place]
+            waiting[better] -= 1
+            if not waiting[better]:
+                complete.append(better)
+    # What waits still is in a cycle, or above one.
+    changed = [place for place, n in waiting.items() if n]
+    while changed:
+        place = changed.pop()
+        for better in above.get(place, ()):
+            known = below[better]
+            below[better] |= below[place] | own[place]
+            if below[better] != known:
+                changed.append(better)
+    return below
 
 
 def _comparing(pairs: pl.DataFrame, documents: pl.DataFrame, table: CanonicalFrame) -> pl.Series:

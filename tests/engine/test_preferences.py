@@ -316,3 +316,28 @@ def test_tied_documents_that_were_compared_go_by_id_which_worst_turns_round(ties
     qrels = pl.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [2, 1]})
     for each in (run, run.lazy()):
         assert ir.evaluate(each, qrels, "prefs_simp", ties=ties).lazy().collect().rows() == [("q", wanted)]
+
+
+# Size.
+
+
+def test_a_long_order_costs_no_more_than_its_pairs():
+    n = 1_000
+    chain = pl.DataFrame({"query_id": "q", "preferred": range(n), "other": range(1, n + 1)})
+    (pairs,) = pl.collect_all([preferences_of(preference_table(chain)).pairs.unique()])
+    assert pairs.height == n * (n + 1) // 2  # a join of all with all would make 300 times as many
+
+
+def test_a_total_order_of_pairs_implies_nothing_else():
+    pairs = [(a, b) for a in range(60) for b in range(a + 1, 60)]
+    frame = pl.DataFrame(pairs, schema=["preferred", "other"], orient="row").with_columns(query_id=pl.lit("q"))
+    assert len(pairs_of(frame)) == len(pairs)
+
+
+@pytest.mark.parametrize("columns", [["doc_id", "relevance"], ["preferred", "other"]])
+def test_more_pairs_than_a_machine_holds_are_an_error_before_they_are_made(columns):
+    n = 20_000
+    frame = pl.DataFrame({"query_id": "q", columns[0]: range(n), columns[1]: range(1, n + 1)})
+    says = r"qrels imply [\d,]+ preferences of a document to another, and at most 100,000,000 are made at once\."
+    with pytest.raises(ir.IRError, match=says):
+        preferences_of(preference_table(frame))
