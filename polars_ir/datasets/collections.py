@@ -18,7 +18,7 @@ from polars_ir.language.options import public
 
 NAMES = ("pydocs",)
 
-#: The columns of a part that a dataset does not have.
+#: Columns of a component that a dataset lacks.
 NO_QUERIES = {"query_id": pl.String, "text": pl.String}
 NO_RUNS = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
@@ -168,7 +168,7 @@ def from_ir_datasets(name: str) -> Dataset:
 
 
 def _with_judgments(name: str, ir_datasets: Any) -> str:
-    """The subsets of a dataset that have some, for a message."""
+    """The subsets of a dataset that have this component, for a message."""
     subsets = [other for other in ir_datasets.registry if other.startswith(f"{name}/")]
     judged = [repr(other) for other in subsets if ir_datasets.load(other).has_qrels()]
     return f" These have some: {', '.join(judged[:10])}." if judged else ""

@@ -1,4 +1,4 @@
-"""`overlap`: queries of a test set that are in a training set, too.
+"""`overlap`: queries that a test set shares with a training set.
 
 Conventions: ids are the same as they stand; texts are the same after Unicode compatibility composition (NFKC), case
 folding, and the removal of invisible characters, punctuation and surplus blanks. Signs that are not punctuation stay,
@@ -84,7 +84,7 @@ def overlap(train: Any, test: Any) -> Any:
 
 
 def normalised(text: pl.Expr) -> pl.Expr:
-    """A text as it is compared with others; null where nothing is left of it.
+    """A text normalised for comparison; null where nothing is left.
 
     >>> pl.select(normalised(pl.lit("  What's a\u00a0STRA\u00dfe?"))).item()
     'what s a strasse'
@@ -134,7 +134,7 @@ def _check_strings(side: str, name: str, dtype: pl.DataType, wanted: str) -> Non
 
 
 def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
-    """The type that the ids of both sets can be cast to; an error where the sets can not be compared."""
+    """The common type of both sets' ids; an error where the sets can not be compared."""
     if all(pl.Null in (train[column], test[column]) for column in ("query_id", "text")):
         names = ", ".join((*ROLES["query_id"].names, *TEXTS))
         has = [" and ".join(column for column in side if side[column] != pl.Null) for side in (train, test)]
@@ -157,6 +157,6 @@ def _common_type(train: pl.Schema, test: pl.Schema) -> pl.DataType:
 
 
 def _comparable(queries: pl.LazyFrame, ids: pl.DataType) -> pl.LazyFrame:
-    """The different queries of a set, with their texts as they are compared."""
+    """Distinct queries of a set, with normalised texts."""
     distinct = queries.select(pl.col("query_id").cast(ids), pl.col("text").cast(pl.String)).unique()
     return distinct.with_columns(normalised=normalised(pl.col("text")))

@@ -142,7 +142,7 @@ def _pairs(judged: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _systems(judged: pl.DataFrame, singles: pl.DataFrame) -> pl.DataFrame:
-    """The relevant documents that each run finds, and those that it alone finds."""
+    """Relevant documents found per run, and found by that run alone."""
     found_by = pl.len().over("query_id", "doc_id")
     relevant = judged.with_columns(alone=found_by == 1).filter("relevant")
     counts = relevant.group_by("run").agg(n_relevant=pl.len(), unique=pl.col("alone").sum())

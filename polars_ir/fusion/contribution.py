@@ -20,7 +20,7 @@ from polars_ir.language.options import check, count, is_number, public
 from polars_ir.language.words import average
 from polars_ir.runs.rankings import LowerIsBetter
 
-#: Every subset of the runs is fused, so that their number doubles with each.
+#: Every subset of the runs is fused, and each further run doubles their number.
 MOST_SYSTEMS = 8
 
 
@@ -100,7 +100,7 @@ def contribution(
         own_weights = by_query(weights, table).collect().lazy()
     subsets = [subset for size in range(1, len(systems) + 1) for subset in combinations(systems, size)]
     if isinstance(own_weights, dict):
-        # A fusion without any weight has no score: such runs alone are worth nothing.
+        # A fusion of zero weights has no scores; such runs alone are worth 0.
         subsets = [subset for subset in subsets if any(own_weights[system] for system in subset)]
     candidates = candidates_of(table, systems, qrels, depth=depth, lower_is_better=lower_is_better)
     experiment = Experiment(method, dialect, missing, check("top", top, count()), measured_by)
@@ -136,7 +136,7 @@ def _row(system: str, systems: list[str], worth: Mapping[tuple[str, ...], float]
 
 
 def _front(worth: Mapping[tuple[str, ...], float], costs: Mapping[str, float], *, lower: bool) -> list[tuple[str, ...]]:
-    """The subsets that no other is better than at no higher cost, nor as good as at a lower one."""
+    """The Pareto front of subsets: none is better at the same cost, or as good at a lower one."""
     points = {subset: (sum(costs[s] for s in subset), -v if lower else v) for subset, v in worth.items() if subset}
 
     def beaten(price: float, value: float) -> bool:

@@ -19,7 +19,7 @@ from polars_ir.runs.norms import Norm, dbsf, l2, min_max, norm_of, shares
 
 
 class Dialect(NamedTuple):
-    """The meaning of a method's or a norm's name in a product."""
+    """A method's or norm's name as a product uses it."""
 
     product: str
     name: str
@@ -83,7 +83,7 @@ def _none_if_constant() -> Norm:
 
 _FROM_ZERO = _rrf(weight, rank - 1, by_row=True, falling=True)
 
-#: The score of its run is the rank column, with a minus since the first is the best.
+#: The run's score is its negated rank column, since rank 1 is best.
 _OF_RANK_COLUMN = _rrf(1, -score)
 
 _MIN_MAX, _DBSF = "(s - min) / (max - min)", "(s - mean + 3 std) / (6 std)"
@@ -133,13 +133,13 @@ class Fusion(NamedTuple):
 
     @property
     def absents(self) -> list[pl.Expr]:
-        """The term and the score of a document that a run lacks, where the method or the norm has one."""
+        """Term and score of a document missing from a run, where method or norm define them."""
         absents = [self.method.absent, None if self.norm is None else self.norm.absent]
         return [absent for absent in absents if absent is not None]
 
     @property
     def scores_absent(self) -> bool:
-        """True where documents that a run lacks have terms of the score that the norm gives them."""
+        """True where missing documents get terms from the norm's score for them."""
         return self.norm is not None and self.norm.absent is not None and "score" in self.method.term.meta.root_names()
 
     @property
@@ -156,7 +156,7 @@ def fusion_of(
     k: float | None = None,
     missing: Missing = "skip",
 ) -> Fusion:
-    """The method and the norm that names stand for, in any case, in a dialect."""
+    """Method and norm by name, case-insensitively, in a dialect."""
     method = method.lower() if isinstance(method, str) else method
     norm = norm.lower() if isinstance(norm, str) else norm
     check("missing", missing, one_of(*get_args(Missing)))

@@ -34,10 +34,10 @@ from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.norms import COUNTS, Norm, normalized, with_counts, with_known_ends
 from polars_ir.runs.rankings import LowerIsBetter, first, in_order, ranked, returned
 
-#: A column of whether a run has a document more than once.
+#: Marks documents that occur twice in a run.
 REPEATED = "polars_ir: repeated"
 
-#: Columns of the number of terms, and of runs that returned the document, where the two differ.
+#: Term count, and count of runs that returned the document, where the two differ.
 N_TERMS, N_RUNS = "polars_ir: terms", "polars_ir: runs"
 
 #: Message for duplicate documents found while summing.
@@ -173,7 +173,7 @@ fuse.__doc__ = (fuse.__doc__ or "").replace("those of `ir.fusion.METHODS`.", _na
 
 
 def _bounds_scores(fusion: Fusion, weights: Any) -> bool:
-    """True where the ranks and the weight of a list, without its scores, bound the fused scores."""
+    """True where ranks and weight alone, without scores, bound the fused scores."""
     method = fusion.method
     by_list = fusion.norm is None and not isinstance(weights, pl.Expr)
     of_ranks = by_list and {"rank", "weight"}.issuperset(method.term.meta.root_names())
@@ -194,14 +194,14 @@ def termed(
 
 
 def _absent_by_list(fusion: Fusion, systems: Sequence[str] | None) -> bool:
-    """True where one row of a list stands for all documents that it lacks, and its term is added to each."""
+    """True where one row per list stands for all documents missing from it."""
     method = fusion.method
     one_term = bool(fusion.absents) and fusion.missing != "min" and method.by_row and method.adds_terms
     return one_term and systems is not None and len(systems) <= MOST_COLUMNS
 
 
 def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) -> pl.LazyFrame:
-    """Ranked rows with what a term reads but the weight: their normalised score, and the counts of their lists."""
+    """Ranked rows with a term's inputs except the weight: normalised score and list counts."""
     if fusion.method.table is not None:
         rows = knowing(rows, fusion.method, systems)
     rows = rows if fusion.norm is None else normalized(rows, fusion.norm, LIST)
@@ -209,7 +209,7 @@ def listed(rows: pl.LazyFrame, fusion: Fusion, systems: Sequence[str] | None) ->
 
 
 def with_absent(rows: pl.LazyFrame, fusion: Fusion, complete: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.LazyFrame:
-    """The rows `complete` with those of documents that a run lacks, where such documents have terms."""
+    """The rows plus those of documents missing from a run, where these have terms."""
     # A sum is the same without terms of 0.
     adds_zeros = fusion.missing == "zero" and fusion.method.adds_terms
     if not fusion.absents and (fusion.missing == "skip" or adds_zeros):
@@ -220,12 +220,12 @@ def with_absent(rows: pl.LazyFrame, fusion: Fusion, complete: Callable[[pl.LazyF
 
 
 def with_terms(rows: pl.LazyFrame, fusion: Fusion) -> pl.LazyFrame:
-    """Rows that have a weight with the term that each contributes."""
+    """Weighted rows with the term each contributes."""
     term = fusion.method.term.cast(pl.Float64)
     if fusion.method.absent is not None:
         term = pl.coalesce(term, fusion.method.absent)
     if fusion.missing == "zero":
-        # A null term of a document that the run has is left out, as by all ways.
+        # The null term of a retrieved document is left out, as in every strategy.
         term = pl.when(pl.col("rank").is_null()).then(term.fill_null(0.0)).otherwise(term)
     rows = rows.with_columns(term=term)
     if fusion.missing == "min":
@@ -310,7 +310,7 @@ def summed(
     *,
     by_list: bool = False,
 ) -> pl.LazyFrame:
-    """The sum over the runs of each of some columns, by keys; each run has one row of a key at most.
+    """Columns summed over runs by key; a run has at most one row per key.
 
     With `by_list` the row of a list without a `doc_id` has the values of all documents that it lacks.
     """
@@ -335,9 +335,9 @@ def summed(
 def _filled(
     rows: pl.LazyFrame, of_run: Mapping[str, tuple[pl.Expr, pl.Expr]], others: Mapping[str, pl.Expr]
 ) -> pl.LazyFrame:
-    """The values of each document, a column per run, with those of the lists that lack it."""
+    """Values per document, a column per run, including those of lists missing it."""
     is_absent = pl.col("doc_id").is_null()
-    # A document that the run has without a term has none, not that of the documents which it lacks.
+    # A retrieved document with a null term has no term, and not that of missing documents.
     values = {
         slot: pl.when(own & is_absent).then(value).when(own).then(value.fill_null(0.0)).max()
         for slot, (own, value) in of_run.items()
@@ -354,7 +354,7 @@ def _filled(
 
 
 def added_in_order(wide: pl.LazyFrame, slots: Mapping[str, Sequence[str]]) -> pl.LazyFrame:
-    """The rows with the sum of each group of columns, in the order of size: neighbours that change places sort them."""
+    """The sum of each group of columns in order of size, sorted by exchanging neighbours."""
     most = max(map(len, slots.values()))
     # Two need no order: their sum is the same either way.
     for step in range(most if most > 2 else 0):
@@ -365,19 +365,19 @@ def added_in_order(wide: pl.LazyFrame, slots: Mapping[str, Sequence[str]]) -> pl
 
 
 def _neighbours_in_order(names: Sequence[str]) -> list[pl.Expr]:
-    """Columns in pairs, the lower value of each first: as many steps of this as there are columns sort them."""
+    """Pairs of columns with the lower value first; as many steps as columns sort them."""
     pairs = list(zip(names[::2], names[1::2], strict=False))
     lower = [pl.min_horizontal(pair).alias(pair[0]) for pair in pairs]
     return lower + [pl.max_horizontal(pair).alias(pair[1]) for pair in pairs]
 
 
 def _with_absent_document(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows, and one of each list without document, rank and score, for all documents that it lacks."""
+    """The rows plus one per list, without document, rank or score, for all documents missing from it."""
     return pl.concat([rows, rows.unique(LIST).with_columns(doc_id=None, score=None, rank=None)], how="vertical_relaxed")
 
 
 def completed(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows, and one without rank and score for each candidate that a list of its query lacks."""
+    """The rows plus one, without rank or score, per candidate missing from a list of its query."""
     of_list = [column for column in ("weight", "n_retrieved", "n_candidates") if column in rows.collect_schema()]
     lists = rows.select(*LIST, *of_list).unique(LIST)
     candidates = rows.select(DOCUMENT).unique()
@@ -386,7 +386,7 @@ def completed(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _wins(rows: pl.LazyFrame, systems: Sequence[str] | None) -> pl.LazyFrame:
-    """The number of candidates of its query that each document beats, ties counting half."""
+    """Candidates of its query that a document beats, ties counting half."""
     grid = completed(rows).select(
         *LIST, "doc_id", "weight", place=pl.col("rank").cast(pl.Float64).fill_null(float("inf"))
     )

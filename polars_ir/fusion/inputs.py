@@ -1,4 +1,4 @@
-"""The runs of a fusion: a dict, a list or a stacked table to one table, checked for runs that can not be fused."""
+"""The runs of a fusion: a dict, list or stacked table as one checked table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polars_ir.runs.rankings import LowerIsBetter
 
 LIST = ["run", "query_id"]
 
-#: The most systems with a column each, sorted by comparing neighbours, whose number rises with the square.
+#: Most systems sorted column by column with compared neighbours, whose cost is quadratic.
 MOST_COLUMNS = 16
 
 #: Names of a column of distances, whose lowest is the best.
@@ -52,13 +52,13 @@ def table_of(
 
 
 def _named_by_text(table: CanonicalFrame) -> CanonicalFrame:
-    """The table with integers, or days, that name systems as text, as weights, terms and messages name them."""
+    """The table with systems named by integers or dates as text, as weights, terms and messages name them."""
     sources = tuple((frame, {**make, "run": make["run"].cast(pl.String)}) for frame, make in table.sources)
     return replace(table, sources=sources, dtypes={**table.dtypes, "run": pl.String()})
 
 
 def named_runs(runs: Any) -> Any:
-    """A list of runs as a dict of them by number; anything else as it is."""
+    """A list of runs as a dict by number; anything else unchanged."""
     if isinstance(runs, (list, tuple)) and runs and not isinstance(runs[0], tuple):
         return {str(number): run for number, run in enumerate(runs, 1)}
     return runs
@@ -81,7 +81,7 @@ def systems_of(table: CanonicalFrame) -> tuple[str, ...]:
 
 
 def repeated(systems: Sequence[str] | None) -> pl.Expr:
-    """An expression that is true for a document that some run returned more than once."""
+    """True for a document that some run returned more than once."""
     run, returned = pl.col("run"), pl.col("rank").is_not_null()
     if systems is None or len(systems) > MOST_COLUMNS:
         return pl.when(returned).then(run).drop_nulls().n_unique() < returned.sum()
@@ -91,7 +91,7 @@ def repeated(systems: Sequence[str] | None) -> pl.Expr:
 
 
 def _by_rank(run: Any) -> Any:
-    """A run without its score, so that its column of ranks is what counts."""
+    """A run without its score, ordered by its rank column instead."""
     frame = to_polars("run", run, column="score")
     columns = frame.collect_schema().names()
     required("run", "rank", columns)
@@ -138,7 +138,7 @@ def _named(systems: list[str | None]) -> str:
 
 
 def _say_so(systems: list[str | None]) -> Fix:
-    """Ask the caller which systems hold distances: the scores of the others must keep their sign."""
+    """Ask which systems hold distances: the scores of the others must keep their sign."""
     return Fix("Say so", Setting("lower_is_better", True if systems[0] is None else systems))
 
 

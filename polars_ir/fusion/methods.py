@@ -25,10 +25,10 @@ from polars_ir.runs.norms import dbsf as dbsf_norm
 score, weight, combined = pl.col("score"), pl.col("weight"), pl.col("combined")
 n_retrieved, n_candidates = pl.col("n_retrieved").cast(pl.Float64), pl.col("n_candidates").cast(pl.Float64)
 
-#: The factor of a sum for a mean: some engines of Polars divide by a number otherwise.
+#: A mean is a sum times this: Polars' engines differ in the last bit of a division by a constant.
 one_of_all_weights = 1 / pl.col("all_weights")
 
-#: Fractions are made of ranks.
+#: Ranks as floats.
 rank = pl.col("rank").cast(pl.Float64)
 
 #: Runs that returned the document.

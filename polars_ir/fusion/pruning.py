@@ -1,4 +1,4 @@
-"""Documents that can not be among the first of a fused list, left out before their terms are added up.
+"""Pruning: documents that can not reach the top of a fused list are dropped before terms are added.
 
 Conventions: exact, not a heuristic. Let a method's terms be w f(r) for the rank r in a run of weight w, f falling and
 not negative, and the score their sum. If `top` documents have a score of `floor` or more, what has less is not among
@@ -26,7 +26,7 @@ from polars_ir.fusion.methods import Method
 from polars_ir.language.words import text
 from polars_ir.runs.rankings import LowerIsBetter, oriented
 
-#: Rounding must not leave out what is tied with the last: far more than it can be, far less than a rank is worth.
+#: Slack for ties with the last document: far above rounding, far below the value of a rank.
 ROUNDED = 1 - 1e-9
 
 #: A column with the hash of a row's document.
@@ -35,12 +35,12 @@ HASH = "polars_ir: hash"
 #: The ranks of each list that are read for the floor, in units of `top`: more raise it, and take longer.
 HEAD = 4
 
-#: The number of ranks whose terms are known; a query whose floor is lower than the last of them keeps all.
+#: Ranks with known terms; a query whose floor lies below the last of them keeps all documents.
 LADDER = 4096
 
 
 def ranked_lists(table: CanonicalFrame, lower_is_better: LowerIsBetter, depth: int | None) -> pl.LazyFrame:
-    """A row for each run and query: the ids of its documents in the order of their ranks, and their number in `rank`.
+    """A row per run and query: document ids in rank order, and their count in `rank`.
 
     Each source is grouped apart, since a run of its own needs no grouping by its name, which takes as long again.
     """
@@ -48,7 +48,7 @@ def ranked_lists(table: CanonicalFrame, lower_is_better: LowerIsBetter, depth: i
     for frame, make in table.sources:
         named = make["run"].meta.is_literal(allow_aliasing=True)
         rows = oriented(replace(table, sources=((frame, make),)).guarded(), lower_is_better=lower_is_better)
-        # By hand where ids are equal: a struct of both takes twice the time.
+        # Two conditions in place of a struct of both ids, which takes twice the time.
         order = pl.col("doc_id").sort_by("score", text("doc_id"), descending=[True, True])
         keys = ["query_id"] if named else LIST
         found = rows.group_by(keys).agg(order, rank=pl.len())
@@ -65,13 +65,13 @@ def pruned(lists: pl.LazyFrame, method: Method, top: int, systems: Sequence[str]
     bounds = lists.group_by("query_id").agg(pl.col("weight").sum()).join(floors, on="query_id")
     bounds = bounds.select("query_id", reach=_reach(method))
     reaching = _rows(lists.join(bounds, on="query_id"), pl.col("reach")).select(_hash())
-    # A number is looked up in a fraction of the time of two ids; were two documents' the same, both would stay.
+    # A hash is looked up in a fraction of the time of two ids; on a collision both documents stay.
     rows = _rows(lists).with_columns(_hash())
     return rows.join(reaching, on=HASH, how="semi").drop(HASH).with_columns(term=method.term)
 
 
 def _floors(rows: pl.LazyFrame, top: int, systems: Sequence[str] | None) -> pl.LazyFrame:
-    """The score of each query at place `top` by some terms of its documents; null where they tell none."""
+    """The score at rank `top` per query by the known terms; null where they do not bound it."""
     sums = rows.group_by(DOCUMENT).agg(pl.col("term").sum(), repeated=repeated(systems))
     # A query with a document twice in a run has no floor: it keeps all rows, and the sum of terms finds the duplicate.
     known = (pl.len() >= top) & ~pl.col("repeated").any()
@@ -90,7 +90,7 @@ def _rows(lists: pl.LazyFrame, depth: pl.Expr | None = None) -> pl.LazyFrame:
 
 
 def _reach(method: Method) -> pl.Expr:
-    """The last rank r with W f(r) >= floor, by the terms of the first ranks; any, if it is not among them."""
+    """The last rank r with W f(r) >= floor among the known terms; unbounded if beyond them."""
     ranks = pl.select(rank=pl.int_range(LADDER, 0, -1, dtype=pl.UInt32)).with_columns(weight=1.0)
     terms = ranks.select(method.term.cast(pl.Float64)).to_series()
     # A floor of 0 / 0, of runs whose weight is 0 alone, is reached by all, as is one that is not known.

@@ -65,7 +65,7 @@ def all_weights(rows: pl.LazyFrame, weights: Any, run: CanonicalFrame) -> pl.Exp
 
 
 def is_numbers(weights: Any) -> bool:
-    """True where weights are numbers by system: a dict, or a sequence in the order of the runs."""
+    """True for weights by system: a dict, or a sequence in run order."""
     return isinstance(weights, (Mapping, Sequence)) and not isinstance(weights, str)
 
 
@@ -123,7 +123,7 @@ def by_query(weights: Any, run: CanonicalFrame) -> pl.LazyFrame:
     )
     if run.systems is not None and not isinstance(weights, pl.LazyFrame):
         check_systems("weights", table.select(pl.col("run").drop_nulls().unique().sort()).collect()["run"], run.systems)
-    # A run and query with two weights has none, and the plan says so.
+    # Two weights of one run and query are an error of the plan.
     return table.unique(LIST, keep="none")
 
 
@@ -134,7 +134,7 @@ def _cast(column: str, dtype: pl.DataType) -> Fix:
 
 
 def _guarded(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows, whose plan fails for weights that can not be used."""
+    """The rows; collecting them fails for unusable weights."""
     weight = pl.col("weight")
     wrong = weight.is_null() | ~weight.is_finite() | (weight < 0) | (weight.max().over("query_id") <= 0)
     return guard(rows, wrong.fill_null(True), BAD_WEIGHTS)

@@ -89,7 +89,7 @@ def names_at_the_end(
     *,
     height: int,
 ) -> alt.Chart:
-    """The names of the coloured systems beside their last points, moved apart where they would overlap."""
+    """Names of the coloured systems beside their last points, spread where they would overlap."""
     field = x.shorthand.split(":")[0]
     named = rows.drop_nulls("mean").filter(pl.col("run").is_in(systems if coloured is None else coloured))
     last = named.sort(field, maintain_order=True).group_by("run", maintain_order=True).last()
@@ -104,7 +104,7 @@ def names_at_the_end(
 
 
 def apart(values: list[float], gap: float, highest: float) -> list[float]:
-    """Rising values moved apart by a gap, as little as it takes, and below the highest if they fit.
+    """Rising values spread to at least a gap with the least movement, below the highest if they fit.
 
     >>> apart([0.0, 0.1, 0.9], 0.5, 1.0)
     [0.0, 0.5, 1.0]
@@ -320,7 +320,7 @@ def in_polars(per_query: Any) -> pl.DataFrame:
     return collected(frame) if isinstance(frame, pl.LazyFrame) else frame
 
 
-#: The numbers of queries that fit above a panel side by side; of more stretches, one of several has its number.
+#: Query counts that fit side by side above a panel; with more stretches only some are labelled.
 MOST_SIZES = 24
 
 

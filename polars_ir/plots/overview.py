@@ -1,4 +1,4 @@
-"""All systems at once: their differences from a baseline, their scores, and the ranks they may have."""
+"""All systems at once: differences from a baseline, scores, and possible ranks."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def ranks(
     by: str | Sequence[str] | None = None,
     **options: Unpack[Ranking],
 ) -> style.Chart:
-    """The rank of every system, with those it may have: a panel per measure.
+    """Rank intervals of every system: a panel per measure.
 
     Figures are those of `ranks`: lines go from the best to the worst rank that a system may have, all of them together
     with this confidence. Colour and shape tell the systems that may be first. Systems stand in the order of each

@@ -21,7 +21,7 @@ from polars_ir.plots import style
 def ranked_pairs(
     scores: Scores, measure: str, run: str, baseline: str, tolerance: float, *, of_all: bool = False
 ) -> pl.DataFrame:
-    """A row per query for which both systems have a value (`of_all`: all systems), the greatest win of `run` first."""
+    """A row per query valued for both systems (`of_all`: for all), largest win of `run` first."""
     columns = {str(i): pl.Series(scores.values[measure][:, i], nan_to_null=True) for i in range(len(scores.systems))}
     values = pl.DataFrame({"query_id": scores.queries.collect().to_series().cast(pl.String), **columns})
     values_of_pair = (values.drop_nulls() if of_all else values).select(
@@ -193,7 +193,7 @@ def _in_words(row: Mapping[str, Any]) -> str:
     return f"{counts}; mean difference {style.number(row['difference'])}{ends}{sure}"
 
 
-#: The number of queries from which on close ones are drawn as one, and the cells of an axis then.
+#: Above this many queries points are binned, in this many cells per axis.
 BINNED, CELLS = 2_000, 40
 
 #: The width and height of the chart.

@@ -17,10 +17,10 @@ from polars_ir.per_query.shared.measures import Measures
 from polars_ir.per_query.summarize import summarize
 from polars_ir.plots import style
 
-#: The dots of a system, and the number of queries from which on a histogram takes their place.
+#: Quantile dots per system; above this many queries a histogram replaces the dots.
 DOTS, HISTOGRAM = 20, 1_000
 
-#: The smallest dots that are dots, in pixels across.
+#: Smallest legible dot, in pixels.
 SMALLEST = 5
 
 #: The bins of an axis, for stacks of dots and for the bars of a histogram.
@@ -29,7 +29,7 @@ BINS = 40
 #: The share of a system's row that dots or bars fill, and the place of the mean's interval below them.
 FILLED, MEAN = 0.7, 0.12
 
-#: The width of a panel, the height of the row of a system among few and among many, and how many are few.
+#: Panel width, row height with few and with many systems, and the most that count as few.
 WIDTH, HEIGHTS, FEW = 420, (64, 40), 8
 
 
@@ -200,7 +200,7 @@ def _dots(shown: _Shown, x: alt.X, size: float) -> alt.Chart:
 
 
 def _bars(shown: _Shown, x: alt.X) -> list[alt.Chart]:
-    """The share of a system's queries in each bin, as bars on its floor, and the highest share in figures."""
+    """A system's share of queries per bin as bars, the highest share labelled."""
     low, width = shown.ends[0], (shown.ends[1] - shown.ends[0]) / BINS
     bin = ((pl.col("value") - low) / width).floor().clip(0, BINS - 1)
     counts = shown.values.group_by("run", "floor", bin=bin, maintain_order=True).agg(n_queries=pl.len())

@@ -1,4 +1,4 @@
-"""The parts of all charts: colours, shapes, titles, panels side by side, the largest number of marks, and safe names.
+"""Shared by all charts: colours, shapes, titles, panels side by side, the mark limit, and safe names.
 
 Conventions: colours have a contrast of 3 to 1 and more both to white and to the background of Altair's dark theme,
 #333333; what is black on white is `FOREGROUND`, which a chart finds out from its background when it is drawn.
@@ -23,7 +23,7 @@ from polars_ir.per_query.shared.aligned import aligned
 from polars_ir.per_query.shared.keys import QUERY, texts_of
 from polars_ir.per_query.shared.measures import Measures
 
-#: Blue, orange, green, pink and ochre, which the colour-blind can tell apart (CIELAB distances of 14 and more, also for
+#: Blue, orange, green, pink and ochre, distinguishable for the colour-blind (CIELAB distances of 14 and more, also for
 #: them), and for each a dash and a shape.
 PALETTE = ("#2E86DE", "#DD5A00", "#009E73", "#E040A0", "#A09050")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4])
@@ -73,7 +73,7 @@ PART = "polars_ir_part"
 
 
 class Parts(NamedTuple):
-    """The values of some keys in words and in order, each of which has panels of its own; none without keys."""
+    """Key values in words and in order, each with panels of its own; none without keys."""
 
     keys: list[str]
     values: list[str]
@@ -93,7 +93,7 @@ class Parts(NamedTuple):
 
 
 def with_parts(frame: pl.DataFrame, keys: list[str]) -> tuple[pl.DataFrame, Parts]:
-    """The frame with the number of a part in the place of each value of some keys, and these parts."""
+    """The frame with key values replaced by panel numbers, and the panels."""
     if not keys:
         return frame, Parts([], [])
     values = frame.select(keys).unique().sort(keys)
@@ -157,7 +157,7 @@ def systems_of(frame: pl.DataFrame) -> list[str]:
 
 
 def shortened(name: object) -> str:
-    """A name without its middle, if it is long: names of models often begin alike."""
+    """A long name without its middle, since model names often begin alike."""
     text = str(name)
     return text if len(text) <= LONGEST_NAME else f"{text[:19]}\u2026{text[-20:]}"
 
@@ -191,7 +191,7 @@ def _scale(systems: Sequence[str], kinds: Sequence[Any], coloured: Sequence[str]
 
 
 def click(of: str = "system", *, on_legend: bool = True) -> alt.Parameter:
-    """The parameter of a panel by which a click shows one system, or query, in all; also on a legend of them."""
+    """The click parameter that selects one system, or query, in all panels; also on their legend."""
     return alt.selection_point(name=of, fields=CLICKED[of], bind="legend" if on_legend else alt.Undefined)
 
 
@@ -237,7 +237,7 @@ def titled(text: str, *lines: str, limit: float = 0) -> alt.TitleParams:
 
 
 def with_direction(measure: str) -> str:
-    """A measure's name, and a word where lower is better."""
+    """A measure's name, marked where lower is better."""
     return f"{measure} (lower is better)" if is_cost(measure) else measure
 
 
@@ -255,7 +255,7 @@ def _beside(charts: Sequence[Chart], **properties: Any) -> alt.ConcatChart:
 
 
 def on_missing(n_missing: int | None, missing: str) -> str:
-    """The word on queries that one of two systems lacks, if there are any: so many at most."""
+    """A note on queries missing from either system, if any: the larger count."""
     treated = "count 0 for it" if missing == "zero" else "are left out"
     return f"Queries that one of two systems lacks, up to {n_missing:,}, {treated}." if n_missing else ""
 

@@ -1,4 +1,4 @@
-"""The cells of a publication table: the printed means, the best ones, their marks, the parts beside, the note below.
+"""The cells of a publication table: printed means, best values, marks, side columns and the note below.
 
 Conventions: one frame of cells holds what every format shows. A mean that prints like the best one is best, too, so
 that of two equal figures both are marked or none. Marks are what `compare` found. A part beside the mean has a heading
@@ -19,7 +19,7 @@ from polars_ir.language.names import column_of, is_cost
 from polars_ir.language.options import check, one_of
 from polars_ir.per_query.shared.tests import TESTS
 
-#: As wide as a digit, so that numbers of different length have their points one below the other.
+#: A digit-wide space, so that decimal points align.
 FIGURE_SPACE = "\N{FIGURE SPACE}"
 
 UNDEFINED = "\N{EN DASH}"
@@ -88,7 +88,7 @@ def in_percent(measures: Iterable[str]) -> bool:
 
 
 def _bounded(measure: str) -> bool:
-    """True for a measure that can be printed in percent: one with an upper bound, or of one's own."""
+    """True for a measure that can be printed in percent: bounded above, or user-defined."""
     named = column_of(measure)
     return named is None or math.isfinite(named.info.bounds[1])
 
@@ -123,7 +123,7 @@ def _marks(systems: Sequence[str], measure: str, compared: pl.DataFrame | None, 
 
 
 def _letters(places: Sequence[int]) -> str:
-    """The letters of systems; three or more in a row are a range, without which those of 40 systems fit no page."""
+    """The letters of systems, three or more in a row as a range: 40 letters fit no page."""
     spans: list[list[int]] = []
     for place in places:
         if spans and place == spans[-1][-1] + 1:
@@ -187,7 +187,7 @@ def note_on_queries(
         counts = [f"{n} of {system}" for system, n in lacking.iter_rows()]
         yield f"Queries without an answer {treated}: {_first(counts)}."
     undefined = of_systems.agg(pl.col(measures).null_count())
-    # A measure may be called as columns of our own are.
+    # A measure may share its name with one of our columns.
     if counts := [
         f"{measure} of {system} for {queries(n)}"
         for measure in measures
@@ -203,7 +203,7 @@ def queries(number: int) -> str:
 
 
 def _first(texts: Sequence[str]) -> str:
-    """The first few, and how many there are besides."""
+    """The first few, and the count of the rest."""
     more = len(texts) - SHOWN
     return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -223,7 +223,7 @@ def parts_of(show: object) -> list[str]:
 
 
 def check_parts(parts: Sequence[str], baseline: str | None, test: str | None) -> None:
-    """Raise an `OptionError` for parts that are of a comparison which is not made."""
+    """Raise an `OptionError` for columns of a comparison that is not made."""
     lacking = "baseline" if baseline is None else "test" if test is None else None
     for part in ("difference", "p"):
         if part in parts and lacking is not None:

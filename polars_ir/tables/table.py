@@ -147,7 +147,7 @@ def table(
     _check_label(label, title)
     keys = keys_named(by, "per_query")
     rows, names = _rows(per_query, measures, keys)
-    # Systems may be numbers; printed they are texts.
+    # Systems may be numbers, which are printed as text.
     baseline = None if baseline is None else str(baseline)
     compared = _compared(rows, names, baseline, options, keys)
     warn_of_several(per_query_table(rows), names)
@@ -186,7 +186,7 @@ def table(
 
 
 def _sections(rows: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The rows of each value of some keys, in its order; all rows without keys."""
+    """Rows per key value, in order; all rows without keys."""
     if not keys:
         return {(): rows}
     return rows.sort(keys, maintain_order=True).partition_by(keys, as_dict=True, maintain_order=True, include_key=False)

@@ -41,7 +41,7 @@ MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#$])")
 #: The widths of a column and of the whole of a page of LaTeX's article, in points.
 COLUMN, PAGE = 229, 469
 
-#: LaTeX's sizes of letters, as shares of the normal one, and the space between two columns of a table.
+#: LaTeX's font sizes relative to normalsize, and the column separation.
 SIZES = {"": (1.0, 12), "small": (0.92, 6), "footnotesize": (0.85, 6), "scriptsize": (0.76, 6)}
 
 #: The widths of characters in LaTeX's font of 10 points, of other capitals and of all others; bold and raised ones.
@@ -98,7 +98,7 @@ def latex(
 
 
 def _broken(measures: Sequence[Measure], size: str, room: float) -> list[list[Measure]]:
-    """The measures in parts that fit below each other, in letters of a size."""
+    """The measures split into tables that fit the page in a font size."""
     parts: list[list[Measure]] = [[]]
     for columns in measures:
         if parts[-1] and _width_of([*parts[-1], columns], size) > room:
@@ -108,7 +108,7 @@ def _broken(measures: Sequence[Measure], size: str, room: float) -> list[list[Me
 
 
 def _excess(parts: Sequence[Sequence[Measure]], size: str, room: float) -> int:
-    """The points by which a part is too wide: it has a single measure."""
+    """Points by which a single-measure table overflows."""
     return max(0, math.ceil(max(_width_of(part, size) for part in parts) - room))
 
 
@@ -141,7 +141,7 @@ def _alignment(column: pl.DataFrame) -> str:
 
 
 def _headings(measures: Sequence[Measure], corner: str) -> Iterator[str]:
-    """A row of measures, and where something stands beside the means a second one that says what."""
+    """The heading row of measures, and a second one where side columns need it."""
     top, rules, below, first = [_latex(corner)], [], [""], 2
     for columns in measures:
         last = first + len(columns)
@@ -177,7 +177,7 @@ def _mean(text: str, marks: str, best: bool) -> str:  # noqa: FBT001  # a row of
 
 
 def _width_of(measures: Sequence[Measure], size: str) -> float:
-    """About how wide a table of these measures is, in points, in letters of a size."""
+    """Approximate width of a table of these measures, in points, in a font size."""
     times, between = SIZES[size]
     label = max(map(_width, measures[0][0]["label"]))
     wholes = [
@@ -191,7 +191,7 @@ def _width_of(measures: Sequence[Measure], size: str) -> float:
 
 
 def _column_width(column: pl.DataFrame, *, alone: bool) -> float:
-    """The width of the widest cell, or of what stands below the measure, if it is not `alone`."""
+    """Width of the widest cell, or of the heading below the measure unless `alone`."""
     cells = column.select(pl.col("text").str.strip_chars(), "marks", "best").iter_rows()
     widest = max(_width(text) * (BOLD if best else 1) + RAISED * _width(marks) for text, marks, best in cells)
     return widest if alone else max(widest, _width("mean" if _is_mean(column) else part_of(column)))
@@ -202,7 +202,7 @@ def _width(text: str) -> float:
 
 
 def markdown(cells: pl.DataFrame, title: str | None, note: str, corner: str) -> str:
-    """The table with pipes, as GitHub reads it; its columns are aligned, for those who read it as it is."""
+    """The table in GitHub's Markdown, aligned so that it also reads as plain text."""
     grid = _grid(cells, corner)
     widths = [max(3, *map(len, column)) for column in zip(*grid, strict=True)]
     headings, *rows = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in grid)

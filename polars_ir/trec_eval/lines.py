@@ -51,7 +51,7 @@ class Format(NamedTuple):
 
 
 def read_fields(path: File, names: Sequence[str]) -> pl.DataFrame:
-    """The first fields of every line of a file, beside its number, its text and how many it has (`n_fields`)."""
+    """The first fields of every line, with line number, text and field count (`n_fields`)."""
     lines = pl.scan_lines(path, name="text", row_index_name="line", row_index_offset=1, glob=False)
     # A byte-order mark means nothing.
     lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
@@ -72,7 +72,7 @@ def of_topics(per_query: pl.DataFrame, figures: Sequence[Figure], form: Format) 
 
 
 def of_run(n_topics: int, tag: str, form: Format) -> dict[str, str]:
-    """The lines at the head of the summary, which are of no measure: the run's name and the number of topics."""
+    """The head of the summary: run name and topic count."""
     name, number = (f"Z{'num_q':<22}", _number(n_topics, DIGITS)) if form.zscores else ("num_q", str(n_topics))
     return {"runid": _line("runid", "all", tag), "num_q": _line(name, "all", number)}
 
@@ -84,7 +84,7 @@ def of_all(values: Mapping[str, float | None], figures: Sequence[Figure], form: 
 
 
 def summary_of(per_query: pl.DataFrame, figures: Sequence[Figure]) -> dict[str, float | None]:
-    """The value of each figure over all topics: the sum of a count, and the mean of others.
+    """Figures over all topics: counts are summed, others averaged.
 
     Figures of geometric means are logarithms in `per_query`.
     """

@@ -17,10 +17,10 @@ from polars_ir.language.sets import TREC_EVAL as MEASURES
 #: Measures whose parameters are pairs such as 1=3, the gain of a grade.
 WITH_PAIRS = ("G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg", "rbp", "rbp_resid")
 
-#: Lines at the head of the summary, which are no figures of topics.
+#: Lines at the head of the summary, which hold no figures.
 OF_RUN = ("runid", "num_q")
 
-#: Measures that are printed for topics only, and those in the summary only.
+#: Measures printed per topic only, and in the summary only.
 OF_TOPICS = ("relstring",)
 OF_SUMMARY = ("gm_map", "gm_bpref")
 
@@ -68,7 +68,7 @@ def trec_eval_name(column: str) -> tuple[str, str]:
 
 
 def place(measure: str, printed: str) -> tuple[int, float]:
-    """The place of a measure among others: in trec_eval's order, by rising cutoffs, with its unknown ones last."""
+    """Sort key of a measure: trec_eval's order, then rising cutoffs, unknown measures last."""
     order = list(MEASURES)
     number = printed.rpartition("_")[2]
     cutoff = float(number) if number.replace(".", "", 1).isdecimal() else 0.0

@@ -102,7 +102,7 @@ WRONG_USE, WRONG_FILE, NOT_COMPUTED, NOTHING_SHARED = 1, 2, 4, 7
 
 
 class TrecEvalError(IRError):
-    """An end of the program, with its status; a `shown` one, such as a help text, goes to standard output."""
+    """Exit of the program with a status; `shown` text, such as help, goes to standard output."""
 
     def __init__(self, message: str, status: int, *, shown: bool = False) -> None:
         super().__init__(message)
@@ -165,7 +165,7 @@ def _set(options: Options, option: str, value: str) -> None:
 
 
 def leading_number(text: str, kind: type[int | float]) -> float | None:
-    """The number that a text begins with, as C's atol and atof read it; None if it begins with none.
+    """The leading number of a text, as C's atol and atof read it; None without one.
 
     >>> leading_number("23.4", int), leading_number("5.", int), leading_number("high", int)
     (23, 5, None)
@@ -201,7 +201,7 @@ SETTING: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 
 
 def _ask_for(options: Options, measure: str) -> None:
-    """Add a measure, or those of a nickname; the first parameters of a measure hold."""
+    """Add a measure, or those of a nickname; a measure keeps its first parameters."""
     name, point, parameters = measure.partition(".")
     names = NICKNAMES.get(name, [name])
     if names[0] not in MEASURES or (point and not parameters):
@@ -230,7 +230,7 @@ class Asked(NamedTuple):
 
     @property
     def pairs(self) -> dict[str, float]:
-        """The parameters `name=number`; the first of a name holds."""
+        """The parameters `name=number`; the first value of a name is kept."""
         pairs = [pair.partition("=") for pair in (self.given or "").split(",")] if self.given else []
         values = {name: leading_number(value, float) for name, _, value in reversed(pairs)}
         if not all(sign for _, sign, _ in pairs) or None in values.values():
@@ -241,5 +241,5 @@ class Asked(NamedTuple):
 
     @property
     def gains(self) -> dict[float, float]:
-        """The gains of levels; what names no whole number is of no level."""
+        """Gains by relevance level; names that are no whole number are skipped."""
         return {int(name): value for name, value in self.pairs.items() if name.lstrip("+-").isdecimal()}

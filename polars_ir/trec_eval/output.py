@@ -124,7 +124,7 @@ def _expression(asked: Asked) -> pl.Expr:
 
 
 def _measure(asked: Asked, **parameters: object) -> pl.Expr:
-    """The measure of the catalogue that trec_eval calls so."""
+    """The catalogue's measure of a trec_eval name."""
     name = asked.name if asked.cutoff is None else f"{asked.name}_{asked.cutoff}"
     info, implied = taken_apart(f"trec_eval {name}")[:2]
     arguments = {**implied, **parameters}
@@ -136,7 +136,7 @@ def _measure(asked: Asked, **parameters: object) -> pl.Expr:
 
 
 def _rbp(asked: Asked) -> pl.Expr:
-    """RBP of gains, as shares of the highest that a level of the topic or a parameter has, if that is above 1.
+    """RBP of gains divided by the topic's or parameters' highest gain where that exceeds 1.
 
     The level of relevance does not matter to it.
     """
@@ -175,7 +175,7 @@ def _relevance_string(asked: Asked) -> pl.Expr:
     return relevance_string(k=length) if length > 0 else pl.lit("")
 
 
-#: Measures that take their parameters otherwise than this package's do.
+#: Measures whose parameters differ from this package's.
 BY_HAND: Mapping[str, Callable[[Asked], pl.Expr]] = {
     "rbp": _rbp,
     "rbp_resid": lambda asked: _measure(asked, p=asked.pairs.get("p", 0.9)),
@@ -200,7 +200,7 @@ def _check_format(options: Options) -> None:
 def _of_topics_that_count(
     run: pl.DataFrame, qrels: pl.DataFrame, expressions: Mapping[Figure, pl.Expr], options: Options
 ) -> pl.DataFrame:
-    """The figures of each topic that counts; of geometric means the logarithms."""
+    """Figures per counted topic; logarithms for geometric means."""
     ranked, figures = run, list(expressions)
     if options.strict and options.complete:
         ranked = quirks.with_bogus_results(ranked, qrels)
@@ -244,7 +244,7 @@ def _evaluated(run: pl.DataFrame, qrels: pl.DataFrame, measures: list[pl.Expr], 
 
 
 def _judged(qrels: pl.DataFrame) -> pl.DataFrame:
-    """The judgments but those below 0, which do not count; a topic or judge without others is an empty row."""
+    """The judgments without negative grades; a topic or judge left without any is an empty row."""
     keys = [key for key in ("query_id", "judge") if key in qrels.columns]
     is_judged = pl.when(pl.col("relevance") >= 0)
     judged = qrels.with_columns(is_judged.then(name).alias(name) for name in ("doc_id", "relevance"))
@@ -252,14 +252,14 @@ def _judged(qrels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_judge(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Run and judgments with a query for each judge of a topic, whose list is condensed to what that one judged."""
+    """Run and judgments with a query per judge and topic, each list condensed to that judge's documents."""
     topic = pl.concat_str("query_id", "judge", separator=" ").alias("query_id")
     judges = qrels.select("query_id", "judge").unique()
     return run.join(judges, on="query_id").with_columns(topic), qrels.select(topic, "doc_id", "relevance")
 
 
 def _lacking(run: pl.DataFrame, qrels: pl.DataFrame) -> str | None:
-    """The first judged topic that the run has no result for."""
+    """The first judged topic missing from the run."""
     topics = qrels.select("query_id").unique().join(run, on="query_id", how="anti")["query_id"]
     return topics.sort().head(1).to_list()[0] if len(topics) else None
 
@@ -273,7 +273,7 @@ def _most(run: pl.DataFrame, most: int | None) -> pl.DataFrame:
 
 
 def _filled(per_query: pl.DataFrame, n_topics: int, figures: Sequence[Figure]) -> pl.DataFrame:
-    """The figures with those of nothing at all for other topics."""
+    """The figures, with those of an empty ranking for missing topics."""
     lowest = {
         f.column: math.log(FLOOR) if f.measure in OF_SUMMARY else 0 for f in figures if f.measure not in OF_TOPICS
     }
@@ -292,7 +292,7 @@ def read_zscores(path: str) -> pl.DataFrame:
 
 
 def as_zscores(per_query: pl.DataFrame, figures: Sequence[Figure], zscores: pl.DataFrame) -> pl.DataFrame:
-    """The figures of topics, each less its mean, in standard deviations."""
+    """Figures per topic as z-scores."""
     numbers = [figure for figure in figures if figure.measure not in OF_TOPICS]
     if not numbers:
         return per_query

@@ -1,4 +1,4 @@
-"""The figures of `--strict`: those of trec_eval 10 where it deviates from its own definitions.
+"""`--strict`: trec_eval 10's figures where it deviates from its own definitions.
 
 Conventions: nothing else of this package knows of these. Figures that depend on memory which trec_eval never sets, or
 on the order in which a C library sorts what it holds for equal, are not among them.
@@ -42,7 +42,7 @@ def with_bogus_results(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
 
 
 def cleared(per_query: pl.DataFrame, run: pl.DataFrame, figures: Iterable[Figure]) -> pl.DataFrame:
-    """The figures, with some of the topics that the run lacks put right."""
+    """The figures, corrected for topics missing from the run."""
     lacks = ~pl.col("query_id").is_in(run["query_id"].unique().implode())
     values = {
         figure.column: 0.0 if figure.printed.startswith("unj") else CLEARED[figure.printed]

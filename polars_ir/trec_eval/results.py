@@ -31,7 +31,7 @@ _TAKEN = ("run", "query_id", "topic")
 #: Lines of trec_eval whose values are texts.
 TEXTS = r"^(runid|relstring(_\d+)?)$"
 
-#: More digits than these a Float64 does not have.
+#: Digits that distinguish Float64 values.
 MOST_DIGITS = 17
 
 
@@ -158,7 +158,7 @@ def _lines(topics: pl.DataFrame, figures: Sequence[Figure], tag: str, digits: in
 
 
 def _figures(measures: Sequence[str]) -> list[Figure]:
-    """The figures of measures, in trec_eval's order; an error for two of one name, or one that is no field."""
+    """Figures in trec_eval's order; an error for two of one name, or a name that is no field."""
     found: dict[str, Figure] = {}
     for column in measures:
         measure, printed = trec_eval_name(column)
@@ -178,7 +178,7 @@ def _figures(measures: Sequence[str]) -> list[Figure]:
 
 
 def _only_system(table: CanonicalFrame) -> str:
-    """The name of the system; that of the package where there is none."""
+    """The system's name, or the package's without one."""
     if "run" not in table.dtypes:
         return "polars_ir"
     systems = table.select("run").unique().collect().to_series().cast(pl.String).to_list()
@@ -204,7 +204,7 @@ def _check_topics(topics: pl.DataFrame) -> None:
 
 
 def _systems(files: list[File], rows: list[pl.DataFrame]) -> list[str]:
-    """A name for every file: its runid, or its file name where one lacks it or two are the same, or its path."""
+    """A name per file: its runid, else its file name, else its path, whichever are distinct."""
     ids = [lines.filter(pl.col("measure") == "runid")["value"].to_list() for lines in rows]
     tags = [found[0] if found else "" for found in ids]
     names = [stem(path) for path in files]

@@ -39,7 +39,7 @@ def fuse_out_of_fold(
     top: int | None = None,
     lower_is_better: LowerIsBetter = False,
 ) -> SameKind:
-    """One run by a trained method that no judged query has taught about itself, so that it can be measured.
+    """One run by a method trained out of fold: no query is fused by what its own judgments taught.
 
     The judged queries are parted into folds; those of a fold are fused by what `train` learns from the others, and
     queries without judgments by what it learns from all.
@@ -81,7 +81,7 @@ def fuse_out_of_fold(
     table, judgments = same_types(table, qrels_table(qrels))
     rows = collected(table.select("run", "query_id", "doc_id", "score"), table.rows)
     judged = judgments.select("query_id", "doc_id", "relevance").collect()
-    # Queries that are answered: the others teach nothing, and are not fused.
+    # Unanswered queries teach nothing and are not fused.
     queries = judged.join(rows, on="query_id", how="semi").select("query_id").unique()
     fold_of = folds_of(queries, by, folds, seed)
     rows = rows.join(fold_of, on="query_id", how="left")
@@ -92,7 +92,7 @@ def fuse_out_of_fold(
 
     check_collected(table, rows)
     table = replace(table, systems=systems)
-    # A fold may have no query that two runs answer, so that it is fused as a part of the runs, and not by itself.
+    # A fold may have no query that two runs answer, so it is fused within the runs and not by itself.
     ranking = collected(ranked(table, lower_is_better=lower_is_better), table.rows)
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
     ranking = ranking.join(fold_of, on="query_id", how="left")
@@ -101,7 +101,7 @@ def fuse_out_of_fold(
         inside = pl.col("fold").eq_missing(fold)
         outside = of_each(rows.filter(~inside & pl.col("fold").is_not_null()))
         taught = trained(method, outside, judged, learning, rel, depth, lower_is_better, partly=True)
-        # A run without a judged query outside of the fold adds the value of ranks that were not learnt.
+        # A run without a judged query outside the fold contributes the default of unlearnt ranks.
         fusion = fusion_of(taught._replace(table=None), norm)
         of_fold = termed(ranking.lazy().filter(inside).drop("fold"), fusion, None, table)
         scores = guard(scored(of_fold, fusion, None, table), pl.col("score").is_nan(), NOT_A_NUMBER)

@@ -24,7 +24,7 @@ rank, n_retrieved = pl.col("rank").cast(pl.Int64), pl.col("n_retrieved").cast(pl
 #: The ends of SegFuse's segments, whose sizes are 10 2^(k - 1) - 5.
 SEGFUSE_ENDS = (5, 20, 55, 130, 285, 600, 1235, 2510, 5065, 10180)
 
-#: The ends of BayesFuse's levels.
+#: The ends of BayesFuse's segments.
 BAYESFUSE_ENDS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 #: The probability of BayesFuse in place of 0, and for a document that a run lacks.
@@ -33,7 +33,7 @@ LEAST = 0.001
 #: A window's sum is a difference of sums, whose rounding must not part what is tied.
 DECIMALS = 12
 
-#: More than any rank, so that a run's number and a bucket make one key.
+#: Exceeds any rank, so that run number and bucket combine into one key.
 STRIDE = 2**40
 
 
@@ -44,12 +44,12 @@ class Lists(NamedTuple):
     average_precision: pl.DataFrame
 
     def n_queries(self) -> pl.DataFrame:
-        """The number of queries that each run learns from."""
+        """Training queries per run."""
         return self.rows.group_by("run").agg(n_queries=pl.col("query_id").n_unique())
 
 
 def _value(table: pl.DataFrame, bucket: pl.Expr, default: float) -> pl.Expr:
-    """A table's value of the run and a bucket; the default for other buckets, null for a run without the document."""
+    """A table's value by run and bucket: the default for other buckets, null where the run lacks the document."""
     runs = table["run"].unique().sort()
     numbers = dict(zip(runs, range(len(runs)), strict=True))
     number = pl.col("run").cast(pl.String).replace_strict(numbers, return_dtype=pl.Int64, default=None)
@@ -83,7 +83,7 @@ def _slidefuse(lists: Lists, window: int = 5) -> Learnt:
 
 
 def _by_rank(lists: Lists) -> pl.DataFrame:
-    """The share of relevant documents at each rank, among the lists that are so long."""
+    """The share of relevant documents at each rank, among lists that reach it."""
     return lists.rows.group_by("run", bucket=rank).agg(value=pl.col("relevant").mean(), n_queries=pl.len())
 
 
@@ -112,12 +112,12 @@ def _bayesfuse(lists: Lists, ends: Sequence[int] = BAYESFUSE_ENDS) -> Learnt:
 
 
 def _segment(ends: Sequence[int]) -> pl.Expr:
-    """The number of the segment that a rank is in, from 1; one more than there are beyond the last."""
+    """The segment of a rank, from 1; beyond the last segment one more."""
     return pl.sum_horizontal(1, *((rank > end).cast(pl.Int64) for end in ends))
 
 
 def _by_segment(lists: Lists, ends: Sequence[int]) -> pl.DataFrame:
-    """The relevant documents between two ends, by the ranks and the queries: a list that is shorter has none there."""
+    """Relevant documents between two ends by rank and query; shorter lists have none there."""
     sizes = [end - start for start, end in pairwise((0, *ends))]
     segments = pl.DataFrame({"bucket": range(1, len(ends) + 1), "size": sizes}, schema_overrides={"bucket": pl.Int64})
     hits = lists.rows.group_by("run", bucket=_segment(ends)).agg(hits=pl.col("relevant").sum())

@@ -82,14 +82,14 @@ def trials_of(grid: Any, table: CanonicalFrame, norm: Any) -> list[Trial]:
 
 
 def simplex(systems: Sequence[str]) -> Iterator[dict[str, float]]:
-    """Weights that add up to one, in even steps: every way to part the steps among the systems.
+    """Weights that add up to one in even steps: every composition of the steps among the systems.
 
     >>> [list(weights.values()) for weights in simplex(["a", "b"])][:3]
     [[0.0, 1.0], [0.1, 0.9], [0.2, 0.8]]
     """
     m = len(systems)
     steps = next((steps for steps in STEPS if comb(steps + m - 1, m - 1) <= MOST_WEIGHTINGS), 1)
-    # The places of m - 1 bars among steps + m - 1 part the steps.
+    # Stars and bars: m - 1 bars among steps + m - 1 places.
     for bars in combinations(range(steps + m - 1), m - 1):
         ends = (-1, *bars, steps + m - 1)
         parts = [right - left - 1 for left, right in pairwise(ends)]
@@ -222,7 +222,7 @@ def _fused(
 def _counted(
     fusion: Fusion, weightings: Mapping[int, Weights], candidates: Candidates, experiment: Experiment
 ) -> pl.DataFrame:
-    """The values of weightings without their lists: for every judged query, 0 where undefined, as in `evaluate`."""
+    """Values of weightings without materialised lists: per judged query, 0 where undefined, as in `evaluate`."""
     measure = experiment.measure
     # As in `evaluate`, but for one of each query, so that none is lost.
     read = (pl.col("relevance") > 0) | pl.col("query_id").is_first_distinct()
@@ -236,7 +236,7 @@ def _counted(
 
 
 def folds_of(queries: pl.DataFrame, by: Any, folds: int, seed: int) -> pl.DataFrame:
-    """The fold of each of some queries; those of a group are in the same."""
+    """Fold per query; a group stays in one fold."""
     queries = queries.select("query_id").unique().sort("query_id")
     own_group = pl.format("query {}", pl.col("query_id"))
     if by is None:
@@ -287,13 +287,13 @@ Weights = Mapping[str, float]
 
 
 def is_counted(fusion: Fusion, measure: ResolvedMeasure) -> bool:
-    """True where a fusion adds up terms that are each of one row, and a measure reads nothing but ranks."""
+    """True where fusion sums row-wise terms and the measure reads ranks alone."""
     by_row = fusion.method.adds_terms and fusion.method.by_row and fusion.missing != "min"
     return by_row and set(measure.expression.meta.root_names()) <= RANKED
 
 
 class Counting(NamedTuple):
-    """The candidates of a fusion beside what each run has for them, and the judged relation but for its ranks.
+    """Fusion candidates with each run's terms, and the judged relation without its ranks.
 
     `judged` has in `row` the place of a document among the candidates; null where no run returned it.
     """
@@ -308,7 +308,7 @@ class Counting(NamedTuple):
     def from_rankings(
         cls, fusion: Fusion, ranking: pl.DataFrame, systems: Sequence[str], qrels: pl.DataFrame, top: int
     ) -> Counting:
-        """The counting of the ranked rows of all runs, and of the judgments that the measure reads."""
+        """Row counts of all runs' rankings, and of the judgments that the measure reads."""
         lists = ranking.lazy().join(qrels.lazy(), on="query_id", how="semi")
         lists = listed(lists.with_columns(pl.col("run").cast(pl.String)), fusion, systems)
         rows = with_absent(lists, fusion, completed).with_columns(there=True).collect()
@@ -322,7 +322,7 @@ class Counting(NamedTuple):
             system: ids.join(rows.filter(run=system).drop("run"), on=DOCUMENT, how="left", maintain_order="left")
             for system in systems
         }
-        # Any scores do for what depends on the judgments, and on how many documents there are.
+        # Any scores do for what depends on judgments and list lengths alone.
         relation = judge(ids.with_columns(score=0.0), qrels).drop("rank", "n_higher", "n_tied")
         judged = relation.join(ids.with_row_index("row"), on=DOCUMENT, how="left")
         judged = judged.with_columns(pl.col("n_retrieved").clip(upper_bound=top))
@@ -330,7 +330,7 @@ class Counting(NamedTuple):
         return cls(fusion, candidates, of_system, judged, top)
 
     def values(self, weightings: Mapping[int, Weights], measure: ResolvedMeasure) -> Iterator[pl.DataFrame]:
-        """The values of a measure, of some weightings at a time, with the number of each in `run`."""
+        """Values of a measure for a batch of weightings, numbered in `run`."""
         numbers = list(weightings)
         at_once = max(CELLS // max(self.candidates.height, self.judged.height, 1), 1)
         for start in range(0, len(numbers), at_once):
@@ -343,7 +343,7 @@ class Counting(NamedTuple):
             yield pl.concat(relations).group_by("run", "query_id").agg(measure.expression).collect()
 
     def _ranks(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """The ranks of the judged documents for each column of scores; null for what is not returned."""
+        """Ranks of the judged documents per score column; null where not returned."""
         ranks = scores.with_columns(self.candidates["query"]).select(
             pl.col(scores.columns).rank("ordinal", descending=True).over("query")
         )
@@ -351,7 +351,7 @@ class Counting(NamedTuple):
         return of_judged.select(pl.when(pl.all() <= self.top).then(pl.all()).cast(pl.UInt32))
 
     def _scores(self, weightings: Mapping[int, Weights]) -> pl.DataFrame:
-        """A column of fused scores for each weighting; configurations share the terms that are the same."""
+        """A column of fused scores per weighting; equal terms are shared."""
         used = dict.fromkeys(item for weights in weightings.values() for item in weights.items())
         names = {item: f"term {number}" for number, item in enumerate(used)}
         plans = [self._term(*item, name) for item, name in names.items()]

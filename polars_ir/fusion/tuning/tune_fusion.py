@@ -90,7 +90,7 @@ def tune_fusion(
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
 ) -> TunedFusion[SameKind]:
-    """Weights of a fusion tuned by nested folds, and whether that is better than the best run alone.
+    """Fusion weights tuned by nested folds, compared with the best run alone.
 
     For each fold the configuration with the best mean on the other folds is chosen, and used on the fold; so no query
     is measured by a choice that it took part in. So is the best single run, which else were the luckiest one. The three
@@ -191,7 +191,7 @@ def _check_has_weights(method: Any, dialect: str | None) -> None:
 
 
 def _choices(values: pl.DataFrame, *, cost: bool) -> pl.DataFrame:
-    """The trial that is best on the queries outside of each fold; the first of those that are equally good."""
+    """The best trial outside each fold; of equally good ones the first."""
     sums = values.sort("query_id").group_by("fold", "trial").agg(sum=total(pl.col("value").sort()), n=pl.len())
     whole_sum, whole_n = pl.col("sum").sort().sum().over("trial"), pl.col("n").sum().over("trial")
     outside = sums.with_columns(
@@ -228,7 +228,7 @@ def _compared(
 
 
 def _out_of_fold(values: pl.DataFrame, choices: pl.DataFrame) -> pl.DataFrame:
-    """The values of each fold's queries by the trial that was chosen without them."""
+    """Values of each fold's queries under the trial chosen without them."""
     return values.join(choices.select("fold", "trial"), on=["fold", "trial"])
 
 
@@ -249,7 +249,7 @@ def _out_of_fold_run(
     depth: int | None,
     lower_is_better: LowerIsBetter,
 ) -> pl.DataFrame:
-    """The fused run whose queries are each fused by the choice made without them."""
+    """The fused run, each query by the choice made without it."""
     table = candidates.table
     fold_of = values.select("query_id", "fold").unique()
     rows = ranked(table, lower_is_better=lower_is_better)
@@ -279,7 +279,7 @@ def _means(per_query: pl.DataFrame, name: str, in_sample: float, single: str) ->
 
 
 def _stability(choices: pl.DataFrame, systems: Sequence[str]) -> dict[str, float]:
-    """The agreement of the folds on a trial, and the spread of a run's share of the weight between them."""
+    """Agreement of the folds on a trial, and the spread of each run's weight share across folds."""
     shares = choices.select(pl.col(f"weight_{system}") for system in systems)
     shares = shares.select(pl.all() / pl.sum_horizontal(pl.all()))
     return {
@@ -289,7 +289,7 @@ def _stability(choices: pl.DataFrame, systems: Sequence[str]) -> dict[str, float
 
 
 def _report(summary: Mapping[str, Any], comparison: pl.DataFrame) -> str:
-    """The findings in words, the sober ones first."""
+    """The findings in words, caveats first."""
     rows = {(row["run"], row["baseline"]): row for row in comparison.iter_rows(named=True)}
     tuned = _in_words("The tuned fusion", rows[TUNED, SINGLE], "s")
     equal = _in_words("Equal weights", rows[EQUAL, SINGLE], "")
