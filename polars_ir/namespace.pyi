@@ -799,7 +799,7 @@ class IRNamespace(Generic[_FrameT_co]):
         dialect: str | None = None,
         lower_is_better: bool | Iterable[str] = False,
     ) -> TunedFusion[_FrameT_co]:
-        """Weights of a fusion tuned by nested folds, and whether that is better than the best run alone."""
+        """Fusion weights tuned by nested folds, compared with the best run alone."""
     def unanswered(self, measures: Measures | None = None) -> _FrameT_co:
         """The queries that every system fails: all values of a measure are 0 or less."""
     def unjudged(
@@ -1035,7 +1035,7 @@ class PlotNamespace:
     def ranks(
         self, measures: Measures | None = None, *, by: str | Sequence[str] | None = None, **options: Unpack[Ranking]
     ) -> alt.LayerChart | alt.ConcatChart:
-        """The rank of every system, with those it may have: a panel per measure."""
+        """Rank intervals of every system: a panel per measure."""
     def scatter(
         self, measure: str | pl.Expr, x: str, y: str, *, by: str | Sequence[str] | None = None, **options: Unpack[Tying]
     ) -> alt.LayerChart | alt.ConcatChart:
