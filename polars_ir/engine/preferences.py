@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 import polars as pl
 
@@ -244,7 +243,7 @@ def _with_implied(pairs: pl.DataFrame, documents: pl.DataFrame, table: Canonical
             examples=shown.rename(dict(table.names), strict=False),
         )
     _check_number(sum(map(int.bit_count, below)))
-    written = b"".join(map(int.to_bytes, below, places["width"], repeat("little")))
+    written = b"".join(each.to_bytes(width, "little") for each, width in zip(below, places["width"], strict=True))
     in_bytes = places.select(
         preferred=pl.col("judgment").repeat_by("width"),
         place=pl.int_ranges("first", pl.col("first") + 8 * pl.col("width"), 8, dtype=pl.UInt32),

@@ -56,8 +56,8 @@ def _renaming(
         value = guesses.value_meant(left, frame, keys)
         grade = next((name for name in left if fold(name) in map(fold, ROLES["relevance"].names)), None)
         if value and value.kind == "low":
-            code = Code.negating(table, value.name, "score", unsigned=spare[value.name].is_unsigned_integer())
-            return Fix("The nearest is the best, so take the negative", code.after_renaming(table, columns))
+            negated = Code.negating(table, value.name, "score", unsigned=spare[value.name].is_unsigned_integer())
+            return Fix("The nearest is the best, so take the negative", negated.after_renaming(table, columns))
         if value:
             columns[value.name] = value.kind
             open_roles.remove("score")
