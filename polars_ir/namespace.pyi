@@ -25,7 +25,8 @@ from polars_ir.per_query.shared.options import (
     Testing,
     Tying,
 )
-from polars_ir.reports.report import Report, Reporting
+from polars_ir.reports.experiment import Reporting
+from polars_ir.reports.report import Report
 from polars_ir.runs.norms import Norm
 from polars_ir.runs.options import Evaluating, Explaining, Judging, Showing
 from polars_ir.runs.rerank_gain import RerankGain

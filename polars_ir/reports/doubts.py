@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import IRError
 from polars_ir.language.names import Measures
 from polars_ir.per_query.mean import mean
+from polars_ir.reports.experiment import Experiment, Reporting
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.validate import FINDINGS, ROWS, SEVERITIES, TYPES, UNJUDGED, finding, validate
-
-if TYPE_CHECKING:
-    from polars_ir.reports.report import Experiment, Reporting
 
 #: The rows of runs, beyond which bounds take longer than all the rest.
 MOST_ROWS = 1_000_000

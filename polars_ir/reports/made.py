@@ -5,12 +5,11 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from polars_ir.reports.report import Reporting
+from polars_ir.reports.experiment import Reporting
 
 #: The packages that make the figures.
 PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")

@@ -13,16 +13,14 @@ from __future__ import annotations
 import html
 import json
 from base64 import b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
+from typing import Any
 from zlib import compress
 
 from polars_ir.version import __version__
-
-if TYPE_CHECKING:
-    from polars_ir.reports.report import Report
 
 #: The policy of the page: the hashes are those of its scripts and of its style.
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
@@ -31,7 +29,7 @@ POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 
 HEIGHT = 900
 
 
-def page(report: Report) -> str:
+def page(content: Mapping[str, Any], figures: bytes) -> str:
     """The page of a report."""
     style, *scripts = map(_file, ("page.css", "tables.js", "charts.js", "queries.js", "page.js"))
     script = "\n".join(scripts)
@@ -40,16 +38,16 @@ def page(report: Report) -> str:
         version=html.escape(__version__),
         style=style,
         script=script,
-        content=_deflated(json.dumps(report.content, allow_nan=False, separators=(",", ":")).encode()),
-        figures=_deflated(report.figures),
+        content=_deflated(json.dumps(content, allow_nan=False, separators=(",", ":")).encode()),
+        figures=_deflated(figures),
     )
 
 
-def framed(report: Report) -> str:
+def framed(content: Mapping[str, Any], figures: bytes) -> str:
     """The page in a frame of its own, from which it can reach nothing of a notebook."""
     return (
         f'<iframe sandbox="allow-scripts" title="Report" style="width: 100%; height: {HEIGHT}px; border: 0" '
-        f'srcdoc="{html.escape(page(report))}"></iframe>'
+        f'srcdoc="{html.escape(page(content, figures))}"></iframe>'
     )
 
 

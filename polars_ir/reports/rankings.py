@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_ir.errors import IRError
 from polars_ir.language.names import resolve_one
 from polars_ir.per_query.difficulty import hardest
+from polars_ir.reports.experiment import Experiment, Reporting
 from polars_ir.runs.alternatives import cutoff_of
 from polars_ir.runs.explain import explain, with_text
-
-if TYPE_CHECKING:
-    from polars_ir.reports.report import Experiment, Reporting
 
 #: The documents of a ranking that are shown, unless the measure has a lower cutoff, and those that are looked up.
 DEPTH, LOOKED_UP = 10, 100

@@ -12,18 +12,18 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, DataError, IRError, IRWarning, MeasureError, OptionError, nearest, quoted
+from polars_ir.errors import ColumnError, IRWarning, OptionError, nearest, quoted
 from polars_ir.extras import require
 from polars_ir.files.writers import check_path
 from polars_ir.files.writing.replacing import replaced
 from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.roles import required
-from polars_ir.frames.table import labelled_table, per_query_table, run_table
-from polars_ir.language.names import Measures, ResolvedMeasure, column_of, is_cost, resolve
+from polars_ir.frames.table import per_query_table
+from polars_ir.language.names import Measures, column_of, is_cost
 from polars_ir.language.options import check, options_of, public, whole
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
@@ -32,13 +32,12 @@ from polars_ir.per_query.summarize import summarize
 from polars_ir.per_query.worst_slices import worst_slices
 from polars_ir.reports.answer import answer, plain, rows_of, verdict
 from polars_ir.reports.doubts import doubts_of
+from polars_ir.reports.experiment import Experiment, Reporting, evaluated, order_of
 from polars_ir.reports.made import made_of
+from polars_ir.reports.markdown import markdown
+from polars_ir.reports.page import framed, page
 from polars_ir.reports.rankings import LONGEST_TEXT, rankings_of
-from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
-from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import with_text
-from polars_ir.runs.judgments import judgments
-from polars_ir.runs.options import Evaluating, Judging, Missing
 
 #: The measures of a report for which none are named.
 MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
@@ -49,23 +48,11 @@ MOST_SYSTEMS = 30
 #: The most systems that are compared with each other by all measures; more, by the first.
 MOST_PAIRED = 10
 
-#: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
-COUNTS = ["NumRet", "unj@10"]
-
-#: The cutoffs at which the first measure is drawn, beside its own, down to the end of the longest ranking.
-CUTOFFS = (1, 3, 10, 30, 100)
-
 #: The columns of comparisons that are shown.
 COMPARED = [
     *("run", "baseline", "measure", "difference", "low", "high", "p", "p_corrected", "significant"),
     *("wins", "ties", "losses", "n_queries", "n_missing", "note"),
 ]
-
-
-class Reporting(Judging, total=False):
-    """The options of a report: those of its evaluation."""
-
-    missing: Annotated[Missing, options_of(Evaluating)["missing"]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,40 +70,18 @@ class Report:
         return f"<report: {' '.join(self.content['answers'][0])}>"
 
     def _repr_html_(self) -> str:
-        from polars_ir.reports.page import framed
-
-        return framed(self)
+        return framed(self.content, self.figures)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, which needs no other file and no network; it is replaced when the page is whole."""
-        from polars_ir.reports.page import page
-
         check_path(path)
-        text = page(self).encode()
+        text = page(self.content, self.figures).encode()
         with replaced(Path(path)) as file:
             file.write(text)
 
     def markdown(self) -> str:
         """The report for a comment on a change: the answer, a table, the worst slices and the largest drops."""
-        from polars_ir.reports.markdown import markdown
-
-        return markdown(self)
-
-
-class Experiment(NamedTuple):
-    """The material of a report: figures and, unless only these are known, the runs and the judgments behind them.
-
-    `counts` are the columns of `per_query` with the number of retrieved documents and the share of unjudged ones in the
-    top 10, `cutoffs` those of the first measure at several cutoffs.
-    """
-
-    per_query: pl.DataFrame
-    measures: list[str]
-    systems: list[str]
-    rows: pl.DataFrame | None = None
-    qrels: Any = None
-    counts: Sequence[str] = ()
-    cutoffs: Mapping[str, int] = {}
+        return markdown(self.content, self.figures)
 
 
 @public(Reporting, keys=False)
@@ -207,50 +172,6 @@ def attributes_of(by: Any, queries: Any) -> pl.DataFrame | None:
             says = f"has no column {name!r}; it has {quoted(frame.columns)}."
             raise ColumnError(says, about=about, near=nearest(name, frame.columns))
     return frame.select(pl.col(query).cast(pl.String).alias("query_id"), pl.col(names).cast(pl.String))
-
-
-def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> Experiment:
-    """The experiment of runs and their judgments."""
-    measured = {each.name: each.expression for each in resolve(measures)}
-    counted = {each.name: each.expression for each in resolve(COUNTS)}
-    frames = in_memory(frames_of(runs))
-    table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
-    # Documents without ids can not be shown.
-    rows = None if table.numbered else with_run(table.all_columns().collect())
-    cutoffs = {} if rows is None else at_cutoffs(resolve(measures)[0], rows)
-    besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
-    # Judgments are checked and numbered once for the whole report.
-    qrels = None if qrels is None else judgments(qrels)
-    try:
-        per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
-    except IRError:
-        # Judgments of some kinds have no such counts.
-        counted, cutoffs, besides = {}, {}, {}
-        per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
-    if per_query.is_empty():
-        says = "give no ranking to report: they have no rows, or the judgments have none; look at what was read."
-        raise DataError(says, about="runs")
-    for each in resolve(measures):
-        check_number(each, per_query.schema)
-    numbers = pl.col(*(measured | besides)).cast(pl.Float64)
-    named = with_run(per_query.rename(table.roles))
-    named = named.with_columns(pl.col("query_id").cast(pl.String), numbers)
-    systems = order_of(named, next(iter(measured)))
-    return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
-
-
-def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
-    """The systems by their means, the best first."""
-    means = per_query.group_by("run").agg(pl.col(measure).sort().mean())
-    by_mean = [False, False] if is_cost(measure) else [True, False]
-    systems: list[str] = means.sort(measure, "run", descending=by_mean, nulls_last=True)["run"].to_list()
-    return systems
-
-
-def with_run(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with the names of systems, even where there is a single one without a name."""
-    named = pl.col("run").cast(pl.String)
-    return frame.with_columns(named) if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
 
 
 def report_of_change(
@@ -377,18 +298,6 @@ def _cutoffs(experiment: Experiment) -> dict[str, Any] | None:
     rows = means.unpivot(index="run", variable_name="k", value_name="mean")
     rows = rows.with_columns(pl.col("k").replace_strict(experiment.cutoffs, return_dtype=pl.Int64))
     return {"measure": experiment.measures[0].partition("@")[0], "rows": columns_of(rows)}
-
-
-def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
-    """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or where rankings are short."""
-    longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
-    cutoffs = {k for k in (*CUTOFFS, cutoff_of(measure)) if k is not None and k <= longest}
-    if len(cutoffs) < 2:
-        return {}
-    try:
-        return {each.name: k for k in sorted(cutoffs) for each in resolve(f"{measure.name.partition('@')[0]}@{k}")}
-    except MeasureError:
-        return {}
 
 
 def _queries(query: pl.DataFrame, texts: Any, attributes: pl.DataFrame | None) -> dict[str, Any]:

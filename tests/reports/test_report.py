@@ -51,7 +51,7 @@ def small(n_queries: int = 4, systems: tuple[str, ...] = ("a", "b")) -> tuple[di
 
 
 def test_every_figure_of_the_page_is_that_of_the_function_it_comes_from():
-    text = page(REPORT)
+    text = page(REPORT.content, REPORT.figures)
     content = json.loads(read(text, "content"))
     assert content == json.loads(json.dumps(REPORT.content))
     per_query = ir.evaluate(PYDOCS.runs, PYDOCS.qrels, [*MEASURES, "NumRet", "unj@10"])
@@ -226,7 +226,7 @@ def test_a_system_alone_is_summarized():
 
 
 def test_the_page_asks_for_nothing_and_runs_what_is_its_own():
-    text = page(REPORT)
+    text = page(REPORT.content, REPORT.figures)
     policy = re.search(r'Content-Security-Policy" content="(.*?)"', text)[1]
     (script,), (style,) = (re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL) for tag in ("script", "style"))
     for of_it in (script, style):
@@ -252,7 +252,7 @@ def hostile_report() -> Report:
 
 def test_hostile_texts_are_texts():
     report = hostile_report()
-    assert "alert" not in page(report)
+    assert "alert" not in page(report.content, report.figures)
     assert set(report.content["systems"]) == set(HOSTILE[:3])
     long = ir.report(*small(), ["RR"], queries={"q0": "x" * 10_000, "q1": "x" * 600}).content["queries"]["texts"]
     assert long[:2] == ["x" * 600 + "\N{HORIZONTAL ELLIPSIS}", "x" * 600]
@@ -365,7 +365,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path):
     assert main(["report", "absent", "missing", "-o", str(path)]) == 2
     assert path.read_text() == "before"
     REPORT.write(path)
-    assert path.read_text() == page(REPORT)
+    assert path.read_text() == page(REPORT.content, REPORT.figures)
     assert "sandbox" in REPORT._repr_html_()
 
 

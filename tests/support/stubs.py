@@ -63,7 +63,8 @@ NAMED = {
         "Comparing, Discriminating, Gating, Grouping, Marking, Ranking, RankingBySlice, Risking, Slicing, Summarizing, "
         "Testing, Tying"
     ),
-    "polars_ir.reports.report": "Report, Reporting",
+    "polars_ir.reports.experiment": "Reporting",
+    "polars_ir.reports.report": "Report",
     "polars_ir.runs.norms": "Norm",
     "polars_ir.runs.options": "Evaluating, Explaining, Judging, Showing",
     "polars_ir.runs.rerank_gain": "RerankGain",

@@ -21,7 +21,8 @@ from polars_ir.files.finding.copies import STDIN
 from polars_ir.files.finding.sources import resolve
 from polars_ir.frames.roles import find
 from polars_ir.language.options import options_of
-from polars_ir.reports.report import Report, Reporting, report
+from polars_ir.reports.experiment import Reporting
+from polars_ir.reports.report import Report, report
 
 #: The page that is written where no other is named.
 PAGE = "report.html"

@@ -1,0 +1,101 @@
+"""The material of a report: what is evaluated of runs and judgments before anything is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import DataError, IRError, MeasureError
+from polars_ir.frames.table import labelled_table, run_table
+from polars_ir.language.names import Measures, ResolvedMeasure, is_cost, resolve
+from polars_ir.language.options import options_of
+from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
+from polars_ir.runs.evaluate import evaluate_collected
+from polars_ir.runs.judgments import judgments
+from polars_ir.runs.options import Evaluating, Judging, Missing
+
+#: What is counted of each ranking besides: the documents retrieved, and the share of unjudged ones in the top 10.
+COUNTS = ["NumRet", "unj@10"]
+
+#: The cutoffs at which the first measure is drawn, beside its own, down to the end of the longest ranking.
+CUTOFFS = (1, 3, 10, 30, 100)
+
+
+class Reporting(Judging, total=False):
+    """The options of a report: those of its evaluation."""
+
+    missing: Annotated[Missing, options_of(Evaluating)["missing"]]
+
+
+class Experiment(NamedTuple):
+    """The material of a report: figures and, unless only these are known, the runs and the judgments behind them.
+
+    `counts` are the columns of `per_query` with the number of retrieved documents and the share of unjudged ones in the
+    top 10, `cutoffs` those of the first measure at several cutoffs.
+    """
+
+    per_query: pl.DataFrame
+    measures: list[str]
+    systems: list[str]
+    rows: pl.DataFrame | None = None
+    qrels: Any = None
+    counts: Sequence[str] = ()
+    cutoffs: Mapping[str, int] = {}
+
+
+def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> Experiment:
+    """The experiment of runs and their judgments."""
+    measured = {each.name: each.expression for each in resolve(measures)}
+    counted = {each.name: each.expression for each in resolve(COUNTS)}
+    frames = in_memory(frames_of(runs))
+    table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
+    # Documents without ids can not be shown.
+    rows = None if table.numbered else with_run(table.all_columns().collect())
+    cutoffs = {} if rows is None else at_cutoffs(resolve(measures)[0], rows)
+    besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
+    # Judgments are checked and numbered once for the whole report.
+    qrels = None if qrels is None else judgments(qrels)
+    try:
+        per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
+    except IRError:
+        # Judgments of some kinds have no such counts.
+        counted, cutoffs, besides = {}, {}, {}
+        per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
+    if per_query.is_empty():
+        says = "give no ranking to report: they have no rows, or the judgments have none; look at what was read."
+        raise DataError(says, about="runs")
+    for each in resolve(measures):
+        check_number(each, per_query.schema)
+    numbers = pl.col(*(measured | besides)).cast(pl.Float64)
+    named = with_run(per_query.rename(table.roles))
+    named = named.with_columns(pl.col("query_id").cast(pl.String), numbers)
+    systems = order_of(named, next(iter(measured)))
+    return Experiment(named, list(measured), systems, rows, qrels, list(counted), cutoffs)
+
+
+def order_of(per_query: pl.DataFrame, measure: str) -> list[str]:
+    """The systems by their means, the best first."""
+    means = per_query.group_by("run").agg(pl.col(measure).sort().mean())
+    by_mean = [False, False] if is_cost(measure) else [True, False]
+    systems: list[str] = means.sort(measure, "run", descending=by_mean, nulls_last=True)["run"].to_list()
+    return systems
+
+
+def with_run(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the names of systems, even where there is a single one without a name."""
+    named = pl.col("run").cast(pl.String)
+    return frame.with_columns(named) if "run" in frame.columns else frame.select(pl.lit("run").alias("run"), pl.all())
+
+
+def at_cutoffs(measure: ResolvedMeasure, rows: pl.DataFrame) -> dict[str, int]:
+    """A measure at several cutoffs, each with its cutoff; none for one without cutoffs, or where rankings are short."""
+    longest: int = rows.group_by("run", "query_id").len().select(pl.col("len").max().fill_null(0)).item()
+    cutoffs = {k for k in (*CUTOFFS, cutoff_of(measure)) if k is not None and k <= longest}
+    if len(cutoffs) < 2:
+        return {}
+    try:
+        return {each.name: k for k in sorted(cutoffs) for each in resolve(f"{measure.name.partition('@')[0]}@{k}")}
+    except MeasureError:
+        return {}
