@@ -26,7 +26,8 @@ lazy(
         ),
         "polars_ir.fusion": ", ".join(namespace.OF_FUSION),
         "polars_ir.inputs": "from_lists",
-        "polars_ir.language.measure": "CATALOG, catalog, measure",
+        "polars_ir.language.catalog": "CATALOG, catalog",
+        "polars_ir.language.measure": "measure",
         "polars_ir.language.names": "name, parse",
         "polars_ir.language.relevance_string": "relevance_string",
         "polars_ir.language.words": (

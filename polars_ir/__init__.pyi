@@ -22,7 +22,8 @@ from polars_ir.fusion import (
 )
 from polars_ir.inputs import from_lists as from_lists
 from polars_ir.language import measures as measures
-from polars_ir.language.measure import CATALOG as CATALOG, catalog as catalog, measure as measure
+from polars_ir.language.catalog import CATALOG as CATALOG, catalog as catalog
+from polars_ir.language.measure import measure as measure
 from polars_ir.language.measures import (
     accuracy as accuracy,
     alpha_dcg as alpha_dcg,

@@ -20,7 +20,7 @@ from polars_ir import fusion, per_query, reports, runs, tables
 from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, quoted, warn
 from polars_ir.extras import require
 from polars_ir.language import measures
-from polars_ir.language.measure import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
+from polars_ir.language.catalog import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
 from polars_ir.language.options import documented, options_of, parameters_of, public
 from polars_ir.runs.options import Evaluating
 

@@ -13,7 +13,7 @@ import polars_ir as ir
 from building import pictures
 from building.docstrings import declaration, index_entries, paragraph, prose, sections, table
 from building.rankings import CASES, FIXED, FIXED_GRADE, LENGTH, evaluated, shown
-from polars_ir.language.measure import SPELLING, MeasureInfo
+from polars_ir.language.catalog import SPELLING, MeasureInfo
 
 FORMULAS = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
 

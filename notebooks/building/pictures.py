@@ -6,7 +6,7 @@ import altair as alt
 
 from building.charts import draw_both
 from building.rankings import course, shown
-from polars_ir.language.measure import MeasureInfo
+from polars_ir.language.catalog import MeasureInfo
 
 #: Can be told apart by the colour-blind (Okabe and Ito), and each line has a mark of its own.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]

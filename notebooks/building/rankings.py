@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 import polars_ir as ir
-from polars_ir.language.measure import MeasureInfo
+from polars_ir.language.catalog import MeasureInfo
 
 #: The documents of the ranking in which one moves.
 LENGTH = 20

@@ -32,10 +32,11 @@ from polars_ir.files.finding.file import MAX_RATIO
 from polars_ir.files.finding.sources import one_format, resolve
 from polars_ir.files.formats import FormatName
 from polars_ir.frames.roles import find
+from polars_ir.language.catalog import MeasureCall, MeasureInfo, info_of
 from polars_ir.language.dialects import parts_of, several
-from polars_ir.language.measure import MeasureCall, MeasureInfo, info_of
+from polars_ir.language.identity import call_of, members
 from polars_ir.language.measures.counts import n_relevant_documents, n_relevant_retrieved
-from polars_ir.language.names import as_in_ir_measures, call_of, members, parse
+from polars_ir.language.names import as_in_ir_measures, parse
 from polars_ir.language.options import CUTOFFS
 from polars_ir.runs.evaluate import evaluate
 

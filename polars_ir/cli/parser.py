@@ -23,7 +23,7 @@ from polars_ir.errors import Caller, OptionError, nearest
 from polars_ir.files.finding.copies import shown_name
 from polars_ir.files.finding.file import MAX_RATIO, STORES, File, located, pure, scheme
 from polars_ir.files.formats import READABLE, TABLES
-from polars_ir.language.measure import CATALOG
+from polars_ir.language.catalog import CATALOG
 from polars_ir.language.options import options_of
 from polars_ir.runs.options import Evaluating
 

@@ -14,7 +14,7 @@ from polars_ir.engine.needs import Needs, reads_only_relevant
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, Fix, MeasureError, option
-from polars_ir.language.measure import CATALOG
+from polars_ir.language.catalog import CATALOG
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.words import average
 

@@ -12,9 +12,9 @@ from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.table import MADE
+from polars_ir.language.catalog import CATALOG
 from polars_ir.language.cover import is_greedy
 from polars_ir.language.kinds import DOCUMENTS, TELLING, Kind, kind_of
-from polars_ir.language.measure import CATALOG
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.language.ties import is_count, is_weights, with_counts, with_weights
 from polars_ir.language.words import Ties

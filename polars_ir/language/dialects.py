@@ -20,7 +20,8 @@ import polars as pl
 
 from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
 from polars_ir.language import sql
-from polars_ir.language.measure import CATALOG, PARAMETERS, SPELLING, Measure, MeasureInfo, plain
+from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, plain
+from polars_ir.language.measure import PARAMETERS
 from polars_ir.language.options import CUTOFFS
 from polars_ir.language.tools import AMBIGUOUS, CALLED, ELSEWHERE, TOOLS, ToolName
 

@@ -1,58 +1,47 @@
-"""The catalogue, and the decorator that makes a function of an expression a measure with a name.
+"""The decorator that makes a function of an expression a measure with a name, and the parameters of measures.
 
 `@measure` checks the parameters of a call, names the expression as `ir_measures` would (`nDCG@10`, `P(rel=2)@5`) and
-records the other facts of the measure. Everything that needs a list of measures reads `CATALOG`: the parser of names,
-the `.ir` methods, `catalog()`, the book and the tests.
-
-Conventions: a measure's expression has two aliases, one on the other: the name of its column, which anyone may change,
-and below it a mark, which holds the measure's name and arguments as JSON. Polars reads the outer one alone. Nothing is
-remembered outside of the expression, so that it is the same measure in another process, on another machine, or years
-later; `names` reads the mark.
+records the other facts of the measure in the catalogue.
 """
 
 from __future__ import annotations
 
-import base64
 import functools
 import inspect
-import json
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, ParamSpec, get_args
+from numbers import Real
+from typing import Any, NamedTuple, ParamSpec, get_args
 
 import polars as pl
 
 from polars_ir.errors import MeasureError, OptionError
-from polars_ir.language.expression import MeasureExpression
-from polars_ir.language.kinds import kind_of
+from polars_ir.language.catalog import (
+    CATALOG,
+    RESERVED,
+    RESERVED_PARAMETERS,
+    Average,
+    Expected,
+    Measure,
+    MeasureCall,
+    MeasureInfo,
+    OutOf,
+    documentation,
+    is_ours,
+    plain,
+)
+from polars_ir.language.identity import SIMPLE, MeasureExpression, marked, together
 from polars_ir.language.options import (
     MOST_DOCUMENTS,
     Option,
     Value,
     chance,
-    documented,
     is_number,
     misspelt,
     not_negative,
     one_of,
     whole,
 )
-from polars_ir.language.sets import FAMILIES
 from polars_ir.language.words import Discount, Discounted
-
-#: The beginning of a mark.
-MARK = "polars_ir measure "
-
-#: The mark of several measures in one expression.
-SEVERAL = "polars_ir measures"
-
-#: Whole floats from here on are not written as integers: neighbours would share one.
-EXACT = 2**53
-
-#: Values of which there is one spelling.
-SIMPLE = frozenset({int, str, bool, type(None)})
 
 #: The highest grade whose power of 2 is a plausible gain.
 HIGHEST_GRADE = 64
@@ -125,27 +114,6 @@ PARAMETERS: dict[str, Option] = {
 }
 
 
-#: A function that returns a measure's expression.
-Measure = Callable[..., pl.Expr]
-
-
-#: The denominator of a ratio of counts, by the measure's parameters; None where the value is no such ratio.
-OutOf = Callable[..., pl.Expr | None]
-
-
-#: The mean of a measure over all orders of tied documents, by the measure's parameters; "itself" where no order of them
-#: changes the value.
-Expected = Measure | Literal["itself"]
-
-
-#: The means of the values of queries.
-Average = Literal["arithmetic", "geometric", "sum"]
-
-
-#: A name of another tool, with the parameters it stands for: `ndcg_burges(dcg='exp-log2')`.
-SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
-
-
 class Outputs(NamedTuple):
     """The value of a measure, and what belongs to it in columns of their own: `m low`, `m high`, `m se`.
 
@@ -168,108 +136,7 @@ def of_part(measure: str, part: str) -> str:
     return f"{measure} {part}"
 
 
-class MeasureCall(NamedTuple):
-    """A measure by its name in the catalogue, and the arguments it was called with.
-
-    `monotone` stands here as it does in the catalogue, since a process that did not define the measure lacks its entry.
-    """
-
-    measure: str
-    arguments: Mapping[str, Any]
-    monotone: bool
-
-
-@dataclass(frozen=True)
-class MeasureInfo:
-    """The facts of a measure: `parameters` with their defaults, and the records of those that are described."""
-
-    name: str
-    function: Measure
-    bounds: tuple[float, float]
-    best: float
-    source: str
-    also: Mapping[str, str]
-    parameters: Mapping[str, object]
-    options: Mapping[str, Option]
-    at: str
-    monotone: bool
-    falls_beyond: bool
-    reads_nonrelevant: bool
-    average: Average
-    out_of: OutOf | None
-    gain: Measure | None
-    discount: Measure | None
-    expected: Measure | None
-
-    @property
-    def meaning(self) -> str:
-        """The first line of the docstring."""
-        return (inspect.getdoc(self.function) or "").partition("\n")[0]
-
-    @property
-    def ours(self) -> bool:
-        """True for a measure of this package."""
-        return is_ours(self.function)
-
-    @functools.cached_property
-    def spellings(self) -> Mapping[str, str]:
-        """Its names in other tools, each with the parameters it stands for, as text."""
-        return {name: given for names in self.also.values() for name, given in SPELLING.findall(names)}
-
-    @functools.cached_property
-    def kind(self) -> str:
-        """The kind of judgments the measure reads."""
-        return kind_of(self.function()).name
-
-    def column(self, arguments: Mapping[str, object]) -> str:
-        """The name of the measure's column with these arguments, in the notation of `ir_measures`.
-
-        >>> CATALOG["P"].column({"k": 5, "rel": 2})
-        'P(rel=2)@5'
-        """
-        written, cutoff = [], arguments.get(self.at)
-        for name, value in arguments.items():
-            # An expression has no truth value to compare by.
-            if name != self.at and (isinstance(value, pl.Expr) or value != self.parameters[name]):
-                written.append(f"{name}={_literal(value)}")
-        brackets = f"({','.join(written)})" if written else ""
-        if cutoff is None:
-            return f"{self.name}{brackets}"
-        return f"{self.name}{brackets}@{cutoff if type(cutoff) is int else _literal(cutoff)}"
-
-
-def documentation(info: MeasureInfo) -> str:
-    """The docstring of a measure: the author's, then the facts of the record, in one form for every measure.
-
-    The examples of this package's measures all begin with its import, written here.
-    """
-    written, heading, examples = (inspect.getdoc(info.function) or "").partition("Examples\n--------\n")
-    heading += ">>> import polars_ir as ir\n" if info.ours else ""
-    return (
-        f"{documented(written.rstrip(), (), info.options)}\n\n"
-        "Returns\n-------\npl.Expr\n"
-        f"    An aggregation of the judged relation, named `{info.name}` with its parameters. `judge` makes the one\n"
-        "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
-        f"    From {info.bounds[0]:g} to {info.bounds[1]:g}; the best value is {info.best:g}.\n\n"
-        "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
-        f"References\n----------\n{info.source}\n\n" + heading + examples
-    )
-
-
-def is_ours(function: Callable[..., Any]) -> bool:
-    """True for a measure of this package."""
-    return str(function.__module__).startswith("polars_ir.language.measures.")  # None of code that is executed as text
-
-
 P = ParamSpec("P")
-
-
-#: The methods of `.ir` that are no measures, and the parameters of a measure's method beside its own; `.ir` adds them.
-RESERVED: set[str] = set()
-RESERVED_PARAMETERS: set[str] = set()
-
-#: Every measure by its canonical name, in the order of definition.
-CATALOG: dict[str, MeasureInfo] = {}
 
 
 def measure(
@@ -426,68 +293,6 @@ def _of_tables(name: str, args: tuple[object, ...]) -> OptionError | None:
     return OptionError.of_tables(name)
 
 
-def info_of(call: MeasureCall) -> MeasureInfo:
-    """The entry of the measure that a call made; a `MeasureError` in a process that did not define it."""
-    if call.measure not in CATALOG:
-        raise MeasureError(
-            f"the measure {call.measure!r} was defined in another process, and this one does not know it. Import the "
-            "module that defines it with @ir.measure first."
-        )
-    return CATALOG[call.measure]
-
-
-def catalog() -> pl.DataFrame:
-    """All measures of the catalogue, one row each.
-
-    Returns
-    -------
-    pl.DataFrame
-        `name`, `meaning`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
-        (its range and best value), `monotone` (True if it can not fall when a grade rises, so that `bounds` of
-        `evaluate` are exact), `judgments` (`documents`, `subtopics` or `preferences`: what it reads), `also` (what
-        other tools call it), `source`; String but for the three numbers, which are Float64, and the Boolean.
-
-    Examples
-    --------
-    >>> import polars_ir as ir
-    >>> ir.catalog().filter(pl.col("name") == "AP").select("function", "parameters", "low", "high").row(0)
-    ('average_precision', "k=None, rel=1, denominator='R'", 0.0, 1.0)
-    """
-    return pl.DataFrame(
-        {
-            "name": info.name,
-            "meaning": info.meaning,
-            "function": info.function.__name__,
-            "parameters": ", ".join(f"{n}={v!r}" for n, v in info.parameters.items()),
-            "low": float(info.bounds[0]),
-            "high": float(info.bounds[1]),
-            "best": float(info.best),
-            "monotone": info.monotone,
-            "judgments": info.kind,
-            "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in info.also.items()),
-            "source": info.source,
-        }
-        # Another thread may register a measure meanwhile.
-        for info in list(CATALOG.values())
-    )
-
-
-def short_names() -> dict[str, str]:
-    """The functions of measures by the other names that `.ir` and `ir` have for them: `mrr`, `map`, `ap`, `hit_rate`.
-
-    They are the canonical names and those of tools in lower case, but for names that imply parameters of their own, and
-    those of trec_eval that stand for several cutoffs.
-    """
-    names: dict[str, str] = {}
-    for info in list(CATALOG.values()):
-        plain_names = (name for name, given in info.spellings.items() if not given and name not in FAMILIES)
-        for name in (info.name, *plain_names):
-            short = name.lower().replace("-", "_")
-            if short.isidentifier() and (name == info.name or name.isupper() or name[1:] == short[1:]):
-                names[short] = info.function.__name__
-    return dict(sorted(names.items()))
-
-
 def _check_bounds(name: str, bounds: Any, best: Any) -> None:
     """Raise a `MeasureError` for bounds that are no range, and for a best value out of it."""
     are_two = isinstance(bounds, (tuple, list)) and len(bounds) == 2 and all(isinstance(end, Real) for end in bounds)
@@ -521,31 +326,6 @@ def _several(info: MeasureInfo, value: Iterable[object]) -> list[object]:
     return list(value) if option and not option.value.holds(value) else []
 
 
-def marked(expression: pl.Expr, call: MeasureCall) -> pl.Expr:
-    """The expression with a mark of its call; a `MeasureError` for arguments that can not be written.
-
-    >>> marked(pl.col("rank").min(), MeasureCall("First", {"rel": 2}, False)).meta.output_name()
-    'polars_ir measure {"measure": "First", "arguments": {"rel": 2}, "monotone": false}'
-    """
-    arguments = dict(call.arguments)
-    for name, value in arguments.items():
-        if type(value) not in SIMPLE:
-            arguments[name] = _written(call.measure, name, value)
-    return expression.alias(MARK + json.dumps(call._replace(arguments=arguments)._asdict()))
-
-
-def together(measures: Iterable[pl.Expr]) -> pl.Expr:
-    """One expression of several measures, a column each; a `MeasureError` for two of one name."""
-    expressions = list(measures)
-    # Those of one measure with several outputs have no name together.
-    names = [expression.meta.output_name(raise_if_undetermined=False) for expression in expressions]
-    if repeated := [name for place, name in enumerate(names) if name and name in names[:place]]:
-        raise MeasureError.twice(repeated[0])
-    expression = pl.struct(expressions).alias(SEVERAL).struct.field("*")
-    expression.__class__ = MeasureExpression
-    return expression
-
-
 def _in_columns(outputs: pl.Expr | Outputs, call: MeasureCall, column: str, average: Average) -> pl.Expr:
     """The value of a measure in its column, and each of its parts, if there are any, in one of its own."""
     value = marked(outputs if isinstance(outputs, pl.Expr) else outputs.value, call).alias(column)
@@ -556,55 +336,3 @@ def _in_columns(outputs: pl.Expr | Outputs, call: MeasureCall, column: str, aver
         raise MeasureError(f"{call.measure}: a standard error goes with average='arithmetic'; got {average!r}.")
     parts = [(part, output) for part, output in zip(PARTS, outputs[1:], strict=True) if output is not None]
     return together([value, *(output.alias(of_part(column, part)) for part, output in parts)])
-
-
-def plain(value: Any) -> Any:
-    """A number of any library as Python's, a whole one as an integer; a map by rising numbers; others as they are.
-
-    >>> plain(2.0), plain({2.0: 3.0, 1: 0.5}), plain("log2")
-    (2, {1: 0.5, 2: 3}, 'log2')
-    """
-    if isinstance(value, Mapping):
-        items = [(plain(key), plain(item)) for key, item in value.items()]
-        # The same map in another order is the same measure, with the same name.
-        of_numbers = all(isinstance(key, Real) for key, _ in items)
-        return dict(sorted(items, key=lambda item: item[0]) if of_numbers else items)
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(plain, value))
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    number = float(value)
-    return int(number) if number.is_integer() and abs(number) < EXACT else number
-
-
-def _written(measure: str, name: str, value: Any) -> Any:
-    """A value as JSON has it; other kinds of values as an object of one key."""
-    if isinstance(value, pl.Expr):
-        try:
-            return {"expression": base64.b64encode(value.meta.serialize()).decode()}
-        except pl.exceptions.ComputeError:
-            raise MeasureError(
-                f"{measure}: {name} holds a Python function, which no other process can read. Put its values into a "
-                "column first, and name that."
-            ) from None
-    if isinstance(value, Mapping):
-        return {"map": [[_written(measure, name, part) for part in pair] for pair in value.items()]}
-    if isinstance(value, (tuple, list)):
-        return {type(value).__name__: [_written(measure, name, part) for part in value]}
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    wanted = "a number, a string, True, False, None, a tuple, list or map of these, or a Polars expression"
-    raise MeasureError.parameter(measure, name, wanted, value)
-
-
-def _literal(value: object) -> str:
-    """A parameter's value as `ir_measures` writes it: a map of gains without blanks, a whole float without a point."""
-    if isinstance(value, pl.Expr):
-        return value.meta.output_name()
-    if isinstance(value, tuple):
-        return "(" + ",".join(map(_literal, value)) + ")"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_literal(v)}" for key, v in value.items()) + "}"
-    return repr(plain(value))

@@ -5,32 +5,20 @@ Conventions: `taken_apart` (in `dialects`) reads a name; `column_of` tells the m
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Protocol, TypeGuard, get_args
+from typing import Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
 
 from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, warn
 from polars_ir.language import sql
+from polars_ir.language.catalog import CATALOG, Average, Measure, MeasureCall, MeasureInfo, info_of
 from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, in_a_row, in_words_of, several, taken_apart
-from polars_ir.language.measure import (
-    CATALOG,
-    MARK,
-    PARTS,
-    Average,
-    Measure,
-    MeasureCall,
-    MeasureInfo,
-    info_of,
-    of_part,
-    together,
-)
-from polars_ir.language.measure import SEVERAL as MARK_OF_SEVERAL
+from polars_ir.language.identity import call_of, members, together
+from polars_ir.language.measure import PARTS, of_part
 from polars_ir.language.options import check, is_number, is_whole, one_of
 from polars_ir.language.relevance_string import relevance_string
 from polars_ir.language.sets import FAMILIES, SETS
@@ -298,46 +286,6 @@ def measure_part(column: str) -> str | None:
     return next((part for part in PARTS if re.search(rf"[ _]{part}$", column, re.IGNORECASE)), None)
 
 
-def call_of(expression: pl.Expr) -> MeasureCall | None:
-    """The call that made an expression, whatever its name; None for a user's own aggregation.
-
-    >>> import polars_ir as ir
-    >>> call_of(ir.precision(k=5).alias("mine")).arguments
-    {'k': 5, 'rel': 1, 'denominator': 'k'}
-    >>> call_of(ir.precision(k=5).round(2)) is None
-    True
-    """
-    while len(inner := expression.meta.pop()) == 1:
-        name = inner[0].meta.output_name(raise_if_undetermined=False) or ""
-        if name.startswith(MARK):
-            mark = json.loads(name.removeprefix(MARK))
-            for parameter, value in mark["arguments"].items():
-                if isinstance(value, dict):
-                    mark["arguments"][parameter] = _read(value)
-            return MeasureCall(**mark)
-        # Any other step than a change of the name makes another aggregation.
-        if expression.meta.undo_aliases().meta != inner[0].meta.undo_aliases().meta:
-            return None
-        expression = inner[0]
-    return None
-
-
-def members(measure: OneMeasure) -> list[pl.Expr]:
-    """The expressions that a measure stands for: those in one made by `together`, else its own.
-
-    >>> import polars_ir as ir
-    >>> [measure.meta.output_name() for measure in members(ir.precision(k=[1, 5]))]
-    ['P@1', 'P@5']
-    """
-    expression = measure if isinstance(measure, pl.Expr) else _expression(measure)
-    if expression.meta.has_multiple_outputs():
-        (fields,) = expression.meta.pop()[:1] or [expression]
-        if fields.meta.output_name(raise_if_undetermined=False) == MARK_OF_SEVERAL:
-            (struct,) = fields.meta.pop()
-            return [member for each in struct.meta.pop()[::-1] for member in members(each)]
-    return [expression]
-
-
 def as_in_ir_measures(call: MeasureCall) -> pl.Expr:
     """The measure of a call whose parameters mean what they mean in ir_measures."""
     info = info_of(call)
@@ -347,7 +295,7 @@ def as_in_ir_measures(call: MeasureCall) -> pl.Expr:
 def expressions(measures: Measures) -> Iterator[pl.Expr]:
     """The measures one by one: names parsed, those of several cutoffs and of sets taken apart."""
     for measure in listed(measures):
-        yield from members(measure)
+        yield from members(_expression(measure))
 
 
 def is_of_ir_measures(value: object) -> bool:
@@ -406,7 +354,7 @@ def resolve(measures: Measures) -> list[ResolvedMeasure]:
     measured: dict[str, ResolvedMeasure] = {}
     of_sets: set[str] = set()
     for measure in [measures] if isinstance(measures, pl.Expr) else listed(measures):
-        found = members(measure)
+        found = members(_expression(measure))
         of_set = isinstance(measure, str) and len(found) > 1 and bool(set_of(measure.strip()))
         if isinstance(measure, str) and measure == "P":
             warn(
@@ -528,7 +476,9 @@ def average_of(column: str, columns: Collection[str] = ()) -> Average | Literal[
 
 
 def _expression(measure: object) -> pl.Expr:
-    """The expression of a name, or of a measure of ir_measures."""
+    """The expression of a measure: itself, of a name, or of a measure of ir_measures."""
+    if isinstance(measure, pl.Expr):
+        return measure
     if isinstance(measure, str):
         return parse(measure)
     if not is_of_ir_measures(measure):
@@ -536,14 +486,3 @@ def _expression(measure: object) -> pl.Expr:
     expression = parse(str(measure))
     call = call_of(expression)
     return as_in_ir_measures(call) if call else expression
-
-
-def _read(written: Any) -> Any:
-    """A value as it was before it was written as JSON."""
-    if not isinstance(written, dict):
-        return written
-    ((kind, value),) = written.items()
-    if kind == "expression":
-        return pl.Expr.deserialize(base64.b64decode(value))
-    values = [_read(part) if kind != "map" else tuple(map(_read, part)) for part in value]
-    return {"map": dict, "tuple": tuple, "list": list}[kind](values)

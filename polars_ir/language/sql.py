@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from polars_ir.errors import Code, Fix, MeasureError, option
-from polars_ir.language.measure import CATALOG, Measure, MeasureInfo
+from polars_ir.language.catalog import CATALOG, Measure, MeasureInfo
 from polars_ir.language.options import is_number
 
 #: A name that SQL takes without quotes.

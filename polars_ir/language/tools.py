@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.language.measure import CATALOG, MeasureInfo
+from polars_ir.language.catalog import CATALOG, MeasureInfo
 
 #: The chance to satisfy of a grade from 0 to 1, as what `(2^gain - 1) / 2^4` makes a chance of again.
 CHANCE = (16 * pl.col("relevance") + 1).log(2).alias("chance")

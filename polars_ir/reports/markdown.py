@@ -27,7 +27,7 @@ SMALL_P, LEVEL = 0.0001, 0.05
 RIGHT = "---:"
 
 
-def markdown(content: Mapping[str, Any], values: bytes) -> str:
+def markdown(content: Mapping[str, Any], query_figures: bytes) -> str:
     """The comment of a report."""
     measure = content["measures"][0]["name"]
     answered = answer(content, measure, content["baseline"], escaped)
@@ -35,7 +35,7 @@ def markdown(content: Mapping[str, Any], values: bytes) -> str:
         answered = [judged, *answered]
     parts = [" ".join([f"**{_sentence(answered[0])}**", *map(_sentence, answered[1:])])]
     parts += [_verdicts(content), _systems(content, measure)]
-    parts += [_worst_slices(content, measure), _largest_drops(content, values), _doubts(content), _made(content)]
+    parts += [_worst_slices(content, measure), _largest_drops(content, query_figures), _doubts(content), _made(content)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -138,13 +138,13 @@ def _worst_slices(content: Mapping[str, Any], measure: str) -> str:
     return _folded("The worst slices", _table(columns, texts=2)) if rows else ""
 
 
-def _largest_drops(content: Mapping[str, Any], values: bytes) -> str:
+def _largest_drops(content: Mapping[str, Any], query_figures: bytes) -> str:
     """The queries in which the first of the pair loses most against the other."""
     if len(content["pair"]) < 2:
         return ""
     system, other = (escaped(content["systems"][place]) for place in content["pair"])
     ids, sign = content["queries"]["ids"], -1 if content["measures"][0]["cost"] else 1
-    ours, theirs = (unpack_from(f"<{len(ids)}d", values, 8 * place * len(ids)) for place in content["pair"])
+    ours, theirs = (unpack_from(f"<{len(ids)}d", query_figures, 8 * place * len(ids)) for place in content["pair"])
     drops = [(sign * (here - there), query) for query, (here, there) in enumerate(zip(ours, theirs, strict=True))]
     # What floats alone tell apart is no drop.
     lost = [query for drop, query in sorted(drops)[:QUERIES] if round(drop, 9) < 0]

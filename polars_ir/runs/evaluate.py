@@ -29,7 +29,8 @@ from polars_ir.frames.kinds import SameKind, give_back, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.frames.table import same_types
-from polars_ir.language.measure import CATALOG, info_of, of_part
+from polars_ir.language.catalog import CATALOG, info_of
+from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
 from polars_ir.language.options import each_once, public
 from polars_ir.runs.coverage import strictly

@@ -20,7 +20,7 @@ from polars_ir.frames.advice import check_keys
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
 from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, columns_of, find, fold, required
 from polars_ir.frames.table import run_table
-from polars_ir.language.measure import info_of
+from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import keys_named, public
 from polars_ir.language.words import place, relevant

@@ -44,7 +44,7 @@ from polars_ir.frames.provenance import (
 )
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import per_query_table
-from polars_ir.language.measure import info_of
+from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure, canonical_name, resolve, sql_names
 from polars_ir.language.names import name as name_of
 from polars_ir.language.options import check, public, truth

@@ -9,7 +9,7 @@ from tuned import tune
 import polars_ir as ir
 from polars_ir.engine.in_memory import Pieces, Rankings, places, starts_of
 from polars_ir.engine.needs import reads_only_relevant
-from polars_ir.language.measure import info_of
+from polars_ir.language.catalog import info_of
 from polars_ir.language.names import resolve
 
 

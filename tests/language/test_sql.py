@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polars_ir as ir
+from polars_ir.language.catalog import CATALOG, MeasureInfo
 from polars_ir.language.dialects import measure_names
-from polars_ir.language.measure import CATALOG, MeasureInfo
 from polars_ir.language.names import canonical_name, column_of
 from polars_ir.language.sql import PLAIN, read
 

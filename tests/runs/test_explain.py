@@ -111,7 +111,7 @@ def test_gains_are_those_of_the_measure():
 
 
 def test_a_measure_of_your_own_can_say_what_its_gains_and_discounts_are(monkeypatch):
-    monkeypatch.setattr("polars_ir.language.measure.CATALOG", dict(ir.CATALOG))
+    monkeypatch.setitem(ir.CATALOG, "Squared", None)  # which is gone after the test
     of_grade = {"gain": lambda scale: scale * ir.relevance, "discount": lambda **_: ir.rank**2}
 
     @ir.measure("Squared", source="an example", **of_grade)

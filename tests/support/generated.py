@@ -12,7 +12,7 @@ import polars as pl
 from hypothesis import strategies as st
 from suite import is_whole, share
 
-from polars_ir.language.measure import CATALOG, MeasureInfo
+from polars_ir.language.catalog import CATALOG, MeasureInfo
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, float]]

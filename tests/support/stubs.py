@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import polars_ir as ir
 from polars_ir import namespace, plots
 from polars_ir.files.formats import FORMATS
-from polars_ir.language.measure import MeasureInfo
+from polars_ir.language.catalog import MeasureInfo
 from polars_ir.language.names import Measures
 from polars_ir.lazy import LazyPackage
 

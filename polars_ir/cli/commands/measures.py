@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_ir.cli import parser
 from polars_ir.errors import MeasureError
-from polars_ir.language.measure import catalog
+from polars_ir.language.catalog import catalog
 
 
 def arguments(command: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ Type checkers read the stub beside this file.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from polars_ir.language.measure import CATALOG
+from polars_ir.language.catalog import CATALOG
 
 for _family in iter_modules(__path__):
     import_module(f"{__name__}.{_family.name}")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_ir.language import ties
-from polars_ir.language.measure import CATALOG, HIGHEST, measure
+from polars_ir.language.catalog import CATALOG
+from polars_ir.language.measure import HIGHEST, measure
 from polars_ir.language.options import Option, one_of, positive
 from polars_ir.language.words import hits, if_relevant, length, n_relevant, or_zero, ratio, relevant, shown
 

@@ -26,7 +26,7 @@ from suite import examples, share
 from tuned import tune
 
 import polars_ir as ir
-from polars_ir.language.measure import MeasureInfo
+from polars_ir.language.catalog import MeasureInfo
 
 GRADES = {"whole": (-1, 0, 0, 0, 1, 2, 3), "fractional": (-0.5, 0.0, 0.0, 0.5, 1.0, 1.5, 2.25, 3.0)}
 

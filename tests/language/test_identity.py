@@ -1,4 +1,4 @@
-"""Expressions of measures, printed and pickled by their names."""
+"""Expressions of measures, printed by their names and pickled by their calls."""
 
 import copy
 import os
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import polars_ir as ir
-from polars_ir.language.expression import MeasureExpression
+from polars_ir.language.identity import MeasureExpression
 
 NAMED = [ir.ndcg(k=10), ir.precision(k=[1, 5]), ir.rbp(p=0.9).alias("main"), ir.ndcg(gains={1: 3})]
 OTHERS = [ir.ndcg(gains=(ir.relevance * 2).alias("twice")), ir.parse("xgboost map@10"), ir.rank.min().alias("first")]
@@ -32,7 +32,7 @@ def test_a_measure_is_the_same_after_pickling(measure):
 
 
 @pytest.mark.parametrize("measure", NAMED, ids=str)
-def test_a_pickle_holds_names_and_so_serves_another_version_of_polars(measure):
+def test_a_pickle_holds_calls_and_so_serves_another_version_of_polars(measure):
     sent = pickle.dumps(measure)
     assert len(sent) < 120
     assert b"polars_ir measure" not in sent

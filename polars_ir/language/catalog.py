@@ -1,0 +1,238 @@
+"""The catalogue: the facts of every measure. Everything that needs a list of measures reads `CATALOG`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import MeasureError
+from polars_ir.language.kinds import kind_of
+from polars_ir.language.options import Option, documented
+from polars_ir.language.sets import FAMILIES
+
+#: Whole floats from here on are not written as integers: neighbours would share one.
+EXACT = 2**53
+
+
+#: A function that returns a measure's expression.
+Measure = Callable[..., pl.Expr]
+
+
+#: The denominator of a ratio of counts, by the measure's parameters; None where the value is no such ratio.
+OutOf = Callable[..., pl.Expr | None]
+
+
+#: The mean of a measure over all orders of tied documents, by the measure's parameters; "itself" where no order of them
+#: changes the value.
+Expected = Measure | Literal["itself"]
+
+
+#: The means of the values of queries.
+Average = Literal["arithmetic", "geometric", "sum"]
+
+
+#: A name of another tool, with the parameters it stands for: `ndcg_burges(dcg='exp-log2')`.
+SPELLING = re.compile(r"([^\s(]+)(?:\((.*?)\)(?=\s|$))?")
+
+
+class MeasureCall(NamedTuple):
+    """A measure by its name in the catalogue, and the arguments it was called with.
+
+    `monotone` stands here as it does in the catalogue, since a process that did not define the measure lacks its entry.
+    """
+
+    measure: str
+    arguments: Mapping[str, Any]
+    monotone: bool
+
+
+@dataclass(frozen=True)
+class MeasureInfo:
+    """The facts of a measure: `parameters` with their defaults, and the records of those that are described."""
+
+    name: str
+    function: Measure
+    bounds: tuple[float, float]
+    best: float
+    source: str
+    also: Mapping[str, str]
+    parameters: Mapping[str, object]
+    options: Mapping[str, Option]
+    at: str
+    monotone: bool
+    falls_beyond: bool
+    reads_nonrelevant: bool
+    average: Average
+    out_of: OutOf | None
+    gain: Measure | None
+    discount: Measure | None
+    expected: Measure | None
+
+    @property
+    def meaning(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    @property
+    def ours(self) -> bool:
+        """True for a measure of this package."""
+        return is_ours(self.function)
+
+    @functools.cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Its names in other tools, each with the parameters it stands for, as text."""
+        return {name: given for names in self.also.values() for name, given in SPELLING.findall(names)}
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """The kind of judgments the measure reads."""
+        return kind_of(self.function()).name
+
+    def column(self, arguments: Mapping[str, object]) -> str:
+        """The name of the measure's column with these arguments, in the notation of `ir_measures`.
+
+        >>> CATALOG["P"].column({"k": 5, "rel": 2})
+        'P(rel=2)@5'
+        """
+        written, cutoff = [], arguments.get(self.at)
+        for name, value in arguments.items():
+            # An expression has no truth value to compare by.
+            if name != self.at and (isinstance(value, pl.Expr) or value != self.parameters[name]):
+                written.append(f"{name}={_literal(value)}")
+        brackets = f"({','.join(written)})" if written else ""
+        if cutoff is None:
+            return f"{self.name}{brackets}"
+        return f"{self.name}{brackets}@{cutoff if type(cutoff) is int else _literal(cutoff)}"
+
+
+def documentation(info: MeasureInfo) -> str:
+    """The docstring of a measure: the author's, then the facts of the record, in one form for every measure.
+
+    The examples of this package's measures all begin with its import, written here.
+    """
+    written, heading, examples = (inspect.getdoc(info.function) or "").partition("Examples\n--------\n")
+    heading += ">>> import polars_ir as ir\n" if info.ours else ""
+    return (
+        f"{documented(written.rstrip(), (), info.options)}\n\n"
+        "Returns\n-------\npl.Expr\n"
+        f"    An aggregation of the judged relation, named `{info.name}` with its parameters. `judge` makes the one\n"
+        "    of documents; `evaluate` also what measures of subtopics, of preferences and of a whole pool read.\n"
+        f"    From {info.bounds[0]:g} to {info.bounds[1]:g}; the best value is {info.best:g}.\n\n"
+        "Raises\n------\nIRError\n    For a parameter that is not as described.\n\n"
+        f"References\n----------\n{info.source}\n\n" + heading + examples
+    )
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """True for a measure of this package."""
+    return str(function.__module__).startswith("polars_ir.language.measures.")  # None of code that is executed as text
+
+
+#: The methods of `.ir` that are no measures, and the parameters of a measure's method beside its own; `.ir` adds them.
+RESERVED: set[str] = set()
+RESERVED_PARAMETERS: set[str] = set()
+
+
+#: Every measure by its canonical name, in the order of definition.
+CATALOG: dict[str, MeasureInfo] = {}
+
+
+def info_of(call: MeasureCall) -> MeasureInfo:
+    """The entry of the measure that a call made; a `MeasureError` in a process that did not define it."""
+    if call.measure not in CATALOG:
+        raise MeasureError(
+            f"the measure {call.measure!r} was defined in another process, and this one does not know it. Import the "
+            "module that defines it with @ir.measure first."
+        )
+    return CATALOG[call.measure]
+
+
+def catalog() -> pl.DataFrame:
+    """All measures of the catalogue, one row each.
+
+    Returns
+    -------
+    pl.DataFrame
+        `name`, `meaning`, `function` (its name in this package), `parameters` (with defaults), `low`, `high`, `best`
+        (its range and best value), `monotone` (True if it can not fall when a grade rises, so that `bounds` of
+        `evaluate` are exact), `judgments` (`documents`, `subtopics` or `preferences`: what it reads), `also` (what
+        other tools call it), `source`; String but for the three numbers, which are Float64, and the Boolean.
+
+    Examples
+    --------
+    >>> import polars_ir as ir
+    >>> ir.catalog().filter(pl.col("name") == "AP").select("function", "parameters", "low", "high").row(0)
+    ('average_precision', "k=None, rel=1, denominator='R'", 0.0, 1.0)
+    """
+    return pl.DataFrame(
+        {
+            "name": info.name,
+            "meaning": info.meaning,
+            "function": info.function.__name__,
+            "parameters": ", ".join(f"{n}={v!r}" for n, v in info.parameters.items()),
+            "low": float(info.bounds[0]),
+            "high": float(info.bounds[1]),
+            "best": float(info.best),
+            "monotone": info.monotone,
+            "judgments": info.kind,
+            "also": "; ".join(f"{tool}: {', '.join(names.split())}" for tool, names in info.also.items()),
+            "source": info.source,
+        }
+        # Another thread may register a measure meanwhile.
+        for info in list(CATALOG.values())
+    )
+
+
+def short_names() -> dict[str, str]:
+    """The functions of measures by the other names that `.ir` and `ir` have for them: `mrr`, `map`, `ap`, `hit_rate`.
+
+    They are the canonical names and those of tools in lower case, but for names that imply parameters of their own, and
+    those of trec_eval that stand for several cutoffs.
+    """
+    names: dict[str, str] = {}
+    for info in list(CATALOG.values()):
+        plain_names = (name for name, given in info.spellings.items() if not given and name not in FAMILIES)
+        for name in (info.name, *plain_names):
+            short = name.lower().replace("-", "_")
+            if short.isidentifier() and (name == info.name or name.isupper() or name[1:] == short[1:]):
+                names[short] = info.function.__name__
+    return dict(sorted(names.items()))
+
+
+def plain(value: Any) -> Any:
+    """A number of any library as Python's, a whole one as an integer; a map by rising numbers; others as they are.
+
+    >>> plain(2.0), plain({2.0: 3.0, 1: 0.5}), plain("log2")
+    (2, {1: 0.5, 2: 3}, 'log2')
+    """
+    if isinstance(value, Mapping):
+        items = [(plain(key), plain(item)) for key, item in value.items()]
+        # The same map in another order is the same measure, with the same name.
+        of_numbers = all(isinstance(key, Real) for key, _ in items)
+        return dict(sorted(items, key=lambda item: item[0]) if of_numbers else items)
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(plain, value))
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < EXACT else number
+
+
+def _literal(value: object) -> str:
+    """A parameter's value as `ir_measures` writes it: a map of gains without blanks, a whole float without a point."""
+    if isinstance(value, pl.Expr):
+        return value.meta.output_name()
+    if isinstance(value, tuple):
+        return "(" + ",".join(map(_literal, value)) + ")"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{_literal(v)}" for key, v in value.items()) + "}"
+    return repr(plain(value))
