@@ -66,7 +66,6 @@ OF_RUN |= {name: LazyMethod(fusion, name) for name in OF_FUSION}
 OF_RUN |= {
     "report": LazyMethod(reports, "report"),
     "side_by_side": LazyMethod(tables, "side_by_side"),
-    "top": LazyMethod(runs, "top"),
 }
 OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in per_query.__all__} | {
     "table": LazyMethod(tables, "table"),

@@ -779,8 +779,6 @@ class IRNamespace(Generic[_FrameT_co]):
         self, *, by: Any = None, names: Literal["canonical", "sql"] = "sql", sep: str = "/"
     ) -> dict[str, float]:
         """The mean of every measure as a flat dict, one number for each system and measure."""
-    def top(self, k: int) -> _FrameT_co:
-        """The first `k` documents of every ranked list, under the former name of `run.ir.top_k(k)`."""
     def top_k(self, k: int) -> _FrameT_co:
         """The first `k` documents of every ranked list."""
     def tune_fusion(

@@ -19,7 +19,7 @@ inputs runs per_query datasets
 fusion plots tables spark trec_eval
 reports
 namespace cli
-pandas __main__ mypy measures
+pandas __main__ mypy
 __init__
 """
 

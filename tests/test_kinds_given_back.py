@@ -67,7 +67,6 @@ CALLS = {
     "robustness": (OF_ONE.join(WEEKS, on="query_id"), lambda frame: frame.robustness("week")),
     "similarity": (RUNS, lambda frame: frame.similarity()),
     "summarize": (PER_QUERY, lambda frame: frame.summarize()),
-    "top": (RUN, lambda frame: frame.top(5)),
     "top_k": (RUN, lambda frame: frame.top_k(5)),
     "tune_fusion": (RUNS, lambda frame: frame.tune_fusion(QRELS, folds=2)),
     "unanswered": (PER_QUERY, lambda frame: frame.unanswered()),
@@ -141,15 +140,9 @@ FORMS = {
 KINDS = {"LazyFrame": pl.LazyFrame, "pandas": pd.DataFrame}
 
 
-@pytest.mark.filterwarnings("ignore:run.ir.top.k. is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(
     ("form", "name"),
-    [
-        (form, name)
-        for form in FORMS
-        for name, (frame, _) in CALLS.items()
-        if {"dict": "run" in frame.columns, "function": name != "top"}.get(form, True)
-    ],
+    [(form, name) for form in FORMS for name, (frame, _) in CALLS.items() if form != "dict" or "run" in frame.columns],
 )
 def test_a_method_gives_back_what_its_function_says_and_the_same_in_every_form(form, name):
     frame, call = CALLS[name]
@@ -254,7 +247,7 @@ WITH_ROWS = OF_SYSTEMS | {"drift", "gate", "table", "worst_slices"}
 OF_FIGURES = TOLD.keys() & {*namespace.OF_PER_QUERY, "table"} - {"long", "update"}
 
 #: Functions of runs, all of which but `validate` and `coverage`, which count them, refuse wrong rows.
-WITH_RUNS = {name for name, (frame, _) in CALLS.items() if "score" in frame.columns} - {"interleaving", "top"}
+WITH_RUNS = {name for name, (frame, _) in CALLS.items() if "score" in frame.columns} - {"interleaving"}
 
 
 #: Those that plans do not have: most verbs of a LazyFrame do not look for documents that stand there twice.

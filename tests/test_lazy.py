@@ -1,6 +1,5 @@
 """Lazy packages: their names are there in any order of imports, and a function wins over the file called like it."""
 
-import importlib
 import pickle
 import subprocess
 import sys
@@ -43,15 +42,6 @@ def test_every_public_name_is_there_and_a_wrong_one_is_not():
         assert set(package.__all__) <= set(dir(package)) <= set(package.ORIGINS)
         with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'not_there'"):
             _ = package.not_there
-
-
-def test_the_former_folder_of_measures_is_deprecated_and_ir_measures_is_not():
-    former = importlib.import_module("polars_ir.measures")
-    with pytest.warns(DeprecationWarning, match=r"write polars_ir\.language\.measures"):
-        assert former.ndcg is ir.ndcg
-    with pytest.raises(AttributeError, match="no attribute 'not_there'"):
-        _ = former.not_there
-    assert ir.measures is importlib.import_module("polars_ir.language.measures")
 
 
 def test_everything_can_be_imported_by_a_star_and_functions_can_be_pickled():

@@ -27,7 +27,6 @@ from polars_ir.errors.kinds import (
     OptionError as OptionError,
     called as called,
     check_systems as check_systems,
-    deprecated as deprecated,
     warn as warn,
 )
 from polars_ir.errors.names import (

@@ -17,9 +17,6 @@ import polars as pl
 from polars_ir.errors.caller import Code, Fix, caller, option
 from polars_ir.errors.names import LONGEST_PATH, closest, nearest, quoted, shown
 
-#: The version in which deprecated spellings go.
-GOES = "0.4"
-
 #: The most offending rows or ids that a message shows.
 SHOWN = 5
 
@@ -317,20 +314,10 @@ def called(path: object) -> str:
 
 def warn(says: str, *, about: str = "", fix: Fix | None = None) -> None:
     """Issue an `IRWarning` that points at the line of the user's that called us."""
-    _warn(IRWarning(says, about=about, fix=fix))
-
-
-def deprecated(former: str, present: str) -> None:
-    """Issue a `DeprecationWarning` for a spelling that goes in the next minor version."""
-    _warn(DeprecationWarning(f"{former} is deprecated and goes in version {GOES}; write {present}."))
-
-
-def _warn(warning: Warning) -> None:
-    """Issue a warning that points at the line of the user's that called us."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "polars_ir":
         frame, level = frame.f_back, level + 1
-    warnings.warn(warning, stacklevel=level)
+    warnings.warn(IRWarning(says, about=about, fix=fix), stacklevel=level)
 
 
 def _drawn(frame: pl.DataFrame) -> str:

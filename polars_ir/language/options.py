@@ -27,7 +27,6 @@ from polars_ir.errors import (
     IRError,
     OptionError,
     called_with,
-    deprecated,
     did_you_mean,
     nearest,
 )
@@ -275,47 +274,6 @@ def public(
 
         call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
         call.__doc__ = documented(inspect.getdoc(function) or "", signature.parameters, options)
-        return call
-
-    return decorate
-
-
-class Former(NamedTuple):
-    """A former option: the present one if there is one, what to write, and the present value by the former one."""
-
-    present: str | None
-    write: str
-    value: Callable[[Any], Any] = as_it_is
-
-
-def formerly(*places: str, **options: Former) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function take arguments as it formerly did, with a `DeprecationWarning`.
-
-    `places` are keyword-only parameters that were taken by place, behind those that still are.
-    """
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        name, parameters = function.__name__, inspect.signature(function).parameters.values()
-        n = sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
-
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            by_place = dict(zip(places, args[n:], strict=False))
-            if not by_place.keys() & kwargs.keys():  # else the function says that it has one value too many
-                args, kwargs = (*args[:n], *args[n + len(places) :]), {**kwargs, **by_place}  # type: ignore[assignment]  # as the function takes them
-                for place in by_place:
-                    deprecated(f"{name}() with {place!r} by place", f"{place}=")
-            for former, (present, write, value) in options.items():
-                if former not in kwargs:
-                    continue
-                if present in kwargs:
-                    raise OptionError(f"{former} and {present} are one option; got both. Leave {former} out.")
-                given = value(kwargs.pop(former))
-                deprecated(f"{name}({former}=)", write)
-                if present:
-                    kwargs[present] = given
-            return function(*args, **kwargs)
-
         return call
 
     return decorate

@@ -47,7 +47,7 @@ from polars_ir.per_query.shared.groups import (
 )
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
-from polars_ir.per_query.shared.options import Grouping, compares_means
+from polars_ir.per_query.shared.options import Grouping
 from polars_ir.per_query.shared.slice_sums import stretch_moments
 from polars_ir.per_query.shared.sums import MEANS_OF_CLUSTERS, Source
 from polars_ir.per_query.shared.tests import check_correction, tested
@@ -87,7 +87,6 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-@compares_means
 @public(Grouping, keys=False)
 def drift(
     per_query: Any,

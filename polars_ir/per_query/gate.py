@@ -37,7 +37,7 @@ from polars_ir.language.options import check, each_once, not_negative, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
 from polars_ir.per_query.shared.measures import Range, check_range, measures_of, ranges_of
-from polars_ir.per_query.shared.options import Gating, draws_nothing
+from polars_ir.per_query.shared.options import Gating
 from polars_ir.per_query.shared.verdicts import BoundsOf, judged, one_sided
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ SCHEMA = {
 }
 
 
-@draws_nothing
 @public(Gating)
 def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> SameKind:
     """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.

@@ -21,7 +21,7 @@ from polars_ir.language.options import chance, check, one_of, public
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.shared.aligned import scores_of
 from polars_ir.per_query.shared.measures import Measures, measures_of
-from polars_ir.per_query.shared.options import MISSING, confidence_is_alpha
+from polars_ir.per_query.shared.options import MISSING
 
 if TYPE_CHECKING:
     from polars_ir.statistics.randomisation import Floats
@@ -38,7 +38,6 @@ SCHEMA = {
 }
 
 
-@confidence_is_alpha
 @public()
 def rank_correlation(
     per_query: Any,

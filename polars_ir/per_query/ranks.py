@@ -17,7 +17,7 @@ from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import RankingBySlice, confidence_is_alpha, draws_nothing
+from polars_ir.per_query.shared.options import RankingBySlice
 from polars_ir.per_query.shared.tests import FEW, OF_FEW
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ SCHEMA = {
 }
 
 
-@confidence_is_alpha
-@draws_nothing
 @public(RankingBySlice)
 def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBySlice]) -> Eager:
     """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first.

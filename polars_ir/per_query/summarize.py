@@ -19,7 +19,7 @@ from polars_ir.per_query.shared import averages
 from polars_ir.per_query.shared.aligned import VALUE, Aligned, aligned
 from polars_ir.per_query.shared.averages import DEGREES, ERROR, HIGHEST, LOWEST, MOMENTS, SHARE, Averaging
 from polars_ir.per_query.shared.measures import warn_of_attributes
-from polars_ir.per_query.shared.options import Summarizing, confidence_is_alpha
+from polars_ir.per_query.shared.options import Summarizing
 
 if TYPE_CHECKING:
     from polars_ir.statistics.intervals import Estimate
@@ -44,7 +44,6 @@ SAME = "all values are the same"
 BY_EXPRESSIONS = ("auto", "normal")
 
 
-@confidence_is_alpha
 @public(Summarizing)
 def summarize(
     per_query: Any,

@@ -32,7 +32,7 @@ from polars_ir.per_query.shared.groups import (
 )
 from polars_ir.per_query.shared.keys import QUERY
 from polars_ir.per_query.shared.measures import Measures, Range, range_of
-from polars_ir.per_query.shared.options import Slicing, compares_means
+from polars_ir.per_query.shared.options import Slicing
 from polars_ir.per_query.shared.slice_sums import as_texts, slice_moments
 from polars_ir.per_query.shared.sums import Source
 from polars_ir.per_query.shared.tests import check_correction, tested
@@ -56,7 +56,6 @@ COLUMNS = {
 }
 
 
-@compares_means
 @public(Slicing)
 def worst_slices(
     per_query: Any,

@@ -17,7 +17,7 @@ from polars_ir.language.options import chance, check, keys_named, public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.drift import drift
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Grouping, compares_means, confidence_is_alpha
+from polars_ir.per_query.shared.options import Grouping
 from polars_ir.per_query.summarize import summarize
 from polars_ir.plots import style
 from polars_ir.runs.evaluate import evaluate
@@ -125,7 +125,6 @@ HEIGHT, PANEL = 300, 220
 RECALLS = tuple(i / 10 for i in range(11))
 
 
-@confidence_is_alpha
 @public(then=style.without_markup)
 def cutoffs(
     run: Any,
@@ -324,7 +323,6 @@ def in_polars(per_query: Any) -> pl.DataFrame:
 MOST_SIZES = 24
 
 
-@compares_means
 @public(Grouping, then=style.without_markup, keys=False)
 def series(
     per_query: Any,

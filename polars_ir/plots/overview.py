@@ -14,7 +14,7 @@ from polars_ir.per_query.compare import compare
 from polars_ir.per_query.mean import mean
 from polars_ir.per_query.ranks import ranks as ranks_of
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Ranking, Testing, confidence_is_alpha, draws_nothing
+from polars_ir.per_query.shared.options import Ranking, Testing
 from polars_ir.per_query.shared.tests import TESTS
 from polars_ir.plots import style
 
@@ -224,8 +224,6 @@ GROUPS = {"may be first": (style.PALETTE[0], "diamond"), "is not first": (style.
 MOST_TICKS = 15
 
 
-@confidence_is_alpha
-@draws_nothing
 @public(Ranking, then=style.without_markup)
 def ranks(
     per_query: Any,

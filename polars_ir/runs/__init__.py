@@ -9,7 +9,7 @@ lazy(
         "polars_ir.runs.norms": "normalize",
         "polars_ir.runs.verbs": "collapse, condense, deduplicate, pool, rerank, skip_first, top_k",
     },
-    unlisted={"polars_ir.runs.update": "update", "polars_ir.runs.verbs": "top"},
+    unlisted={"polars_ir.runs.update": "update"},
     files=(
         "confidence, coverage, diff, evaluate, explain, explain_plan, judge, judge_next, p_mrr, rerank_gain, "
         "reusability, similarity, validate"

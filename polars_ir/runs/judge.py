@@ -14,12 +14,11 @@ from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.engine.run_and_qrels import align, of_systems
 from polars_ir.errors import ColumnError
 from polars_ir.frames.kinds import SameKind, give_back
-from polars_ir.language.options import Former, formerly, keys_named, public
+from polars_ir.language.options import keys_named, public
 from polars_ir.runs.options import Judging
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 
 
-@formerly(per=Former("judges", "judges="))
 @public(Judging)
 def judge(
     run: Any,

@@ -9,12 +9,12 @@ import polars as pl
 
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import align
-from polars_ir.errors import ColumnError, OptionError, deprecated, nearest, quoted
+from polars_ir.errors import ColumnError, OptionError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.table import fitting, run_table, same_types
-from polars_ir.language.options import check, count, formerly, keys_named, one_of, public
+from polars_ir.language.options import check, count, keys_named, one_of, public
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
 from polars_ir.runs.rankings import checked_run, in_order, of_ranks, ranked, returned, searched_run
@@ -54,13 +54,6 @@ def top_k(run: Any, k: int) -> SameKind:
     """
     table = checked_run(run)
     return of_ranks(table, pl.col("rank") <= check("k", k, count()), run)
-
-
-@public()
-def top(run: Any, k: int) -> SameKind:
-    """The first `k` documents of every ranked list, under the former name of `run.ir.top_k(k)`."""
-    deprecated("run.ir.top(k)", "run.ir.top_k(k)")
-    return top_k(run, k)
 
 
 @public()
@@ -229,7 +222,6 @@ def condense(run: Any, qrels: Any) -> SameKind:
     return returned(in_order(rows, table.keys), table, run)
 
 
-@formerly("depth")
 @public()
 def pool(runs: Any, *, depth: int) -> SameKind:
     """The pool: the documents among the first `depth` of any system, which are those to judge.

@@ -23,7 +23,7 @@ from polars_ir.per_query.gate import judged_change
 from polars_ir.per_query.mean import mean as mean_locally
 from polars_ir.per_query.shared.aligned import Aligned
 from polars_ir.per_query.shared.measures import Measures
-from polars_ir.per_query.shared.options import Comparing, Gating, Grouping, Slicing, Summarizing, confidence_is_alpha
+from polars_ir.per_query.shared.options import Comparing, Gating, Grouping, Slicing, Summarizing
 from polars_ir.per_query.shared.sums import RowPerQuery, Source, Step
 from polars_ir.per_query.summarize import summarize as summarize_locally
 from polars_ir.per_query.worst_slices import ranked_slices
@@ -75,7 +75,6 @@ def mean(
     return _summed(mean_locally, per_query, {"by": by, "weights": weights, "average": average})
 
 
-@confidence_is_alpha
 @public(Summarizing)
 def summarize(
     per_query: DataFrame, *, by: Columns = None, weights: str | None = None, **options: Unpack[Summarizing]

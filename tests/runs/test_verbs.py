@@ -3,7 +3,6 @@
 import datetime as dt
 import math
 import random
-import re
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
@@ -346,33 +345,6 @@ def test_infinite_scores_are_normalised_by_ranks_alone(norm):
         ir.normalize(run, norm)
     with pytest.raises(pl.exceptions.PolarsError, match=r"a normalised score is NaN"):
         ir.normalize(run.lazy(), norm).select("score").collect()
-
-
-JUDGED_TWICE = pl.DataFrame({"query_id": ["q01"] * 2, "doc_id": ["d1"] * 2, "relevance": [0, 1], "judge": ["x", "y"]})
-
-
-@pytest.mark.parametrize(
-    ("former", "present", "message"),
-    [
-        (lambda: SCORED.ir.top(2), lambda: SCORED.ir.top_k(2), "run.ir.top(k) is deprecated and goes in version 0.4"),
-        (lambda: ir.pool(SCORED, 2), lambda: ir.pool(SCORED, depth=2), "write depth="),
-        (lambda: SCORED.ir.pool(2), lambda: SCORED.ir.pool(depth=2), "write depth="),
-        (
-            lambda: ir.judge(A, JUDGED_TWICE, per="judge"),
-            lambda: ir.judge(A, JUDGED_TWICE, judges="judge"),
-            "judge(per=) is deprecated and goes in version 0.4; write judges=",
-        ),
-    ],
-)
-def test_a_former_spelling_warns_and_gives_the_same(former, present, message):
-    with pytest.warns(DeprecationWarning, match=re.escape(message)) as warned:
-        assert_frame_equal(former(), present(), check_row_order=False)
-    assert warned[0].filename == __file__
-
-
-def test_a_parameter_by_its_former_and_its_present_name_is_an_error():
-    with pytest.raises(ir.IRError, match="per and judges are one option; got both"):
-        ir.judge(A, JUDGED_TWICE, per="judge", judges="judge")
 
 
 NUMBERS = {

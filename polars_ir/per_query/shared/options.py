@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from polars_ir.language.options import (
-    Former,
     Option,
     Value,
     anything,
     chance,
-    check,
     columns,
-    formerly,
     is_whole,
     not_negative,
     one_of,
@@ -72,26 +69,6 @@ CLUSTER = Option(
 )
 RESAMPLES = Option(10_000, whole(1, MOST_RESAMPLES), "How many rearrangements or samples are drawn.")
 SEED = "The seed of the random numbers. The same call gives the same figures."
-
-
-#: For functions that took `confidence`.
-confidence_is_alpha = formerly(
-    confidence=Former(
-        "alpha", "alpha=, which is 1 - confidence", lambda value: 1 - check("confidence", value, chance())
-    )
-)
-
-
-#: For those that drew samples.
-draws_nothing = formerly(
-    **dict.fromkeys(["resamples", "seed"], Former(None, "nothing for it, as nothing is drawn at random"))
-)
-
-
-#: For those that had tests of two groups of different queries.
-compares_means = formerly(
-    **dict.fromkeys(["test", "resamples", "seed"], Former(None, "nothing for it, as the interval of means is the test"))
-)
 
 
 #: A paired test, also by the name that another tool has for it.
