@@ -9,20 +9,19 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
 import polars as pl
 
-from polars_ir.cli import ir_measures, trec_eval
 from polars_ir.cli.commands import COMMANDS
-from polars_ir.cli.inputs import check_stdin
-from polars_ir.cli.output import STDOUT, TARGETS, check_target, show
-from polars_ir.cli.parser import PROGRAM, Command, door_of, judgments_first, parser
+from polars_ir.cli.parser import PROGRAM, Command, caller_of, judgments_first, parser
 from polars_ir.errors import IRError, IRWarning, called_from, printable
+from polars_ir.extras import require
 
-#: Commands that stand in for another program, and read their arguments as it does.
-PROGRAMS = {"trec_eval": trec_eval.main, "ir_measures": ir_measures.main}
+#: Commands that stand in for another program, and read their arguments as it does; a file of the name has `main`.
+PROGRAMS = ("trec_eval", "ir_measures")
 
 #: The status of what the signal of Ctrl-C ended, as shells have it.
 INTERRUPTED = 130
@@ -60,7 +59,8 @@ def _run(argv: list[str]) -> int:
     try:
         if argv and argv[0] in PROGRAMS:
             with called_from(PROGRAM), _telling_warnings():
-                return PROGRAMS[argv[0]](argv[1:])
+                status: int = import_module(f"polars_ir.cli.{argv[0]}").main(argv[1:])
+                return status
         return _command(argv)
     except SystemExit as end:
         # So argparse ends, having printed a help text.
@@ -79,14 +79,20 @@ def _command(argv: list[str]) -> int:
     options = whole.parse_args(argv, argparse.Namespace(argv=tuple(argv)))
     command: Command = options.record
     judgments_first(options)
+    if command.extra:
+        require(command.extra, f"polars-ir {command.name}")
+    from polars_ir.cli.inputs import check_stdin
+    from polars_ir.cli.output import STDOUT, TARGETS, check_target, show
+
     check_stdin(options)
     for target in map(vars(options).get, TARGETS):
         if target is not None and target != STDOUT:
             check_target(target)
-    with called_from(door_of(options)), _telling_warnings():
-        frame = command.run(options)
+    with called_from(caller_of(options)), _telling_warnings():
+        frame = command.file.run(options)
     show(frame, options)
-    return command.status(frame, options) if command.status else 0
+    status: int = command.file.status(frame, options) if hasattr(command.file, "status") else 0
+    return status
 
 
 #: The option that names a measure.

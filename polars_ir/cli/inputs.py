@@ -181,6 +181,15 @@ def progress(items: Sequence[T], unit: str) -> Iterable[T]:
     return bar
 
 
+def by_measure(option: str, values: Sequence[Any]) -> Any:
+    """One number for all measures, or pairs of a name and a number as a dict."""
+    if all(isinstance(value, tuple) for value in values):
+        return dict(values)
+    if len(values) == 1:
+        return values[0]
+    raise OptionError("must be one number, or NAME=NUMBER for every measure.", about=option)
+
+
 def _keys_of(options: argparse.Namespace) -> list[str]:
     """The columns of runs that tell rankings apart: those of --by, unless it names some of a table of queries."""
     given = vars(options)

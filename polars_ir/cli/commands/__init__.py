@@ -1,15 +1,18 @@
-"""The commands of the shell, one file each: their names, in the order in which `--help` lists them."""
+"""The commands of the shell, in the order in which `--help` lists them, and a file each that runs it."""
 
-from polars_ir.cli.commands.compare import COMPARE
-from polars_ir.cli.commands.convert import CONVERT
-from polars_ir.cli.commands.demo import DEMO
-from polars_ir.cli.commands.evaluate import EVALUATE
-from polars_ir.cli.commands.fuse import FUSE
-from polars_ir.cli.commands.gate import GATE
-from polars_ir.cli.commands.measures import MEASURES
-from polars_ir.cli.commands.plot import PLOT
-from polars_ir.cli.commands.report import REPORT
-from polars_ir.cli.commands.table import TABLE
-from polars_ir.cli.commands.validate import VALIDATE
+from polars_ir.cli import arguments as of
+from polars_ir.cli.parser import Command
 
-COMMANDS = (EVALUATE, COMPARE, GATE, REPORT, TABLE, PLOT, FUSE, VALIDATE, CONVERT, MEASURES, DEMO)
+COMMANDS = (
+    Command("evaluate", "evaluate runs against judgments", of.evaluate),
+    Command("compare", "tell whether systems differ by more than chance", of.compare),
+    Command("gate", "tell whether a change may ship: no measure drops more than it may", of.gate),
+    Command("report", "write an experiment as a page: the answer, what to doubt, each query", of.report, "stats"),
+    Command("table", "print a table for a publication: LaTeX, Markdown or HTML", of.table),
+    Command("plot", "draw a chart", of.plot, "plot"),
+    Command("fuse", "fuse runs to one, or report what tuning would gain", of.fuse),
+    Command("validate", "report problems of runs and their judgments", of.validate),
+    Command("convert", "read a run or judgments in one format and write them in another", of.convert),
+    Command("measures", "list all measures", of.measures),
+    Command("demo", "evaluate the three runs of the bundled test collection", of.demo),
+)

@@ -6,32 +6,13 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli import parser
 from polars_ir.cli.inputs import limits_of, qrels_of, run_of
 from polars_ir.cli.output import as_target
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files import write_qrels, write_run
 from polars_ir.files.finding.copies import as_file, shown_name
-from polars_ir.files.formats import READABLE, WRITABLE
 from polars_ir.files.readers import tag_of
 from polars_ir.frames.roles import find
-
-#: The formats in which runs or judgments can be written.
-WRITTEN = sorted({*WRITABLE["run"], *WRITABLE["qrels"]})
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    command.add_argument("source", help="the file to read; - is standard input")
-    target = "the file to write; - is standard output, {run} in it stands for each system"
-    command.add_argument("target", help=target)
-    command.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
-    source = "the format to read, if the file does not tell"
-    command.add_argument("--format", choices=READABLE["qrels"], metavar="FORMAT", help=source)
-    target_format = "the format to write, if the ending does not tell"
-    command.add_argument("--to", choices=WRITTEN, metavar="FORMAT", help=target_format)
-    command.add_argument("--tag", help="the last field of a TREC run's lines; without it, that of the source")
-    parser.add_limits(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -57,6 +38,3 @@ def _tag(source: str, run: pl.DataFrame, options: argparse.Namespace) -> str | N
         tag: str | None = options.tag
         return tag
     return "_".join(tag_of(source, format=options.format, **limits_of(options)).split()) or None
-
-
-CONVERT = parser.Command("convert", "read a run or judgments in one format and write them in another", arguments, run)

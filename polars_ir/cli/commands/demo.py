@@ -7,17 +7,10 @@ import argparse
 import polars as pl
 
 from polars_ir import datasets
-from polars_ir.cli import parser
 from polars_ir.per_query import mean
 from polars_ir.runs import evaluate
 
 MEASURES = ["nDCG@10", "AP", "RR@10", "R@100", "Judged@10"]
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_per_query(command)
-    parser.add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -25,6 +18,3 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     pydocs = datasets.load("pydocs")
     per_query = evaluate(pydocs.runs, pydocs.qrels, MEASURES)
     return per_query if options.per_query else mean(per_query)
-
-
-DEMO = parser.Command("demo", "evaluate the three runs of the bundled test collection", arguments, run)

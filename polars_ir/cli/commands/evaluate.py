@@ -6,34 +6,15 @@ import argparse
 
 import polars as pl
 
-from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, figures_of, limits_of, qrels_of, queries_of
 from polars_ir.errors import OptionError, with_names
 from polars_ir.files.finding.file import is_remote, pure
 from polars_ir.files.formats.columnar import IPC, PARQUET
 from polars_ir.frames.roles import find
 from polars_ir.per_query import mean
-from polars_ir.runs.options import Evaluating
 
 #: The endings of files that have columns of text beside numbers, whoever reads them.
 TYPED = (*PARQUET.extensions, *IPC.extensions)
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_judged_runs(command)
-    parser.add_measures(command, required=True)
-    parser.add_per_query(command)
-    command.add_argument("--key", action="append", metavar="COLUMN", help=parser.KEY)
-    by = "means per value of a column of --queries; repeat"
-    command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    command.add_argument("--queries", metavar="FILE", help="a table with a query column, for --by and --weights")
-    command.add_argument("--weights", nargs=1, metavar="COLUMN", help="means weighted by a column of --queries")
-    parser.add_options(command, Evaluating, without=["by"])
-    parser.add_limits(command)
-    parser.add_output(command)
-    flat = "print one JSON object of numbers, by system and measure, as trackers of experiments take it"
-    command.add_argument("--json=flat", dest="render", action="store_const", const="flat", help=flat)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -72,6 +53,3 @@ def _queries(options: argparse.Namespace) -> pl.DataFrame | None:
     if not columns:
         return None
     return queries_of(options, columns)
-
-
-EVALUATE = parser.Command("evaluate", "evaluate runs against judgments", arguments, run)

@@ -9,48 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.cli.output import as_target
 from polars_ir.errors import OptionError, printable, with_names
 from polars_ir.files import write_run
-from polars_ir.files.formats import WRITABLE
-from polars_ir.fusion import PRODUCTS, fuse, fuse_out_of_fold, tune_fusion
-from polars_ir.fusion.methods import BY_NAME as METHODS
+from polars_ir.fusion import fuse, fuse_out_of_fold, tune_fusion
 from polars_ir.fusion.methods import TRAINED
-from polars_ir.runs.norms import BY_NAME as NORMS
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    command.add_argument("files", nargs="+", metavar="run", help=parser.RUNS)
-    trained = f"or one that learns from --qrels, each query by the judgments of others: {', '.join(TRAINED)}"
-    methods = f"{', '.join(METHODS)}; {trained}"
-    command.add_argument("--method", choices=[*METHODS, *TRAINED], metavar="METHOD", default="rrf", help=methods)
-    command.add_argument("--norm", choices=NORMS, metavar="NORM", help=f"of the scores: {', '.join(NORMS)}")
-    weight = "the weight of each run, in the order of the files; repeat"
-    command.add_argument("-w", "--weight", type=float, action="append", dest="weights", metavar="W", help=weight)
-    command.add_argument("-k", type=float, help="the constant of RRF (60, for qdrant 2)")
-    command.add_argument("--depth", type=int, metavar="N", help="use the first documents of each run")
-    command.add_argument("--top", type=int, metavar="N", default=1000, help="write the first documents (%(default)s)")
-    command.add_argument("--dialect", choices=PRODUCTS, metavar="PRODUCT", help=f"as in {', '.join(PRODUCTS)}")
-    distances = "a run whose scores are distances, the lowest the best; repeat"
-    command.add_argument("--lower-is-better", action="append", default=[], metavar="RUN", help=distances)
-    command.add_argument("-o", "--output", dest="target", metavar="FILE", help="the run to write; - is standard output")
-    command.add_argument("--to", choices=WRITABLE["run"], metavar="FORMAT", help="its format, if the ending tells none")
-    tune = "report the out-of-fold value of weights chosen on --qrels by -m; with -o, write the run by the best ones"
-    command.add_argument("--tune", action="store_true", help=tune)
-    command.add_argument("--qrels", metavar="FILE", help="judgments to tune by, or to learn from")
-    command.add_argument("--folds", type=int, default=5, help="in how many folds (%(default)s)")
-    command.add_argument("--seed", type=int, default=0, help="the seed of the folds (%(default)s)")
-    parser.add_measures(command, required=False)
-    parser.add_formats(command)
-    parser.add_limits(command)
-    rendering = command.add_mutually_exclusive_group()
-    for render, meaning in parser.RENDERS.items():
-        rendering.add_argument(
-            f"--{render}", dest="render", action="store_const", const=render, help=f"print {meaning}"
-        )
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -106,6 +70,3 @@ def _write(fused: pl.DataFrame, options: argparse.Namespace) -> None:
     target = options.target or "-"
     with as_target(target) as file, with_names(format="--to", path="the target"):
         write_run(fused.drop("n_runs"), file, format=options.to or ("trec" if target == "-" else None), tag="fused")
-
-
-FUSE = parser.Command("fuse", "fuse runs to one, or report what tuning would gain", arguments, run)

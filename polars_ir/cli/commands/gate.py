@@ -10,8 +10,18 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli import parser
-from polars_ir.cli.inputs import alike, figures_of, limits_of, per_query_of, qrels_of, run_of, slices_of, table_of
+from polars_ir.cli.arguments import FORMER
+from polars_ir.cli.inputs import (
+    alike,
+    by_measure,
+    figures_of,
+    limits_of,
+    per_query_of,
+    qrels_of,
+    run_of,
+    slices_of,
+    table_of,
+)
 from polars_ir.errors import FileError, OptionError, nearest
 from polars_ir.language.options import check, one_of, options_of
 from polars_ir.per_query.assert_no_worse import INCONCLUSIVE, with_floors
@@ -21,45 +31,6 @@ from polars_ir.per_query.shared.options import Gating
 
 #: The exit status where too few queries can not tell.
 UNDECIDED = 3
-
-#: Options that go in 0.4: nothing is drawn at random any more.
-FORMER = ("resamples", "seed")
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    command.add_argument("new", help="a file of evaluate --per-query for one system; with --qrels, its run")
-    command.add_argument("old", help="the same for the system before the change")
-    parser.add_measures(command, required=False)
-    by = "columns of both, such as date, or run: a verdict for each of their values, on the pairs of it; repeat"
-    command.add_argument("--by", action="append", metavar="COLUMN", help=by)
-    parser.add_options(command, Gating, without=["max_drop", "ranges", "by"])
-    for former in FORMER:
-        command.add_argument(f"--{former}", type=int, help=argparse.SUPPRESS)
-    parser.add_runs_instead(command)
-    may_drop = "how much a mean may drop, or a measure's own drop as NAME=DROP; repeat (0.01)"
-    command.add_argument("--max-drop", type=parser.number_of_measure, action="append", metavar="DROP", help=may_drop)
-    its_range = "the worst and the best value of a measure of your own, such as inf:0; repeat"
-    command.add_argument("--range", type=ends, action="append", metavar="NAME=WORST:BEST", help=its_range)
-    a_floor = "the lowest mean that the new system may have (the highest, where lower is better); repeat"
-    command.add_argument("--floor", type=parser.number_of_measure, action="append", metavar="NAME=MEAN", help=a_floor)
-    undecided = "what becomes of an inconclusive change: status 3 (fail), 0 and a warning (warn), or 0 (pass)"
-    command.add_argument("--inconclusive", choices=INCONCLUSIVE, help=undecided)
-    file = "a TOML file of these options; of pyproject.toml, its table [tool.polars_ir.gate]"
-    command.add_argument("--thresholds", metavar="FILE", help=file)
-    parser.add_queries(command)
-    page = "write the change as a page, one file of HTML, as well, with the texts of --queries"
-    command.add_argument("--report", type=parser.on_disk, metavar="FILE", help=page)
-    command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents, for --report")
-    parser.add_limits(command)
-    parser.add_output(command)
-
-
-def ends(text: str) -> tuple[str, tuple[float, float]]:
-    """The name of a measure, and the ends of its range."""
-    name, _, limits = text.rpartition("=")
-    worst, best = map(float, limits.split(":"))
-    return name, (worst, best)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -90,7 +61,7 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         new,
         old,
         options.measure,
-        max_drop=parser.by_measure("max_drop", options.max_drop or [0.01]),
+        max_drop=by_measure("max_drop", options.max_drop or [0.01]),
         ranges=ranges,
         cluster=cluster,
         **gating,
@@ -177,8 +148,3 @@ def _texts_of(name: str | None, options: argparse.Namespace) -> pl.DataFrame | N
     table = table_of(name, **limits_of(options))
     table = table.drop(options.cluster, strict=False) if options.cluster else table
     return table if len(table.columns) > 1 else None
-
-
-GATE = parser.Command(
-    "gate", "tell whether a change may ship: no measure drops more than it may", arguments, run, status
-)

@@ -4,65 +4,20 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from polars_ir.cli import parser
+from polars_ir.cli.arguments import OF_FIGURES, OF_RUNS
 from polars_ir.cli.inputs import alike, figures_of_files, limits_of, qrels_of, run_of, systems_of
 from polars_ir.errors import OptionError
-from polars_ir.extras import require
 from polars_ir.files.writing.replacing import replaced
-
-#: The charts of figures, each with the options that it needs.
-OF_FIGURES: dict[str, Sequence[str]] = {
-    "distribution": (),
-    "heatmap": (),
-    "ranks": (),
-    "forest": ("baseline",),
-    "differences": ("baseline", "measure"),
-    "scatter": ("x", "y", "measure"),
-    "series": ("by",),
-}
-
-#: The charts of runs and judgments.
-OF_RUNS = ("cutoffs", "precision_recall")
-
-#: The endings of the files that Altair writes.
-ENDINGS = (".html", ".svg", ".png", ".pdf", ".json")
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    charts = [*OF_FIGURES, *OF_RUNS]
-    command.add_argument("chart", choices=charts, metavar="chart", help=", ".join(charts))
-    command.add_argument("files", nargs="+", metavar="file", help=parser.FILES)
-    endings = f"the file to write ({', '.join(ENDINGS)})"
-    command.add_argument("-o", dest="target", metavar="FILE", type=_picture, required=True, help=endings)
-    parser.add_measures(command, required=False)
-    parser.add_runs_instead(command)
-    command.add_argument("--baseline", metavar="SYSTEM", help="of forest and differences, and for cutoffs as well")
-    for axis in "xy":
-        command.add_argument(f"--{axis}", metavar="SYSTEM", help=f"of scatter: the system on the {axis} axis")
-    command.add_argument(
-        "--by", metavar="COLUMN", help="of series, the column of days or times; of others, a panel for each value"
-    )
-    parser.add_limits(command)
-
-
-def _picture(name: str) -> str:
-    """The name of a file that a chart can be written to."""
-    if Path(parser.on_disk(name)).suffix not in ENDINGS:
-        raise argparse.ArgumentTypeError(f"{name}: unknown ending; a chart can be written as {', '.join(ENDINGS)}")
-    return name
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Nothing to show: the chart is written."""
-    require("plot", "polars-ir plot")
     drawn = _of_runs(options) if options.chart in OF_RUNS else _of_figures(options)
     # Altair writes texts and pictures as such.
     picture: Any = io.BytesIO() if (ending := Path(options.target).suffix[1:]) in ("png", "pdf") else io.StringIO()
@@ -100,6 +55,3 @@ def _of_runs(options: argparse.Namespace) -> Any:
         return plots.precision_recall(runs, qrels, by=options.by)
     measure = options.measure[0] if options.measure else "nDCG"
     return plots.cutoffs(runs, qrels, measure, baseline=options.baseline, by=options.by)
-
-
-PLOT = parser.Command("plot", "draw a chart", arguments, run)

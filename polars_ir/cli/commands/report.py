@@ -12,20 +12,16 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli import parser
+from polars_ir.cli.arguments import PAGE
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
 from polars_ir.cli.output import say
 from polars_ir.errors import OptionError
-from polars_ir.extras import require
 from polars_ir.files.finding.copies import STDIN
 from polars_ir.files.finding.sources import resolve
 from polars_ir.frames.roles import find
 from polars_ir.language.options import options_of
 from polars_ir.reports.experiment import Reporting
 from polars_ir.reports.report import Report, report
-
-#: The page that is written where no other is named.
-PAGE = "report.html"
 
 #: The calls that read the tables of texts, by the ending of their files; ids stay as they are written.
 READERS = {
@@ -36,36 +32,8 @@ READERS = {
 }
 
 
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_judged_runs(command)
-    parser.add_measures(command, required=False)
-    command.add_argument("--baseline", metavar="SYSTEM", help="the system that the others are compared with")
-    command.add_argument("--documents", metavar="FILE", help="a table with the texts of documents")
-    command.add_argument("--queries", metavar="FILE", help="a table with the texts of queries, and columns for --by")
-    command.add_argument("--by", action="append", metavar="COLUMN", help="slices by a column of --queries; repeat")
-    kept = "the queries whose rankings are kept (%(default)s)"
-    command.add_argument("--n-queries", type=int, default=200, metavar="N", help=kept)
-    parser.add_options(command, Reporting)
-    parser.add_limits(command)
-    add_report(command)
-
-
-def add_report(command: argparse.ArgumentParser) -> None:
-    """The forms of a report: a page, and a text for a comment on a change."""
-    command.add_argument(
-        "-o",
-        dest="target",
-        type=parser.on_disk,
-        metavar="FILE",
-        help=f"the page to write, one file of HTML ({PAGE}; none beside --markdown)",
-    )
-    command.add_argument("--markdown", action="store_true", help="print the report for a comment on a change")
-
-
 def run(options: argparse.Namespace) -> pl.DataFrame:
     """Nothing to show: the report is written."""
-    require("stats", "polars-ir report")
     target = options.target or (None if options.markdown else PAGE)
     if options.by and not options.queries:
         raise OptionError("--by names columns of a table of queries, --queries FILE; give both.")
@@ -129,8 +97,3 @@ def _without_folder(word: str, given: Mapping[str, str]) -> str:
     """A word of a command, in which a file has no folder."""
     name = next((name for name in given if word.endswith(name)), None)
     return word if name is None else word.removesuffix(name) + given[name]
-
-
-REPORT = parser.Command(
-    "report", "write an experiment as a page: the answer, what to doubt, each query", arguments, run
-)

@@ -7,23 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli import parser
 from polars_ir.cli.inputs import alike, limits_of, qrels_of, run_of, systems_of
 from polars_ir.errors import with_names
 from polars_ir.frames.roles import find
 from polars_ir.runs.validate import SEVERITIES, validate
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_judged_runs(command)
-    command.add_argument("--key", action="append", metavar="COLUMN", help=parser.KEY)
-    only = "a finding to look for, by its whole name, such as 'duplicates in the run'; repeat"
-    command.add_argument("--only", action="append", metavar="FINDING", help=only)
-    fail_on = "the least severe finding that makes the status 1 (%(default)s)"
-    command.add_argument("--fail-on", choices=SEVERITIES, default=SEVERITIES[-1], help=fail_on)
-    parser.add_limits(command)
-    parser.add_output(command)
 
 
 def run(options: argparse.Namespace) -> pl.DataFrame:
@@ -56,6 +43,3 @@ def _findings(run: pl.DataFrame, qrels: pl.DataFrame, **options: Any) -> pl.Data
         validate(part, qrels, **options).select(pl.lit(name).alias("run"), pl.all()) for (name,), part in parts
     ]
     return pl.concat(of_each)
-
-
-VALIDATE = parser.Command("validate", "report problems of runs and their judgments", arguments, run, status)
