@@ -5,7 +5,6 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 __version__ = version("polars_ir")
 
@@ -17,6 +16,8 @@ def requirement(extra: str) -> str:
     ----------
     https://packaging.python.org/en/latest/specifications/direct-url/
     """
+    from urllib.request import url2pathname  # it brings a client of the web
+
     origin: dict[str, Any] = json.loads(distribution("polars_ir").read_text("direct_url.json") or "{}")
     url = origin.get("url", "")
     if vcs := origin.get("vcs_info"):

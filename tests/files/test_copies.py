@@ -21,7 +21,7 @@ import polars_ir as ir
 from polars_ir.cli import main
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_run, tag_of
-from polars_ir.files.finding import copies
+from polars_ir.files.finding import web
 from polars_ir.files.finding.file import SMALL
 
 RUN = b"q1 Q0 a 1 0.5 bm25\n"
@@ -246,7 +246,7 @@ def test_a_server_need_not_send_parts(tmp_path: Path) -> None:
 def test_tables_that_know_their_types_are_left_to_polars(
     server: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copies, "_download", lambda *_: pytest.fail("it was downloaded"))
+    monkeypatch.setattr(web, "download", lambda *_: pytest.fail("it was downloaded"))
     monkeypatch.setitem(BODIES, "/a.parquet", b"")
     monkeypatch.setitem(BODIES, "/a.arrow", b"")
     monkeypatch.setitem(BODIES, "/a", b"")

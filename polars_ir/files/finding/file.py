@@ -31,7 +31,8 @@ TOO_LONG_PROBLEM = f"the line has more than {LONGEST >> 20} MB; lines end in \\n
 
 #: The schemes of the URLs that Polars writes to, and of those that it reads.
 STORES = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
-SCHEMES = (*STORES, "http", "https", "hf")
+WEB = ("http", "https")
+SCHEMES = (*STORES, *WEB, "hf")
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 

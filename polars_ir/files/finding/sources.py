@@ -18,7 +18,6 @@ from datetime import date
 from pathlib import Path, PurePath
 from typing import Annotated, TypeAlias, TypedDict
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, nearest, option
 from polars_ir.files.finding.file import (
@@ -128,6 +127,8 @@ def _files(name: str) -> list[File]:
     if kind == "file":
         if urlsplit(name).netloc not in ("", "localhost"):
             raise FileError.of_file(name, "this file is on another machine; copy it here first.")
+        from urllib.request import url2pathname  # it brings a client of the web
+
         return _local_files(url2pathname(urlsplit(name).path))
     if kind in SCHEMES:
         _check_address(name)
