@@ -34,9 +34,6 @@ RENDERS = {
 #: The columns of Markdown, which stands in a comment on a change.
 SHORT = ("run", "baseline", "measure", "difference", "p_corrected", "significant")
 
-#: Options that go in 0.4: nothing is drawn at random any more.
-FORMER = ("resamples", "seed")
-
 #: The page that is written where no other is named.
 PAGE = "report.html"
 
@@ -235,8 +232,6 @@ def gate(command: argparse.ArgumentParser) -> None:
     by = "columns of both, such as date, or run: a verdict for each of their values, on the pairs of it; repeat"
     command.add_argument("--by", action="append", metavar="COLUMN", help=by)
     add_options(command, Gating, without=["max_drop", "ranges", "by"])
-    for former in FORMER:
-        command.add_argument(f"--{former}", type=int, help=argparse.SUPPRESS)
     add_runs_instead(command)
     may_drop = "how much a mean may drop, or a measure's own drop as NAME=DROP; repeat (0.01)"
     command.add_argument("--max-drop", type=number_of_measure, action="append", metavar="DROP", help=may_drop)

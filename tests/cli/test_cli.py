@@ -633,12 +633,6 @@ def test_ir_measures_refuses_a_text(folder, capsys):
 
 
 @pytest.mark.filterwarnings("always::DeprecationWarning")
-def test_gate_goes_on_taking_what_drew_samples(tmp_path, capsys):
-    pl.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.25]}).write_csv(tmp_path / "a.csv")
-    assert main(["gate", *[str(tmp_path / "a.csv")] * 2, "-m", "AP", "--seed", "1", "--resamples", "9"]) == 3
-    assert capsys.readouterr().err.count("nothing is drawn at random") == 2
-
-
 def test_a_look_is_one_of_several(gating, capsys):
     assert main([*gating, "--looks", "1/2", "--json"]) == 3
     assert "look 1 of 2: each bound is at a level of 0.0" in capsys.readouterr().out

@@ -21,7 +21,7 @@ import polars_ir as ir
 from polars_ir.cli import main
 from polars_ir.errors import FileError
 from polars_ir.files import read_qrels, read_run, scan_run, tag_of
-from polars_ir.files.finding import web
+from polars_ir.files.finding import copies, web
 from polars_ir.files.finding.file import SMALL
 
 RUN = b"q1 Q0 a 1 0.5 bm25\n"

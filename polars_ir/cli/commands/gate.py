@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.cli.arguments import FORMER
 from polars_ir.cli.inputs import (
     alike,
     by_measure,
@@ -65,7 +64,6 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
         ranges=ranges,
         cluster=cluster,
         **gating,
-        **{name: value for name in FORMER if (value := getattr(options, name)) is not None},
     )
     verdict = with_floors(verdict, _by_name("floor", options.floor or []), ranges)
     if options.report is not None:
