@@ -66,15 +66,15 @@ def _renaming(
                 f"Rename {grade!r} to 'score' if it is what ranks. Else it looks like qrels; give these after the run"
             )
             return Fix(words, Code("run.ir.evaluate(qrels, ['nDCG@10', 'AP'])"))
-    code = Code.renaming(table, columns) if columns else None
+    renaming = Code.renaming(table, columns) if columns else None
     if not open_roles:
-        return Fix("Rename the one that is meant" if len(columns) == 1 else "Rename those that are meant", code)
+        return Fix("Rename the one that is meant" if len(columns) == 1 else "Rename those that are meant", renaming)
     lacking = " and ".join(map(repr, open_roles))
     if any(could_be(role, dtype) for role in open_roles for dtype in left.values()):
         of_ranks = "; what ranks is a 'score' if its highest value is the best, a 'rank' if 1 is"
         words = f"Rename the column that is meant to {lacking}{of_ranks if 'score' in open_roles else ''}"
-        return Fix(f"{words}. Of the others", code) if code else Fix(words)
-    return Fix(f"Give it {lacking} too. Rename the others", code) if code else Fix("Give it one")
+        return Fix(f"{words}. Of the others", renaming) if renaming else Fix(words)
+    return Fix(f"Give it {lacking} too. Rename the others", renaming) if renaming else Fix("Give it one")
 
 
 def mistaken(table: str, role: str, names: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> ColumnError | None:

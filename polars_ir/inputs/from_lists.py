@@ -6,42 +6,27 @@ is right where they contradict each other, only the user knows.
 
 from __future__ import annotations
 
-import ast
-import json
-from collections.abc import Container
-from contextlib import suppress
+from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, closest, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, quoted, warn
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
-from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLES, find, fold
-from polars_ir.frames.rules import Rule, checked
-from polars_ir.language.options import public
-
-#: An element of a list as Python, JSON or NumPy print it: between quotes, or a word.
-QUOTED, NUMBER = r"""'[^'\\]*'|"[^"\\]*\"""", r"-?\d[\d.e+-]*"
-ELEMENT = rf"""{QUOTED}|[^\s,\[\]{{}}'"]+"""
-
-#: A printed list or tuple, whose elements commas part or, of quoted ones and numbers in a list, blanks.
-IN_A_ROW = rf"\s*(?:(?:{ELEMENT})(?:\s*,\s*(?:{ELEMENT}))*\s*,?)?\s*"
-PRINTED = rf"^\s*(?:\[{IN_A_ROW}\]|\({IN_A_ROW}\))\s*$"
-PRINTED_BY_NUMPY = rf"^\s*\[\s*(?:(?:{QUOTED}|{NUMBER})(?:\s+(?:{QUOTED}|{NUMBER}))*)?\s*\]\s*$"
-
-#: A printed set, and the signs around the elements of any of these.
-PRINTED_SET = rf"^\s*(?:\{{(?:{QUOTED}|{NUMBER})(?:\s*,\s*(?:{QUOTED}|{NUMBER}))*\}}|set\(\))\s*$"
-OPENING, CLOSING = r"^\s*(?:set\(|[\[({])", r"[\])}]\s*$"
-
-#: A missing element, which is no id, and where a printed list was cut short.
-MISSING = r"\b(?:None|null|nan|NaN|NA)\b"
-CUT = r"(?:^|[\s,\[(])(?:\.\.\.|…)(?:[\s,\])]|$)"
-
-#: A cell in which there is no list.
-NOTHING = r"^\s*(?:None|null|nan|NaN|NA)?\s*$"
-
-#: Separators of ids in a text, each with its pattern for pandas.
-SEPARATORS = {"|": r"\|", ";": ";", "\n": r"\n", "\t": r"\t", ",": ",", " ": " "}
+from polars_ir.frames.roles import PARTS, ROLE_OF, could_be, find, fold
+from polars_ir.frames.rules import Rule, checked, keys_perhaps, telling_apart
+from polars_ir.inputs.lists_in_texts import (
+    CLOSING,
+    ELEMENT,
+    NOTHING,
+    OPENING,
+    PRINTED_SET,
+    listing,
+    naming,
+    of_groups,
+    prints_lists,
+)
+from polars_ir.language.options import check, column, or_none, public
 
 #: Names of fields of ids in structs, folded, beside those of documents.
 IDS = ("id", "chunkid", "nodeid")
@@ -112,15 +97,22 @@ def from_lists(
     -------
     (run, qrels)
         `query_id`, `doc_id`, `score` (that of the lists; without scores Int64, the length of the list falling to 1),
-        and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). A query whose list of
-        relevant ids is empty stays in the qrels, as a row without document and grade: it is evaluated, and no document
-        is relevant to it. A query whose list is null has no row in the qrels.
+        and `query_id`, `doc_id`, `relevance` (that of the lists, or Int64). Columns that tell rankings of a query
+        apart (`run` or another name of systems, days, `version` and the like) are columns of the run, before these.
+        A query whose list of relevant ids is empty stays in the qrels, as a row without document and grade: it is
+        evaluated, and no document is relevant to it. A query whose list is null has no row in the qrels.
+
+    Warns
+    -----
+    IRWarning
+        For ids of -1, as where an index finds no neighbour, and empty texts, of a table in memory.
 
     Raises
     ------
     IRError
-        For an unknown column, or one that is no list, lists of different length in a row, a query in two rows, and
-        scores that rise along a list, or distances that fall: the list would be another ranking.
+        For an unknown column, or one that is no list, lists of different length in a row, a null in a list, a ranking
+        in two rows, relevant documents that differ between rows of a query, and scores that rise along a list, or
+        distances that fall: the list would be another ranking.
 
     Examples
     --------
@@ -130,32 +122,80 @@ def from_lists(
     >>> run.ir.recall(qrels, k=2).row(0)
     ('q', 0.5)
     """
+    named = {"query": query, "retrieved": retrieved, "relevant": relevant}
+    for role, name in named.items():
+        check(role, name, column("the frame"))
+    for role, values_of in {"scores": scores, "grades": grades}.items():
+        if check(role, values_of, or_none(column("the frame"))) is not None:
+            named[role] = str(values_of)
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
     _check_sets(table, retrieved)
-    named = [name for name in (scores, grades) if name is not None]
-    table = _read(table, ids=[retrieved, relevant], numbers=[*named, "scores", "grades", *DISTANCES])
+    numbers = [name for name in (scores, grades) if name is not None]
+    table = _read(table, ids=[retrieved, relevant], numbers=[*numbers, "scores", "grades", *DISTANCES])
     own = table.collect_schema()
     table, of_structs = _unpacked(table, {retrieved: "score", relevant: "relevance"})
     columns = table.collect_schema()
     values = _scores_of(scores, columns, of_structs.get(retrieved))
     grades = grades or of_structs.get(relevant) or ("grades" if "grades" in columns else None)
     pairs = [(retrieved, values.column if values and scores else None), (relevant, grades)]
-    _check_lists(table, query, pairs)
+    _check_lists(table, named, pairs)
+    taken = [query, *(name for pair in pairs for name in pair if name)]
+    apart = [name for name, dtype in columns.items() if name not in taken and _tells_apart(name, dtype)]
     eager = isinstance(table, pl.DataFrame)
-    rules = _rules_of_memory(query, pairs) if eager else []
+    rules = _rules_of_memory(table, [*apart, query], pairs) if isinstance(table, pl.DataFrame) else []
     if values is not None:
         rules.append(_order(own, query, retrieved, values))
     rows = checked(table.lazy(), *rules, eager=eager, about="frame", keys=[query], names={})
+    if isinstance(table, pl.DataFrame):
+        _warn_of_no_ids(table, retrieved)
     score = pl.int_ranges(length_of(retrieved).cast(pl.Int64), 0, -1)
     if values and values.ranking:
         score = pl.col(values.column)
         score = score.list.eval(_negated(columns[values.column])) if values.distances else score
-    run = rows.select(query_id=query, doc_id=retrieved, score=score).explode("doc_id", "score", keep_nulls=False)
-    qrels = rows.select(query_id=query, doc_id=relevant, relevance=pl.lit(1, pl.Int64) if grades is None else grades)
+    run = rows.select(*apart, query_id=query, doc_id=retrieved, score=score)
+    run = run.explode("doc_id", "score", keep_nulls=False)
+    judged = _judged_once(rows, query, relevant, grades, eager=eager) if apart else rows
+    qrels = judged.select(query_id=query, doc_id=relevant, relevance=pl.lit(1, pl.Int64) if grades is None else grades)
     qrels = qrels.explode("doc_id", *(["relevance"] if grades else []), keep_nulls=False)
-    nothing = rows.filter(pl.col(relevant).list.len() == 0).select(query_id=query, doc_id=None, relevance=None)
+    nothing = judged.filter(pl.col(relevant).list.len() == 0).select(query_id=query, doc_id=None, relevance=None)
     return give_back(run, frame), give_back(pl.concat([qrels, nothing], how="vertical_relaxed"), frame)
+
+
+def _tells_apart(name: str, dtype: pl.DataType) -> bool:
+    """True of a column of systems, days or tenants, whose rankings of a query are of their own."""
+    is_key = could_be("run", dtype) or dtype.is_temporal()
+    return is_key and (ROLE_OF.get(fold(name)) == "run" or fold(name) in PARTS or dtype.is_temporal())
+
+
+def _judged_once(rows: pl.LazyFrame, query: str, relevant: str, grades: str | None, *, eager: bool) -> pl.LazyFrame:
+    """The relevant documents of each query, which all of its systems and days must share."""
+    gold = [relevant, *([grades] if grades else [])]
+    judged = rows.filter(pl.col(relevant).is_not_null()).select(query, *gold)
+    if grades is None:
+        judged = judged.with_columns(pl.col(relevant).list.sort())
+    judged = judged.unique(maintain_order=True)
+    words = "Judgments are of a query, whatever system answers it: give it one list, or make ids of queries of both"
+    rule = Rule(pl.col(query).is_duplicated(), f"whose {relevant!r} is another than that of a row of the query", words)
+    return checked(judged, rule, eager=eager, about="frame", keys=[query], names={})
+
+
+def _warn_of_no_ids(table: pl.DataFrame, retrieved: str) -> None:
+    """Warn of ids that stand for no document: -1, as where an index finds no neighbour, and empty texts."""
+    ids = table[retrieved].explode()
+    no_id = -1 if ids.dtype.is_signed_integer() else "" if ids.dtype == pl.String else None
+    if no_id is None or not (ids == no_id).any():
+        return
+    code = Code(
+        f"frame.with_columns(pl.col({retrieved!r}).list.eval(pl.element().filter(pl.element() != {no_id!r})))",
+        f"frame.assign(**{{{retrieved!r}: frame[{retrieved!r}].map(lambda ids: [id for id in ids if id != {no_id!r}], "
+        "na_action='ignore')})",
+    )
+    stands = "where an index finds no neighbour" if no_id == -1 else "where there is no id"
+    fix = Fix(f"If it stands {stands}, leave it out", code)
+    warn(
+        f"{retrieved!r} holds the id {no_id!r}, which counts as a document that was retrieved.", about="frame", fix=fix
+    )
 
 
 def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
@@ -167,28 +207,13 @@ def _read(table: Frame, *, ids: list[str], numbers: list[str]) -> Frame:
         return table
     read = []
     for name in [name for name in dict.fromkeys([*ids, *numbers]) if name in table.columns]:
-        if _prints_lists(table, name):
+        if prints_lists(table, name):
             elements = pl.element().str.strip_chars("'\"")
             elements = elements if name in ids else elements.cast(pl.Float64)
             text = pl.col(name).str.replace(OPENING, "").str.replace(CLOSING, "")
             there = pl.when(~pl.col(name).str.contains(NOTHING)).then(text)
             read.append(there.str.extract_all(ELEMENT).list.eval(elements))
     return table.with_columns(read)
-
-
-def _prints_lists(table: Frame, name: str) -> bool:
-    """True of a column in memory whose texts are printed lists, tuples or sets without a missing element."""
-    if not isinstance(table, pl.DataFrame) or table.schema[name] != pl.String or not table[name].count():
-        return False
-    texts = table[name].drop_nulls()
-    texts = texts.filter(~texts.str.contains(NOTHING))
-    return not texts.is_empty() and _not_printed(texts).is_empty()
-
-
-def _not_printed(texts: pl.Series) -> pl.Series:
-    """The texts that are no whole printed list, or have a missing element."""
-    printed = texts.str.contains(f"{PRINTED}|{PRINTED_BY_NUMPY}|{PRINTED_SET}")
-    return texts.filter(~printed | texts.str.contains(MISSING) | texts.str.contains(CUT))
 
 
 def _negated(dtype: pl.DataType) -> pl.Expr:
@@ -271,8 +296,8 @@ def _order(columns: Container[str], query: str, retrieved: str, values: Scores) 
     return Rule(values.contradicts(), f"whose {values.problem(retrieved)}", fix)
 
 
-def _rules_of_memory(query: str, pairs: list[tuple[str, str | None]]) -> list[Rule]:
-    """The rules of a table in memory: a value for each document, and a row for each query."""
+def _rules_of_memory(table: pl.DataFrame, keys: list[str], pairs: list[tuple[str, str | None]]) -> list[Rule]:
+    """The rules of a table in memory: no null id, a value for each document, and a row for each ranking."""
     lengths = [
         Rule(
             length_of(ids) != length_of(values),
@@ -282,83 +307,45 @@ def _rules_of_memory(query: str, pairs: list[tuple[str, str | None]]) -> list[Ru
         for ids, values in pairs
         if values is not None
     ]
-    once = Rule(pl.col(query).is_duplicated(), f"with the {query!r} of another row", "Keep one row a query.")
-    return [*lengths, once]
+    words = "Give a document without an id one of its own, so that those below stay in their places; else leave it out"
+    nulls = [
+        Rule(pl.col(ids).list.eval(pl.element().is_null()).list.any(), f"whose {ids!r} holds a null", words)
+        for ids, _ in pairs
+    ]
+    again = table.filter(pl.struct(keys).is_duplicated())
+    spare = [name for name in keys_perhaps(again.schema, keys) if not again.schema[name].is_nested()]
+    apart = telling_apart(again, keys, spare) if again.height else []
+    fix = Fix("Keep one row of each ranking")
+    # As many answers as rows are no names of systems.
+    if len(apart) == 1 and again[apart[0]].n_unique() <= max(2, again[keys[-1]].n_unique()):
+        words = f"If {apart[0]!r} names the system or the turn, rename it, so that each has a ranking of its own"
+        fix = Fix(words, Code.renaming("frame", {apart[0]: "run"}))
+    once = Rule(pl.struct(keys).is_duplicated(), f"with the {keys[-1]!r} of another row", fix)
+    return [*lengths, *nulls, once]
 
 
-def _naming(table: Frame, schema: pl.Schema) -> Fix:
-    """Advice on how to name columns, with those closest to the expected names."""
-    lists = [name for name, dtype in schema.items() if isinstance(dtype, pl.List) or _prints_lists(table, name)]
-    query = closest(ROLES["query_id"].names, [name for name in schema if name not in lists])
-    retrieved = closest(RETRIEVED, lists)
-    relevant = closest(RELEVANT, [name for name in lists if name != retrieved])
-    said = {"query": query, "retrieved": retrieved, "relevant": relevant}
-    words = ", ".join(f"{name}={column!r}" for name, column in said.items() if column is not None)
-    return Fix("Say which they are", Code(f"ir.from_lists(frame, {words})"))
-
-
-def _listing(name: str, dtype: pl.DataType, texts: pl.Series | None) -> Fix:
-    """Advice on how to make lists of a column of another type; `texts` are those in memory."""
-    if texts is None and dtype == pl.String:
-        return Fix("Collect it, for lists in texts to be read", Code("frame.collect()"))
-    if texts is not None and dtype == pl.String:
-        texts = texts.drop_nulls().filter(~texts.drop_nulls().str.contains(NOTHING))
-        return _parsing(name, _not_printed(texts)) if texts.str.contains(r"^\s*[\[({]").any() else _parting(name, texts)
-    if dtype == pl.Object:
-        code = Code(
-            f"frame.with_columns(pl.col({name!r}).map_elements(list, return_dtype=pl.List(pl.String)))",
-            f"frame.assign(**{{{name!r}: frame[{name!r}].map(list)}})",
-        )
-        return Fix("Make lists of its objects", code)
-    return _one_each(name)
-
-
-def _parsing(name: str, texts: pl.Series) -> Fix:
-    """Advice on how to read printed lists that are not read here: the code that reads the first."""
-    text = texts[0]
-    if texts.str.contains(CUT).any():
-        return Fix("Lists in it were cut short as they were printed ('...'): store them whole, as JSON or in Parquet")
-    for parser, called in ((json.loads, "json.loads"), (ast.literal_eval, "ast.literal_eval")):
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            if isinstance(parser(text), (list, tuple)):
-                code = Code(
-                    f"frame.with_columns(pl.Series({name!r}, map({called}, frame[{name!r}])))",
-                    f"frame.assign(**{{{name!r}: frame[{name!r}].map({called})}})",
-                )
-                return Fix("Parse its texts", code)
-    return Fix(f'{text!r:.80} is no list that can be read; write lists as JSON, such as \'["d1", "d2"]\'')
-
-
-def _parting(name: str, texts: pl.Series) -> Fix:
-    """Advice on how to make lists of texts without brackets: by the first separator that they have."""
-    for separator, pattern in SEPARATORS.items():
-        if texts.str.contains(separator, literal=True).any():
-            code = Code(
-                f"frame.with_columns(pl.col({name!r}).str.split({separator!r}).list.eval(pl.element().str.strip_chars()))",
-                f"frame.assign(**{{{name!r}: frame[{name!r}].str.split(r'\\s*{pattern}\\s*', regex=True)}})",
-            )
-            return Fix("Split it", code)
-    return _one_each(name)
-
-
-def _one_each(name: str) -> Fix:
-    """Advice on how to make a list of each value of a column."""
-    code = Code(
-        f"frame.with_columns(pl.when(pl.col({name!r}).is_not_null()).then(pl.concat_list({name!r})).alias({name!r}))",
-        f"frame.assign(**{{{name!r}: frame[{name!r}].map(lambda value: [value], na_action='ignore')}})",
-    )
-    return Fix("Make a list of each value, if it is one id", code)
-
-
-def _check_lists(table: Frame, query: str, pairs: list[tuple[str, str | None]]) -> None:
+def _check_lists(table: Frame, named: Mapping[str, str], pairs: list[tuple[str, str | None]]) -> None:
+    """Raise an error for columns that there are not, or that hold no lists of single values."""
     schema = table.collect_schema()
     lists = [name for pair in pairs for name in pair if name is not None]
-    for name in (query, *lists):
+    for name in (named["query"], *lists):
         if name not in schema:
-            raise ColumnError(
-                f"frame has no column {name!r}; it has {quoted(schema.names())}.", fix=_naming(table, schema)
+            candidates = [name for name in schema if _could_be_ids(table, name, schema[name])]
+            fix = naming(
+                schema.names(), candidates, {role: name for role, name in named.items() if name in schema}, lists
             )
+            raise ColumnError(f"frame has no column {name!r}; it has {quoted(schema.names())}.", fix=fix)
     for name in lists:
-        if not isinstance(schema[name], pl.List):
-            texts = table[name] if isinstance(table, pl.DataFrame) else None
-            raise DtypeError.of_column("frame", name, "a list", schema[name], _listing(name, schema[name], texts))
+        dtype = schema[name]
+        if not isinstance(dtype, pl.List):
+            fix = listing(table, name, dtype, named)
+            raise DtypeError.of_column("frame", name, "a list", dtype, fix)
+        if isinstance(dtype.inner, (pl.List, pl.Array)):
+            raise DtypeError.of_column("frame", name, "a list of ids", dtype, of_groups(table, name))
+
+
+def _could_be_ids(table: Frame, name: str, dtype: pl.DataType) -> bool:
+    """True of a column whose lists, or printed lists, could hold ids."""
+    if isinstance(dtype, pl.List):
+        return not isinstance(dtype.inner, pl.DataType) or not (dtype.inner.is_float() or dtype.inner.is_decimal())
+    return prints_lists(table, name)

@@ -291,7 +291,7 @@ NOT_PRINTED = {
     "bars": ("d1|d2", "str.split('|')"),
     "semicolons": ("d1; d2", "str.split(';')"),
     "blanks": ("d1 d2", "str.split(' ')"),
-    "one id": ("d1", "then(pl.concat_list('retrieved'))"),
+    "one id": ("d1", "then(pl.concat_list(pl.col('retrieved').str.strip_chars()))"),
 }
 
 
