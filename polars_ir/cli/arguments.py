@@ -60,7 +60,7 @@ PICTURES = (".html", ".svg", ".png", ".pdf", ".json")
 
 def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collection[str] = ()) -> None:
     """The options of a kind of call, each as its record says."""
-    for name, (default, value, meaning) in options_of(kind).items():
+    for name, (default, value, meaning, _) in options_of(kind).items():
         if name in without:
             continue
         first = meaning.partition(". ")[0].removesuffix(".").replace("%", "%%")

@@ -206,11 +206,15 @@ P = ParamSpec("P")
 
 
 class Option(NamedTuple):
-    """An option: its default, what it can be, and what it means; the first sentence is the shell's help."""
+    """An option: its default, what it can be, and what it means; the first sentence is the shell's help.
+
+    Figures of evaluations that differ in an option that `changes_figures` are not compared, and not brought up to date.
+    """
 
     default: Any
     value: Value[Any]
     meaning: str
+    changes_figures: bool = True
 
 
 @functools.cache

@@ -32,7 +32,7 @@ from polars_ir.frames.table import same_types
 from polars_ir.language.catalog import CATALOG, info_of
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
-from polars_ir.language.options import each_once, public
+from polars_ir.language.options import each_once, options_of, public
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
@@ -188,7 +188,7 @@ def _with_provenance(
 
 def made_with(measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that figures of measures depend on beside run and judgments, and the measure of each column."""
-    made = {name: options[name] for name in ("missing", "undefined", "judged_only", "ties", "judges")}
+    made = {name: options[name] for name, record in options_of(Evaluating).items() if record.changes_figures}
     measures = {m.name: info_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
     return {**made, "measures": measures}
 

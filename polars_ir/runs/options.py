@@ -47,6 +47,7 @@ class Evaluating(TypedDict, total=False):
             "Columns of the run that tell rankings of a query and system apart, such as 'date' or ['date', 'tenant']: "
             "keys of the result, before the system. Judgments that have such a column are of its value, others of all. "
             "The rows are those of each part of the run, evaluated alone.",
+            changes_figures=False,
         ),
     ]
     missing: Annotated[
@@ -104,6 +105,7 @@ class Evaluating(TypedDict, total=False):
             "documents (R, F, R_cap); for other measures, whose value can fall as a grade rises, other "
             "judgments may lead further. A query without a relevant document counts 0 here, and a measure that is a "
             "text has no bounds. It ranks the whole run, as a measure of a run column does.",
+            changes_figures=False,
         ),
     ]
     names: Annotated[
@@ -114,6 +116,7 @@ class Evaluating(TypedDict, total=False):
             "The names of the columns of measures: 'canonical' as in `nDCG@10` and `P(rel=2)@5`; 'sql' as in "
             "`ndcg_10` and `p_5_rel_2`, letters, digits and underscores that SQL, stores and trackers take without "
             "quotes. Either is read by `parse`, and names the column in every function of a per-query frame.",
+            changes_figures=False,
         ),
     ]
     provenance: Annotated[
@@ -124,6 +127,7 @@ class Evaluating(TypedDict, total=False):
             "Add a column `provenance`, how the figures were made: a text that `ir.provenance` reads, of the options, "
             "the measures, the versions and a hash of the judgments; and a column `query_hash` of what each query was "
             "evaluated by. Functions that compare systems refuse figures that were made otherwise.",
+            changes_figures=False,
         ),
     ]
     strict: Annotated[
@@ -134,6 +138,7 @@ class Evaluating(TypedDict, total=False):
             "Make errors of what `coverage` tells, by whichever way a plan is run: a system, or a key, without "
             "judgments or a judged document, with a document twice, or, unless missing is 'skip', with answers to "
             "fewer than half of the judged queries.",
+            changes_figures=False,
         ),
     ]
 

@@ -10,6 +10,8 @@ import pytest
 import polars_ir as ir
 from polars_ir.cli import main
 from polars_ir.frames.provenance import _of_texts
+from polars_ir.language.options import options_of
+from polars_ir.runs.options import Evaluating
 
 PYDOCS = ir.datasets.load("pydocs")
 RUNS = PYDOCS.runs.filter(pl.col("run") != "chargrams")
@@ -43,6 +45,29 @@ def test_it_tells_the_options_the_measures_the_version_and_the_judgments():
         "measures": {"nDCG@10": "nDCG@10", "P@5": "P@5", "mine": None},
         "judgments": OF_PYDOCS,
     }
+
+
+#: Another value of each option of `evaluate`, for judgments with a column of judges and a run with one of nights.
+OTHERWISE = {
+    **{"by": "night", "missing": "skip", "undefined": None, "judged_only": True, "ties": "best", "judges": "judge"},
+    **{"bounds": True, "names": "sql", "provenance": True, "strict": True},
+}
+
+
+@pytest.mark.parametrize("name", options_of(Evaluating))
+def test_figures_are_not_compared_or_updated_across_an_option_that_changes_them(name):
+    runs, qrels = RUNS.with_columns(night=pl.lit("a")), QRELS.with_columns(judge=pl.lit("j"))
+    new, old = runs.filter(run="bm25"), runs.filter(run="tfidf")
+    other = {"provenance": True, name: OTHERWISE[name]}
+    stored = ir.evaluate(new, qrels, "P@5", provenance=True)
+    if options_of(Evaluating)[name].changes_figures:
+        with pytest.raises(ir.IRError, match=f"was made with other options: {name} is .* now"):
+            ir.update(stored, new, qrels, "P@5", **{name: OTHERWISE[name]})
+        with pytest.raises(ir.IRError, match=f"must be made alike; {name} is"):
+            ir.compare({"new": stored.drop("run"), "old": ir.evaluate(old.drop("run"), qrels, "P@5", **other)}, "P@5")
+    else:
+        figures = ir.evaluate(new, qrels, "P@5", **other).select(pl.col("^(P@5|p_5)$"), "provenance")
+        assert figures.rows() == stored.select("P@5", "provenance").rows()
 
 
 def test_figures_are_those_without_it_and_it_is_taken_for_no_measure():
