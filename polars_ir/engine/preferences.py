@@ -14,15 +14,13 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
+from polars_ir.errors import DataError
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import to_polars
 from polars_ir.frames.rules import check_duplicates
-from polars_ir.frames.table import qrels_table
 from polars_ir.language.words import PREFERENCE, text
 
 #: The numbers of documents that the judge finds relevant and not relevant, and of those of them that were retrieved.
@@ -47,32 +45,6 @@ class Preferences:
 
     pairs: pl.LazyFrame
     documents: pl.LazyFrame
-
-
-def preference_table(judgments: object, by: Sequence[str] = ()) -> CanonicalFrame:
-    """Preference judgments in any form as a table with `query_id`, `judge`, `group`, `doc_id` and `relevance`.
-
-    They are levels (`doc_id`, `relevance`) or pairs of documents (`preferred`, `other`); a pair is a group of two.
-    """
-    if isinstance(judgments, pl.LazyFrame):
-        raise InputTypeError(
-            "must be in memory where they are preferences; got a LazyFrame.",
-            about="qrels",
-            fix=Fix("Collect it first", Code.collecting("qrels")),
-        )
-    frame = to_polars("qrels", judgments, column="relevance").lazy().collect(engine="in-memory")
-    table = qrels_table(_as_levels(frame) if {"preferred", "other"} & set(frame.columns) else frame, by=by)
-    rows = table.all_columns().collect(engine="in-memory")
-    absent = {"judge": pl.lit("0"), "group": pl.lit(0)}
-    rows = rows.with_columns(**{column: value for column, value in absent.items() if column not in rows.columns})
-    rows = rows.select(*table.keys, "judge", "group", "doc_id", "relevance")
-    for column in ("judge", "group"):
-        if count := rows[column].null_count():
-            remedy = Fix("Leave them out", Code.without_nulls("qrels", column))
-            null = rows.filter(pl.col(column).is_null()).rename(dict(table.names))
-            raise DataError.rows("qrels", f"whose {column!r} is null", remedy, count, null)
-    sources = ((rows, {column: pl.col(column) for column in rows.columns}),)
-    return replace(table, sources=sources, dtypes=rows.schema, per=("judge", "group"))
 
 
 def preferences_of(table: CanonicalFrame) -> Preferences:
@@ -154,37 +126,6 @@ def relate_pairs(
         )
         .select(*keys, *RELATION)
         .set_sorted(keys)
-    )
-
-
-def _as_levels(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of documents as levels: each pair is a group, the preferred document a level above the other."""
-    columns = pairs.columns
-    for role in ("preferred", "other"):
-        if role not in columns:
-            spare = [column for column in columns if column not in ("query_id", "judge", "preferred", "other")]
-            raise ColumnError.missing("qrels", role, (role,), columns, spare)
-    if both := [column for column in ("doc_id", "relevance", "group") if column in columns]:
-        raise ColumnError(
-            "are pairs of documents ('preferred', 'other') or levels ('doc_id', 'relevance'); they have both: "
-            f"{quoted(columns)}.",
-            about="qrels",
-            fix=Fix("Keep one kind", Code.dropping("qrels", both)),
-        )
-    if pairs["preferred"].dtype != pairs["other"].dtype:
-        wanted = f"{pairs['preferred'].dtype}, as 'preferred' is"
-        raise DtypeError.of_column("qrels", "other", wanted, pairs["other"].dtype, "Cast one of them.")
-    # A null is no document, and no document is preferred to itself.
-    wrong = ~pl.col("preferred").ne(pl.col("other")).fill_null(False)
-    if count := int(pairs.select(wrong.sum()).item()):
-        different = "pl.col('preferred') != pl.col('other')"
-        of_pandas = "qrels['preferred'].ne(qrels['other']) & qrels[['preferred', 'other']].notna().all(axis=1)"
-        remedy = Fix("Leave them out", Code.keeping("qrels", different, of_pandas))
-        raise DataError.rows("qrels", "without two different documents", remedy, count, pairs.filter(wrong))
-    pairs = pairs.with_row_index("group")
-    sides = [("preferred", "other", 2), ("other", "preferred", 1)]
-    return pl.concat(
-        pairs.drop(without).rename({side: "doc_id"}).with_columns(relevance=level) for side, without, level in sides
     )
 
 

@@ -21,11 +21,12 @@ from polars_ir.engine.grouping import ranking_keys
 from polars_ir.engine.in_memory import RANKING, Judgments, Pieces, Rankings, places, relate_by_number, row_numbers
 from polars_ir.engine.needs import RELATION, Needs, check_columns
 from polars_ir.engine.preferences import RELATION as OF_PREFERENCES
-from polars_ir.engine.preferences import preference_table, preferences_of, relate_pairs
+from polars_ir.engine.preferences import preferences_of, relate_pairs
 from polars_ir.engine.ranking import POSITION, reordered, tie_counts, with_position
 from polars_ir.engine.run_and_qrels import RunAndQrels, align, is_searched, search_duplicates, systems_of
 from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.judgments import preference_table
 from polars_ir.frames.kinds import collected
 from polars_ir.frames.rules import BAD_RUN, guard, naming, wrong_grade, wrong_run_row
 from polars_ir.language.names import ResolvedMeasure
@@ -249,7 +250,7 @@ def _of_preferences(
     run: Any, judgments: Any, measures: Sequence[ResolvedMeasure], needs: Needs
 ) -> tuple[RunAndQrels, pl.LazyFrame]:
     """The run with the documents that preferences are about, and the relation of preferences."""
-    table = preference_table(judgments, needs.by)
+    table = preference_table(judgments, by=needs.by)
     preferences = preferences_of(table)
     relevance = pl.when(pl.col("doc_id").is_not_null()).then(1)
     documents = preferences.documents.select(*table.document).unique().with_columns(relevance=relevance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
@@ -13,15 +14,17 @@ from polars_ir.language.words import PREFERENCE
 class Kind:
     """A kind of judgments.
 
-    `tells` are columns that only its relation has. `part` is the column of what a document has several judgments of,
-    such as its subtopics: they belong to one ranking, where the judgments of several judges make one each. `refuses`
-    are options of `evaluate` that it does not go with, `ties` only as `"expected"`. `by_document` says that its
-    relation has the rank and the grade of a document in each row. `hits` is true of a row with a retrieved document
+    `tells` are columns that only its relation has; judgments with all columns of a set in `shown_by` are of the kind.
+    `part` is the column of what a document has several judgments of, such as its subtopics: they belong to one ranking,
+    where the judgments of several judges make one each. `refuses` are options of `evaluate` that it does not go with,
+    `ties` only as `"expected"`. `by_document` says that its relation has the rank and the grade of a document in each
+    row; `frames.judgments` has the table of each kind. `hits` is true of a row with a retrieved document
     among the judgments that are read.
     """
 
     name: str
     tells: frozenset[str] = frozenset()
+    shown_by: tuple[frozenset[str], ...] = ()
     part: str | None = None
     refuses: frozenset[str] = frozenset()
     by_document: bool = True
@@ -32,10 +35,17 @@ DOCUMENTS = Kind("documents")
 
 #: The first that has a column which a measure reads is the measure's; without one it is of documents.
 KINDS = (
-    Kind("subtopics", frozenset({"subtopic"}), "subtopic", frozenset({"judges", "bounds", "ties"})),
+    Kind(
+        "subtopics",
+        frozenset({"subtopic"}),
+        (frozenset({"subtopic"}),),
+        "subtopic",
+        frozenset({"judges", "bounds", "ties"}),
+    ),
     Kind(
         "preferences",
         frozenset(PREFERENCE),
+        (frozenset({"preferred"}), frozenset({"judge", "group"})),
         refuses=frozenset({"judges", "bounds", "ties", "judged_only"}),
         by_document=False,
         hits=pl.col("preferred_rank").is_not_null() | pl.col("other_rank").is_not_null(),
@@ -59,3 +69,12 @@ def kind_of(*measures: pl.Expr) -> Kind:
     if TELLING.isdisjoint(read):
         return DOCUMENTS
     return next(kind for kind in KINDS if not kind.tells.isdisjoint(read))
+
+
+def kind_shown(columns: Collection[str]) -> Kind:
+    """The kind of judgments with these columns.
+
+    >>> kind_shown(["query_id", "preferred", "other"]).name
+    'preferences'
+    """
+    return next((kind for kind in KINDS if any(shown.issubset(columns) for shown in kind.shown_by)), DOCUMENTS)

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import IRError
-from polars_ir.language.names import Measures
+from polars_ir.language.kinds import kind_of
+from polars_ir.language.names import column_of
 from polars_ir.per_query.mean import mean
 from polars_ir.reports.experiment import Experiment, Reporting
 from polars_ir.runs.evaluate import evaluate_collected
@@ -54,12 +54,12 @@ def _found(experiment: Experiment, rows: pl.DataFrame) -> Iterator[dict[str, Any
             )
 
 
-def _bounds(rows: pl.DataFrame, qrels: Any, measure: Measures, options: Reporting) -> dict[str, Any] | None:
+def _bounds(rows: pl.DataFrame, qrels: Any, measure: str, options: Reporting) -> dict[str, Any] | None:
     """The mean of a measure with the bounds that unjudged documents leave, by system; None where there are none."""
-    try:
-        means: pl.DataFrame = mean(evaluate_collected(rows, qrels, measure, **options, bounds=True))
-    except IRError:
-        return None  # judgments of a kind that has no bounds
+    named = column_of(measure)
+    if named is None or "bounds" in kind_of(named.info.function(**named.arguments)).refuses:
+        return None
+    means: pl.DataFrame = mean(evaluate_collected(rows, qrels, measure, **options, bounds=True))
     name, *bounds = (column for column in means.columns if column != "run")
     means = means.rename({name: "mean", **dict(zip(bounds, ("low", "high"), strict=True))})
     return means.filter(pl.col("low") < pl.col("high")).to_dict(as_series=False)

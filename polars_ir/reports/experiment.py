@@ -7,8 +7,9 @@ from typing import Annotated, Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import DataError, IRError, MeasureError
+from polars_ir.errors import DataError, MeasureError
 from polars_ir.frames.table import labelled_table, run_table
+from polars_ir.language.kinds import DOCUMENTS, kind_of
 from polars_ir.language.names import Measures, ResolvedMeasure, is_cost, resolve
 from polars_ir.language.options import options_of
 from polars_ir.runs.alternatives import check_number, cutoff_of, frames_of, in_memory
@@ -48,21 +49,18 @@ class Experiment(NamedTuple):
 def evaluated(runs: Any, qrels: Any, measures: Measures, options: Reporting) -> Experiment:
     """The experiment of runs and their judgments."""
     measured = {each.name: each.expression for each in resolve(measures)}
-    counted = {each.name: each.expression for each in resolve(COUNTS)}
+    # The counts are of documents, and measures of one call read one kind of judgments.
+    of_documents = kind_of(*measured.values()) is DOCUMENTS
+    counted = {each.name: each.expression for each in resolve(COUNTS)} if of_documents else {}
     frames = in_memory(frames_of(runs))
     table = labelled_table(frames) if qrels is None else run_table(frames, check=False)
     # Documents without ids can not be shown.
     rows = None if table.numbered else with_run(table.all_columns().collect())
-    cutoffs = {} if rows is None else at_cutoffs(resolve(measures)[0], rows)
+    cutoffs = {} if rows is None or not of_documents else at_cutoffs(resolve(measures)[0], rows)
     besides = counted | {each.name: each.expression for name in cutoffs for each in resolve(name)}
     # Judgments are checked and numbered once for the whole report.
     qrels = None if qrels is None else judgments(qrels)
-    try:
-        per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
-    except IRError:
-        # Judgments of some kinds have no such counts.
-        counted, cutoffs, besides = {}, {}, {}
-        per_query = evaluate_collected(frames, qrels, list(measured.values()), **options)
+    per_query = evaluate_collected(frames, qrels, list((measured | besides).values()), **options)
     if per_query.is_empty():
         says = "give no ranking to report: they have no rows, or the judgments have none; look at what was read."
         raise DataError(says, about="runs")

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
+from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import Rule, checked, guard, wrong_run_row
-from polars_ir.frames.table import qrels_table, run_table, same_types
+from polars_ir.frames.table import run_table, same_types
 from polars_ir.language.options import check, count, keys_named, public
 from polars_ir.language.words import average, text
 
@@ -70,8 +71,8 @@ def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | Non
     """
     check("k", k, count())
     keys = keys_named(by)
-    run_side, qrels_side = run_table(run, check=False, by=keys), qrels_table(qrels, check=False, by=keys)
-    pair = RunAndQrels(*same_types(run_side, qrels_side))
+    _, judged = judgment_table(qrels, check=False, by=keys)
+    pair = RunAndQrels(*same_types(run_table(run, check=False, by=keys), judged))
     return pair.run.give_back(covered(pair, k), run, "streaming")
 
 

@@ -19,12 +19,12 @@ import polars as pl
 
 from polars_ir.engine.grouping import grouped, grouped_with_bounds
 from polars_ir.engine.needs import Needs, needs_of
-from polars_ir.engine.preferences import preference_table
 from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, judged_relation
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
+from polars_ir.frames.judgments import TABLES
 from polars_ir.frames.kinds import SameKind, give_back, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
@@ -157,8 +157,8 @@ def _planned(
     if options["strict"]:
         result = strictly(result, pair, missing=options["missing"])
     if options["provenance"]:
-        # The pair has the documents of preferences, and not what is preferred.
-        hashed = pair.qrels if needs.kind.by_document else preference_table(qrels, needs.by)
+        # Of other kinds the pair has the documents alone, and not what is judged of them.
+        hashed = pair.qrels if needs.kind.by_document else TABLES[needs.kind.name](qrels, by=needs.by)
         result = _with_provenance(result, pair, hashed, measured, {**options, "ties": needs.ties})
     if len(pair.run.columns) > len(pair.run.names):
         result, marks = told_of_pooled(result, pair.run, needs.columns, marks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,11 @@ from polars_ir.engine.relation import placed_rows, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems, systems_of
 from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
+from polars_ir.frames.judgments import judgment_table
 from polars_ir.frames.kinds import PreparedJudgments, SameKind, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
-from polars_ir.frames.table import qrels_table, run_table, same_types
+from polars_ir.frames.table import run_table, same_types
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
@@ -66,6 +68,10 @@ SCORES = {"tied scores": "note"}
 TIES = {f"P@{DEPTH} moved by ties": "note", f"nDCG@{DEPTH} moved by ties": "note"}
 UNJUDGED = {f"unjudged documents in the top {DEPTH}": "note"}
 RANKS = {"rank column with gaps": "warning", "rank column against the scores": "warning"}
+
+#: The findings that read grades, which judgments of some kinds have not.
+OF_GRADES = {"queries without a relevant document", *SHARES, *TIES}
+
 FINDINGS = TYPES | POOLED | ROWS | QUERIES | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"]
 FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
 
@@ -116,13 +122,17 @@ def validate(
     """
     names = each_once(check("only", only, or_none(some_of(*FINDINGS)))) or list(FINDINGS)
     keys = keys_named(by)
-    judged = qrels_table(qrels, check=False, by=keys)
+    kind, judged = judgment_table(qrels, check=False, by=keys)
+    if not kind.by_document:
+        names = [name for name in names if name not in OF_GRADES]
     of_types, run_side, qrels_side = _types(run_table(run, check=False, by=keys), judged)
     repeated_run, run_ids, sound_run = _sound(run_side, wrong_run_row(run_side.keys), run_side.document)
     # Of judgments that are prepared for many runs, what they alone tell is made once.
     prepared = qrels if isinstance(qrels, PreparedJudgments) and qrels_side is judged else None
-    sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), qrels_side.document)
+    sound = partial(_sound, qrels_side, wrong_qrels_row(qrels_side.keys), [*qrels_side.document, *qrels_side.per])
     repeated_qrels, qrels_ids, sound_qrels = prepared.kept(("sound", qrels_side.by), sound) if prepared else sound()
+    if sound_qrels.per:
+        sound_qrels = _by_document(sound_qrels)
     pair = RunAndQrels(sound_run, sound_qrels, prepared)
     eager = run_side.eager and qrels_side.eager
     # Several findings read these, each of which would make them anew.
@@ -233,6 +243,12 @@ def _wrong(column: str) -> pl.Expr:
 def _id(*columns: str) -> pl.Expr:
     """The ids of each wrong row as one text."""
     return pl.concat_str([_wrong(column).fill_null("null") for column in columns], separator=" ")
+
+
+def _by_document(qrels: CanonicalFrame) -> CanonicalFrame:
+    """Judgments of which a document has several, each document once, with the highest grade."""
+    rows = qrels.select(*qrels.document, "relevance").group_by(qrels.document).agg(pl.col("relevance").max())
+    return replace(qrels.with_frame(rows.collect(engine="in-memory") if qrels.eager else rows), per=())
 
 
 def _types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[pl.LazyFrame, CanonicalFrame, CanonicalFrame]:

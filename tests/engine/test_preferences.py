@@ -10,7 +10,8 @@ from preferences_by_hand import ContradictionError, judgments_frame, levels_of, 
 from suite import examples
 
 import polars_ir as ir
-from polars_ir.engine.preferences import RELATION, preference_table, preferences_of, relate_pairs
+from polars_ir.engine.preferences import RELATION, preferences_of, relate_pairs
+from polars_ir.frames.judgments import preference_table
 
 
 def relation_of(judgments: object) -> pl.DataFrame:

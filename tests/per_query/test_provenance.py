@@ -49,8 +49,16 @@ def test_it_tells_the_options_the_measures_the_version_and_the_judgments():
 
 #: Another value of each option of `evaluate`, for judgments with a column of judges and a run with one of nights.
 OTHERWISE = {
-    **{"by": "night", "missing": "skip", "undefined": None, "judged_only": True, "ties": "best", "judges": "judge"},
-    **{"bounds": True, "names": "sql", "provenance": True, "strict": True},
+    "by": "night",
+    "missing": "skip",
+    "undefined": None,
+    "judged_only": True,
+    "ties": "best",
+    "judges": "judge",
+    "bounds": True,
+    "names": "sql",
+    "provenance": True,
+    "strict": True,
 }
 
 

@@ -327,6 +327,14 @@ def test_tables_without_rows_are_told():
             ir.report(*empty, ["RR"])
 
 
+def test_judgments_of_preferences_are_reported():
+    qrels = pl.DataFrame({"query_id": ["q0", "q1"], "preferred": ["d0", "d1"], "other": ["d1", "d2"]})
+    content = ir.report(small()[0], qrels, ["prefs_simp"]).content
+    assert content["answers"][0][0].startswith("a and b are first by prefs_simp")
+    assert "unjudged documents in the top 10" in {each["finding"] for each in content["doubts"]["findings"]}
+    assert (content["counts"], content["doubts"]["bounds"], content["rankings"]) == ([], None, None)
+
+
 def test_judgments_of_subtopics_are_reported():
     runs, _ = small()
     rows = [(f"q{q}", f"d{d}", d, 1) for q in range(4) for d in range(2)]

@@ -261,3 +261,45 @@ def test_rows_of_a_system_without_a_name_are_refused_as_evaluate_refuses_them(id
         assert counts["null ids or scores in the run"] == 1
         assert counts["tied scores"] == 2
         assert ("ids of different types" in counts) == (ids == pl.Int64)
+
+
+RUN_OF_KINDS = {"q": ["a", "b", "x"], "p": ["a"]}
+
+#: Judgments that are no grades of documents, each with the documents a and b of a query.
+OF_KINDS = {
+    "pairs": pl.DataFrame({"query_id": ["q"], "preferred": ["a"], "other": ["b"]}),
+    "levels": pl.DataFrame(
+        {
+            "query_id": "q",
+            "judge": ["j", "j", "k", "k"],
+            "group": 1,
+            "doc_id": ["a", "b"] * 2,
+            "relevance": [2, 1, 0, 1],
+        }
+    ),
+    "subtopics": pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a", "a", "b"], "aspect": ["s", "t", "s"], "relevance": [1, 1, 1]}
+    ),
+}
+
+
+@pytest.mark.parametrize("qrels", OF_KINDS.values(), ids=OF_KINDS)
+def test_judgments_of_every_kind_are_read_as_the_kind_says(qrels):
+    for judgments in (qrels, qrels.to_pandas(), ir.judgments(qrels)):
+        found = ir.validate(RUN_OF_KINDS, judgments).select("finding", "examples").rows()
+        assert found == [("queries without judgments", ["p"]), ("unjudged documents in the top 10", ["q x"])]
+        covered = ir.coverage(RUN_OF_KINDS, judgments).row(0, named=True)
+        assert (covered["n_met"], covered["n_documents_met"], covered["judged"]) == (1, 2, pytest.approx(2 / 3))
+
+
+def test_a_part_of_a_document_that_is_judged_twice_is_found():
+    twice = pl.concat([OF_KINDS["subtopics"], OF_KINDS["subtopics"].head(1)])
+    found = ir.validate(RUN_OF_KINDS, twice, only="duplicates in the qrels")
+    assert found.select("count", "examples").rows() == [(2, ["q a"])]
+    plan = pl.LazyFrame({"query_id": ["q", "p"], "doc_id": ["a", "a"], "score": [1.0, 1.0]})
+    assert ir.validate(plan, twice.lazy(), only="duplicates in the qrels").collect().equals(found)
+
+
+def test_measures_of_documents_say_that_they_do_not_read_preferences():
+    with pytest.raises(ir.IRError, match="qrels are preferences"):
+        ir.evaluate(RUN_OF_KINDS, OF_KINDS["pairs"], "nDCG")

@@ -13,7 +13,8 @@ from referred import of_preferences
 from suite import examples
 
 import polars_ir as ir
-from polars_ir.engine.preferences import PREFERENCE, preference_table, preferences_of, relate_pairs
+from polars_ir.engine.preferences import PREFERENCE, preferences_of, relate_pairs
+from polars_ir.frames.judgments import preference_table
 
 NAMES = [
     "prefs_num_prefs_poss",
