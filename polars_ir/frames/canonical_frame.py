@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_ir.frames.kinds import Frame, collected, give_back
-from polars_ir.frames.roles import SPLITTING
+from polars_ir.frames.roles import KEYS
 from polars_ir.frames.rules import (
     BAD_RUN,
     Rule,
@@ -32,7 +32,7 @@ class CanonicalFrame:
     several judgments of a document, if there are such. Without document ids (`numbered`) rows have numbers in their
     place, which are no order of documents.
 
-    `by` are columns that tell rankings apart, such as that of days. `eager` is true of rows in memory, `rows` their
+    `by`: extra ranking keys, such as a date column. `eager` is true of rows in memory, `rows` their
     number (0 for a LazyFrame, whose rows are not counted yet). `keys` are the columns that make a ranking one ranking:
     `by`, the system where there are several, and last the query; `document` are those of a row of it. `columns` are the
     canonical ones, and the others under their own names. `source_names` has the names of system and query in results,
@@ -62,7 +62,7 @@ class CanonicalFrame:
                 rows += frame.height
             else:
                 eager = False
-        roles = list(filter(self.dtypes.__contains__, SPLITTING))
+        roles = list(filter(self.dtypes.__contains__, KEYS))
         keys, own = [*self.by, *roles], list(map(self.names.get, roles, roles))
         vars(self).update(source_names=dict(zip(roles, own, strict=True)), roles=dict(zip(own, roles, strict=True)))
         vars(self).update(eager=eager, rows=rows, keys=keys, document=[*keys, "doc_id"], columns=list(self.dtypes))

@@ -16,24 +16,20 @@ from polars_ir.errors import ColumnError, option
 
 
 class Role(NamedTuple):
-    """A role: the names it is recognised by, the canonical one first, its values, and the table that has it.
-
-    Rows that differ in a role that `splits` are of different rankings.
-    """
+    """A role: the names it is recognised by, the canonical one first, its values, and the table that has it."""
 
     name: str
     names: tuple[str, ...]
     values: Literal["id", "score", "grade"] = "id"
-    splits: bool = False
     of: Literal["run", "qrels", "both"] = "both"
 
 
-#: The roles by their canonical names. Keys of rankings come in the order in which results are sorted by them.
+#: The roles by their canonical names.
 ROLES = {
     role.name: role
     for role in (
-        Role("run", ("run", "run_id", "system", "tag"), splits=True, of="run"),
-        Role("query_id", ("query_id", "qid", "topic", "topic_id"), splits=True),
+        Role("run", ("run", "run_id", "system", "tag"), of="run"),
+        Role("query_id", ("query_id", "qid", "topic", "topic_id")),
         Role("doc_id", ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id")),
         Role("score", ("score", "sim", "similarity", "_score", "prediction"), "score", of="run"),
         Role("relevance", ("relevance", "rel", "label", "rating", "grade", "gain"), "grade", of="qrels"),
@@ -45,8 +41,8 @@ ROLES = {
 #: The columns of how a frame was made: of the evaluation as JSON, and of the rows of each query.
 PROVENANCE, QUERY_HASH = "provenance", "query_hash"
 
-#: The roles that make rankings of their own.
-SPLITTING = tuple(role.name for role in ROLES.values() if role.splits)
+#: The keys of rankings behind those that a call names (`by`), as far as a table has them, in the order of results.
+KEYS = ("run", "query_id")
 
 #: Names of columns that distinguish rankings; dates do so under any name.
 PARTS = {"date", "day", "ds", "month", "night", "time", "timestamp", "week", "year"}

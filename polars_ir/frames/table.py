@@ -19,7 +19,6 @@ from polars_ir.frames.roles import (
     QUERY_HASH,
     ROLE_OF,
     ROLES,
-    SPLITTING,
     TEXT,
     WIDE,
     columns_of,
@@ -39,9 +38,6 @@ OF_PLANS = ("hit", "before")
 
 #: The roles that a run may have beside those that it must have: all but those of judgments.
 OTHERS_OF_RUN = tuple(role.name for role in ROLES.values() if role.of != "qrels" and role.name not in KEYS_OF_RUN)
-
-#: The roles that a per-query frame may have beside its query: the other keys of rankings.
-OTHERS_OF_PER_QUERY = tuple(filter("query_id".__ne__, SPLITTING))
 
 
 def run_table(run: object, *, check: bool = True, by: Sequence[str] = ()) -> CanonicalFrame:
@@ -124,7 +120,7 @@ def per_query_table(per_query: object, about: str = "per_query") -> CanonicalFra
     roles = set(map(ROLE_OF.get, map(fold, schema)))
     if "doc_id" in roles or {"score", "relevance"} <= roles or "ideal_rank" in schema:
         raise advice.of_documents(about, schema.names())
-    return _table(about, frame, _names(about, frame, ("query_id",), OTHERS_OF_PER_QUERY), check=False)
+    return _table(about, frame, _names(about, frame, ("query_id",), ("run",)), check=False)
 
 
 def same_types(run: CanonicalFrame, qrels: CanonicalFrame) -> tuple[CanonicalFrame, CanonicalFrame]:

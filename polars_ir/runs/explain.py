@@ -18,7 +18,7 @@ from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, nearest, quoted
 from polars_ir.frames.advice import check_keys
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
-from polars_ir.frames.roles import ROLES, SPLITTING, TEXT, columns_of, find, fold, required
+from polars_ir.frames.roles import KEYS, ROLES, TEXT, columns_of, find, fold, required
 from polars_ir.frames.table import run_table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure
@@ -132,7 +132,7 @@ def keys_of(by: str | Sequence[str] | None, run: Frames) -> list[str]:
     keys = keys_named(by)
     for frame in run.values() if isinstance(run, dict) else [run]:
         schema = frame.collect_schema()
-        check_keys("run", keys, columns_of("run", schema, SPLITTING), schema, MADE)
+        check_keys("run", keys, columns_of("run", schema, KEYS), schema, MADE)
     return keys
 
 
