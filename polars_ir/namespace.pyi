@@ -28,7 +28,7 @@ from polars_ir.per_query.shared.options import (
 from polars_ir.reports.experiment import Reporting
 from polars_ir.reports.report import Report
 from polars_ir.runs.norms import Norm
-from polars_ir.runs.options import Evaluating, Explaining, Judging, Showing
+from polars_ir.runs.options import Evaluating, Explaining, Judging, Selecting, Showing
 from polars_ir.runs.rerank_gain import RerankGain
 from polars_ir.tables.side_by_side import Page
 
@@ -175,7 +175,9 @@ class IRNamespace(Generic[_FrameT_co]):
         lower_is_better: bool | Iterable[str] = False,
     ) -> _FrameT_co:
         """The contribution of each run to the fusion of all: a row per run."""
-    def coverage(self, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> _FrameT_co:
+    def coverage(
+        self, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+    ) -> _FrameT_co:
         """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan."""
     def dcg(
         self,

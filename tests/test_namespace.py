@@ -39,7 +39,7 @@ def test_the_signature_of_a_measures_method_is_whole():
     names = list(inspect.signature(RUN.ir.ndcg).parameters)
     parameters = ["k", "rel", "dcg", "discount", "gains", "denominator"]
     options = ["by", "missing", "undefined", "judged_only", "ties", "judges", "bounds", "names"]
-    options += ["provenance", "strict"]
+    options += ["provenance", "strict", "exclude", "duplicates"]
     assert names == ["qrels", *parameters, *options]
 
 

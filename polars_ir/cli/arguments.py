@@ -23,6 +23,9 @@ QRELS = "judgments: TREC, Parquet, CSV, TSV, JSON, BEIR, ..."
 KEY = "a column of the runs that tells rankings apart, such as date; repeat"
 FILES = "files of evaluate --per-query, or of trec_eval -q, a system each or several; with --qrels, runs"
 
+#: The values of options that are no word of their name.
+METAVARS = {"exclude": "self|FILE"}
+
 #: The forms in which a result is printed.
 RENDERS = {
     "table": "a table, with all columns (in a terminal, with those that fit)",
@@ -74,7 +77,7 @@ def add_options(command: argparse.ArgumentParser, kind: type, *, without: Collec
         if value.choices:
             command.add_argument(flag, type=value.by_our_name, choices=value.choices, default=default, help=help)
         else:
-            metavar = name.rpartition("_")[2].upper()
+            metavar = METAVARS.get(name, name.rpartition("_")[2].upper())
             command.add_argument(flag, type=value.read, default=default, metavar=metavar, help=help)
 
 

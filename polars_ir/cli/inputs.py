@@ -149,6 +149,16 @@ def table_of(name: str, **limits: Any) -> pl.DataFrame:
     return table
 
 
+def excluded_of(options: argparse.Namespace) -> Any:
+    """The documents that --exclude names: 'self', those of a table or of judgments, or None."""
+    name = vars(options).get("exclude")
+    if name is None or name == "self":
+        return name
+    limits = limits_of(options)
+    with with_names(exclude=shown_name(name)):
+        return table_of(name, **limits) if Path(name).suffix in TABLES else qrels_of(name, option="exclude", **limits)
+
+
 def queries_of(options: argparse.Namespace, wanted: Sequence[str]) -> pl.DataFrame:
     """The table of queries that an option names columns of."""
     queries = table_of(options.queries, **limits_of(options))
@@ -205,8 +215,13 @@ def figures_of(runs: Sequence[str], qrels: pl.DataFrame, options: argparse.Names
     given = {**vars(options), "by": keys}
     evaluating: Any = {name: value for name, value in given.items() if name in options_of(Evaluating)}
 
+    excluded = excluded_of(options)
+
     def figures(name: str) -> pl.DataFrame:
         run, judged = alike(run_or_plan_of(name, options.format, **limits_of(options)), qrels)
+        if isinstance(excluded, pl.DataFrame):
+            run, evaluating["exclude"] = alike(run, excluded)
+            run, judged = alike(run, judged)
         return evaluate_collected(run, judged, measures, **evaluating)
 
     return systems_of(runs, figures)

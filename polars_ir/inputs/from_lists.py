@@ -7,7 +7,7 @@ is right where they contradict each other, only the user knows.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from polars_ir.inputs.lists_in_texts import (
     of_groups,
     prints_lists,
 )
-from polars_ir.language.options import check, column, or_none, public
+from polars_ir.language.options import check, column, one_of, or_none, public
 
 #: Names of fields of ids in structs, folded, beside those of documents.
 IDS = ("id", "chunkid", "nodeid")
@@ -71,6 +71,7 @@ def from_lists(
     scores: str | None = None,
     relevant: str = "relevant",
     grades: str | None = None,
+    duplicates: Literal["error", "first"] = "error",
 ) -> tuple[Any, Any]:
     """A run and qrels from a table with one row per query and its documents in lists, as RAG logs have them.
 
@@ -92,6 +93,9 @@ def from_lists(
         means that nothing is relevant, null that the query is not judged.
     grades
         List column of their grades; by default `grades` where there is one. Without grades each is 1.
+    duplicates
+        `"first"`: a document that a list retrieves repeatedly, as the document of several chunks, counts once, at its
+        first place. `"error"`: it stays, and is an error of the evaluation.
 
     Returns
     -------
@@ -128,6 +132,7 @@ def from_lists(
     for role, values_of in {"scores": scores, "grades": grades}.items():
         if check(role, values_of, or_none(column("the frame"))) is not None:
             named[role] = str(values_of)
+    check("duplicates", duplicates, one_of("error", "first"))
     _check_sets(frame, retrieved)
     table = to_polars("frame", frame, column="score")
     _check_sets(table, retrieved)
@@ -149,6 +154,10 @@ def from_lists(
     rows = checked(table.lazy(), *rules, eager=eager, about="frame", keys=[query], names={})
     if isinstance(table, pl.DataFrame):
         _warn_of_no_ids(table, retrieved)
+    if duplicates == "first":
+        first = pl.col(retrieved).list.eval(pl.element().arg_unique())
+        beside = [values.column] if values and values.ranking else []
+        rows = rows.with_columns(pl.col(name).list.gather(first) for name in (retrieved, *beside))
     score = pl.int_ranges(length_of(retrieved).cast(pl.Int64), 0, -1)
     if values and values.ranking:
         score = pl.col(values.column)

@@ -41,6 +41,7 @@ def made_of(
 def call(options: Mapping[str, Any], given: Sequence[str]) -> str:
     """The call that makes a report again, of tables called as its parameters."""
     defaults = {"baseline": None, "n_queries": 200, "missing": "zero", "ties": "doc_id", "judged_only": False}
+    defaults |= {"exclude": None, "duplicates": "error"}
     named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
     texts = [f"{name}={name}" for name in given] + [f"{name}={value!r}" for name, value in named.items()]
     return f"ir.report({', '.join(['runs', 'qrels', repr(options['measures']), *texts])})"

@@ -38,6 +38,7 @@ from polars_ir.reports.markdown import markdown
 from polars_ir.reports.page import framed, page
 from polars_ir.reports.rankings import LONGEST_TEXT, rankings_of
 from polars_ir.runs.explain import with_text
+from polars_ir.runs.selection import selected
 
 #: The measures of a report for which none are named.
 MEASURES = ("nDCG@10", "AP", "RR@10", "R@100")
@@ -150,8 +151,13 @@ def report(
     require("stats", "ir.report")
     check("n_queries", n_queries, whole(0))
     attributes = attributes_of(by, queries)
+    runs, qrels = selected(runs, qrels, options)
+    exclude = options["exclude"]
+    named = isinstance(exclude, str)
+    # The excluded documents of a table are a table of the call, as texts are.
+    texts = {"documents": documents, "queries": queries, "exclude": None if named else exclude}
+    options = {**options, "exclude": exclude if named else None}
     experiment = evaluated(runs, qrels, MEASURES if measures is None else measures, options)
-    texts = {"documents": documents, "queries": queries}
     return reported(experiment, baseline, texts, attributes, n_queries, options)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from polars_ir.language.names import Measures
 from polars_ir.runs.norms import Norm
-from polars_ir.runs.options import Evaluating, Explaining, Judging, Showing
+from polars_ir.runs.options import Evaluating, Explaining, Judging, Selecting, Showing
 
 from polars_ir.runs.explain_plan import explain_plan as explain_plan
 from polars_ir.runs.rerank_gain import rerank_gain as rerank_gain
@@ -63,11 +63,17 @@ def confidence(run: pl.DataFrame) -> pl.DataFrame: ...
 @overload
 def confidence(run: Any) -> Any: ...
 @overload
-def coverage(run: pl.LazyFrame, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> pl.LazyFrame: ...
+def coverage(
+    run: pl.LazyFrame, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+) -> pl.LazyFrame: ...
 @overload
-def coverage(run: pl.DataFrame, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> pl.DataFrame: ...
+def coverage(
+    run: pl.DataFrame, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+) -> pl.DataFrame: ...
 @overload
-def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> Any: ...
+def coverage(
+    run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+) -> Any: ...
 @overload
 def deduplicate(run: pl.LazyFrame, *, by: str | Sequence[str] | None = None) -> pl.LazyFrame: ...
 @overload

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from polars_ir.frames.rules import Rule, checked, guard, wrong_run_row
 from polars_ir.frames.table import run_table, same_types
 from polars_ir.language.options import check, count, keys_named, public
 from polars_ir.language.words import average, text
+from polars_ir.runs.options import Selecting
+from polars_ir.runs.selection import selected
 
 #: The columns of the result, behind the keys, and those of them that are numbers of queries or rows.
 COUNTS = ("n_judged", "n_queries", "n_met", "n_documents", "n_documents_met", "n_duplicates", "n_wrong")
@@ -23,8 +25,10 @@ COLUMNS = (*COUNTS[:5], "judged", *COUNTS[5:], "empty")
 EACH, COUNTED = "polars_ir: each", "polars_ir: counted"
 
 
-@public()
-def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None) -> SameKind:
+@public(Selecting)
+def coverage(
+    run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+) -> SameKind:
     """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan.
 
     The checks of an evaluation as columns that can be filtered, kept and alarmed on. `evaluate(strict=True)` makes
@@ -71,8 +75,9 @@ def coverage(run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | Non
     """
     check("k", k, count())
     keys = keys_named(by)
+    rows, qrels = selected(run, qrels, options, keys)
     _, judged = judgment_table(qrels, check=False, by=keys)
-    pair = RunAndQrels(*same_types(run_table(run, check=False, by=keys), judged))
+    pair = RunAndQrels(*same_types(run_table(rows, check=False, by=keys), judged))
     return pair.run.give_back(covered(pair, k), run, "streaming")
 
 

@@ -18,6 +18,7 @@ from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_o
 from polars_ir.runs.evaluate import evaluate_collected
 from polars_ir.runs.explain import explained, keys_of, with_texts
 from polars_ir.runs.options import Explaining
+from polars_ir.runs.selection import selected
 
 #: The two runs, as systems of one call.
 SIDES = ("a", "b")
@@ -80,6 +81,7 @@ def diff(
     runs: Frames = {side: of_one_system(f"run_{side}", run) for side, run in zip(SIDES, (run_a, run_b), strict=True)}
     ranking: dict[str, Any] = {"ties": options["ties"], "judged_only": options["judged_only"]}
     keys, name = keys_of(by, runs), measured.name
+    runs, qrels = selected(runs, qrels, options, keys)
     query = run_table(runs, check=False, by=keys).names["query_id"]
     with warnings.catch_warnings():
         # Two runs without an answer do not differ.

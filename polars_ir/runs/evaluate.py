@@ -36,6 +36,7 @@ from polars_ir.language.options import each_once, options_of, public
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.options import Evaluating
 from polars_ir.runs.pooled import told_of_pooled
+from polars_ir.runs.selection import excluded_as_text, selected
 from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warnings
 
 
@@ -137,6 +138,8 @@ def _planned(
     run: Any, qrels: Any, measures: Measures, options: Evaluating, *, marked: bool = False
 ) -> tuple[pl.LazyFrame, RunAndQrels, list[ResolvedMeasure]]:
     """The result as a plan; of a table in memory, or `marked`, with columns for the warnings that its rows call for."""
+    as_given = options["exclude"] is None and options["duplicates"] == "error"
+    run, qrels = (run, qrels) if as_given else selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
     if options["bounds"]:
         _check_names_of_bounds([measure.name for measure in measured])
@@ -189,6 +192,7 @@ def _with_provenance(
 def made_with(measured: Sequence[ResolvedMeasure], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that figures of measures depend on beside run and judgments, and the measure of each column."""
     made = {name: options[name] for name, record in options_of(Evaluating).items() if record.changes_figures}
+    made["exclude"] = excluded_as_text(options["exclude"])
     measures = {m.name: info_of(m.call).column(m.call.arguments) if m.call else None for m in measured}
     return {**made, "measures": measures}
 

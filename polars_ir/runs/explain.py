@@ -28,6 +28,7 @@ from polars_ir.runs import alternatives
 from polars_ir.runs.alternatives import DECIMALS, MEASURED, Frames
 from polars_ir.runs.options import Depth, Explaining, Showing
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
+from polars_ir.runs.selection import selected
 
 #: The rank that a ranking is taken down to.
 DOWN_TO = "polars_ir: down to"
@@ -112,6 +113,7 @@ def explain(
     measured, depth = alternatives.one_measure(measure, "explain"), options["depth"]
     query_ids, frames = ids_of(query_id), alternatives.frames_of(run)
     keys = keys_of(by, frames)
+    frames, qrels = selected(frames, qrels, options, keys)
     judgments = None if qrels is None else to_polars("qrels", qrels, column="relevance")
     if judgments is not None:
         check_judged(query_ids, judgments, frames)

@@ -6,9 +6,10 @@ from typing import Any, Unpack
 
 from polars_ir.engine.relation import Plan, plan_of
 from polars_ir.language.names import Measures
-from polars_ir.language.options import public
+from polars_ir.language.options import each_once, public
 from polars_ir.runs.evaluate import resolved
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.selection import selected
 
 
 @public(Evaluating)
@@ -52,5 +53,6 @@ def explain_plan(run: Any, qrels: Any = None, measures: Measures = "nDCG@10", **
     >>> print(ir.explain_plan(run.lazy(), qrels))
     by counting: the run is not in memory, and judgments a query: 1, fewer than 24
     """
+    run, qrels = selected(run, qrels, options, each_once(options["by"]))
     run, measured, needs = resolved(run, qrels, measures, options)
     return plan_of(run, qrels, measured, needs)

@@ -17,6 +17,7 @@ from polars_ir.frames.kinds import SameKind, give_back
 from polars_ir.language.options import keys_named, public
 from polars_ir.runs.options import Judging
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
+from polars_ir.runs.selection import selected
 
 
 @public(Judging)
@@ -70,7 +71,7 @@ def judge(
     """
     ties, judged_only = options["ties"], options["judged_only"]
     keys = tuple(keys_named(by))
-    pair = align(run, qrels, per=judges, by=keys)
+    pair = align(*selected(run, qrels, options, keys), per=judges, by=keys)
     if pair.run.eager:
         warn_of_pooled(pair.run, perhaps_pooled(pair.run))
     needs = Needs(per=judges, ties=ties, unjudged=unjudged, judged_only=judged_only, by=keys)

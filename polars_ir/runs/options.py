@@ -36,6 +36,43 @@ JudgedOnly: TypeAlias = Annotated[
 ]
 
 
+Exclude: TypeAlias = Annotated[
+    Any,
+    Option(
+        None,
+        or_none(
+            Value(
+                "'self', or a table of queries and documents",
+                lambda given: not isinstance(given, (str, bool, int, float)) or given == "self",
+            ),
+            "to count all documents",
+        ),
+        "Documents that are taken out of the run and the judgments first, so that what stands below them moves up: "
+        "'self', those that have the id of their query (BEIR's `ignore_identical_ids`, but here of the judgments, "
+        "too), or those of a table of queries and documents in any form, as `{query: [doc, ...]}` (BRIGHT's "
+        "`excluded_ids`).",
+    ),
+]
+
+Duplicates: TypeAlias = Annotated[
+    Literal["error", "first"],
+    Option(
+        "error",
+        one_of("error", "first"),
+        "A document that a ranking has twice: 'error'; or 'first', to count it once, at its first place, by its best "
+        "score, so that what stands below its other places moves up. In the judgments it is an error.",
+        changes_figures=False,
+    ),
+]
+
+
+class Selecting(TypedDict, total=False):
+    """The options of which rows of a run and its judgments count."""
+
+    exclude: Exclude
+    duplicates: Duplicates
+
+
 class Evaluating(TypedDict, total=False):
     """The options of an evaluation."""
 
@@ -141,6 +178,8 @@ class Evaluating(TypedDict, total=False):
             changes_figures=False,
         ),
     ]
+    exclude: Exclude
+    duplicates: Duplicates
 
 
 class Judging(TypedDict, total=False):
@@ -157,6 +196,8 @@ class Judging(TypedDict, total=False):
         ),
     ]
     judged_only: JudgedOnly
+    exclude: Exclude
+    duplicates: Duplicates
 
 
 class Explaining(Judging, total=False):

@@ -47,10 +47,11 @@ from polars_ir.frames.table import per_query_table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure, canonical_name, resolve, sql_names
 from polars_ir.language.names import name as name_of
-from polars_ir.language.options import check, public, truth
+from polars_ir.language.options import check, each_once, public, truth
 from polars_ir.runs.coverage import strictly
 from polars_ir.runs.evaluate import columns_read, evaluate_collected, made_with, resolved
 from polars_ir.runs.options import Evaluating
+from polars_ir.runs.selection import NEUTRAL, selected
 
 #: The number of ids that a warning names.
 NAMED = 3
@@ -122,15 +123,17 @@ def update(
     [('q1', 1.0)]
     """
     check("changed_only", changed_only, truth())
+    run, qrels = selected(run, qrels, options, each_once(options["by"]))
     as_named = resolve(measures)
     run, measured, needs = resolved(run, qrels, [measure.expression for measure in as_named], options)
     if not needs.kind.by_document:
         raise OptionError(f"of {needs.kind.name} are evaluated as a whole, by evaluate.", about="measures")
     # The order of ties hangs on all measures together.
-    as_one: Evaluating = {**options, "ties": needs.ties, "names": "canonical", "provenance": False, "strict": False}
+    ordered: Evaluating = {**options, "ties": needs.ties}
+    as_one: Evaluating = {**ordered, **NEUTRAL, "names": "canonical", "provenance": False, "strict": False}
     pair = align(run, qrels, per=needs.per, by=needs.by)
     keys = pair.run.keys
-    queries, text = _as_they_are(pair, measured, as_one, strict=options["strict"])
+    queries, text = _as_they_are(pair, measured, ordered)
     rows = _rows_of(per_query_table(stored, "stored"), pair.run)
     # Bounds hang on the highest grade of all, and rows without ids of documents are ranked by all measures together.
     apart = not (options["bounds"] or pair.run.numbered)
@@ -150,7 +153,7 @@ def update(
 
 
 def _as_they_are(
-    pair: RunAndQrels, measured: Sequence[ResolvedMeasure], options: Evaluating, *, strict: bool
+    pair: RunAndQrels, measured: Sequence[ResolvedMeasure], options: Evaluating
 ) -> tuple[pl.DataFrame, str]:
     """The queries that are evaluated, each with its hash, and how their figures are made."""
     run, qrels, read = pair.run.guarded(), pair.qrels, columns_read(measured)
@@ -165,7 +168,7 @@ def _as_they_are(
         if pair.systems:
             queries = systems_of(rankings, pair.systems).join(queries, how="cross")
     queries = of_systems(queries, replace(pair, run=rankings), answered=options["missing"] == "skip")
-    if strict:
+    if options["strict"]:
         queries = strictly(queries, pair, missing=options["missing"])
     judged, digest = None, None
     if qrels is not None:

@@ -62,6 +62,7 @@ QUERIES = {
     "judged queries missing from the run": "warning",
     "queries without a relevant document": "note",
 }
+ITSELF = {"queries that retrieve themselves": "note"}
 SHARES = {"grades between 0 and 1": "warning"}
 LOOKALIKES = {role: {f"{role} that only looks different": "warning"} for role in DOCUMENT}
 SCORES = {"tied scores": "note"}
@@ -72,7 +73,7 @@ RANKS = {"rank column with gaps": "warning", "rank column against the scores": "
 #: The findings that read grades, which judgments of some kinds have not.
 OF_GRADES = {"queries without a relevant document", *SHARES, *TIES}
 
-FINDINGS = TYPES | POOLED | ROWS | QUERIES | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"]
+FINDINGS = TYPES | POOLED | ROWS | QUERIES | ITSELF | SHARES | LOOKALIKES["query_id"] | LOOKALIKES["doc_id"]
 FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
 
 
@@ -104,7 +105,8 @@ def validate(
         - `warning`, where something went wrong on the way: ids that only look different on the two sides; rankings of
           several days or tenants; judged queries missing from the run; grades between 0 and 1; a rank column with gaps,
           or one that contradicts the scores;
-        - `note`, to be kept in mind: queries without judgments, or without a relevant document; tied scores, and the
+        - `note`, to be kept in mind: queries without judgments, or without a relevant document; queries that retrieve
+          the document of their own id; tied scores, and the
           largest move of the mean P@10 and nDCG@10 by another order of the ties (in `share`); unjudged documents in the
           top 10.
 
@@ -149,6 +151,7 @@ def validate(
         (POOLED, lambda: _pooled(run_side)),
         (ROWS, lambda: _rows(run_side, qrels_side, repeated_run, repeated_qrels)),
         (QUERIES, lambda: _queries(run_ids, qrels_ids)),
+        (ITSELF, lambda: _itself(run_ids)),
         (SHARES, lambda: [_shares(sound_qrels)]),
         *(
             (LOOKALIKES[role], partial(_lookalikes, RunAndQrels(run_ids, qrels_ids, prepared), qrels_ids, role))
@@ -329,6 +332,15 @@ def _queries(run: CanonicalFrame, qrels: CanonicalFrame) -> list[pl.LazyFrame]:
             f"{option('undefined', None)} leaves them out of means",
         ),
     ]
+
+
+def _itself(run: CanonicalFrame) -> list[pl.LazyFrame]:
+    """The finding of queries that are documents of the collection, as ArguAna's are."""
+    if run.dtypes["query_id"].is_integer() != run.dtypes["doc_id"].is_integer():
+        return []
+    meaning = "they take the place of an answer: " + option("exclude", "self") + " leaves them out, as BEIR does"
+    rows = run.select(*run.document)
+    return [finding(next(iter(ITSELF)), rows, pl.col("query_id") == pl.col("doc_id"), _id(*run.keys), meaning)]
 
 
 def _shares(qrels: CanonicalFrame) -> pl.LazyFrame:

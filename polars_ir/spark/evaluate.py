@@ -22,6 +22,7 @@ from polars_ir.language.options import check, count, each_once, public
 from polars_ir.runs.evaluate import columns_read
 from polars_ir.runs.evaluate import evaluate as evaluate_locally
 from polars_ir.runs.options import Evaluating
+from polars_ir.spark.selection import without_excluded
 from polars_ir.spark.tables import (
     arrow_schema,
     by_bytes,
@@ -109,7 +110,8 @@ def evaluate(
     if qrels is not None:
         qrels = by_bytes(to_spark("qrels", qrels, column="relevance", like=run))
     measured = resolve(measures)
-    run = by_bytes(run)
+    run, qrels = without_excluded(by_bytes(run), qrels, options["exclude"])
+    options["exclude"] = None
     pair = RunAndQrels(run, qrels, _names(run, qrels, each_once(options["by"])))
     schema = arrow_schema(_empty_result(run, qrels, pair.names, measured, options))
     sent = tuple(map(_serialized, measured))

@@ -55,6 +55,30 @@ def test_missing_queries_can_be_skipped(evaluating, capsys):
     assert capsys.readouterr().out == "run\tRR\tR@2\nfirst\t0.75\t1.0\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "figure"),
+    [
+        (["--exclude", "self"], "0.5"),
+        (["--exclude", "ids.csv"], "1.0"),
+        (["--exclude", "ids.qrels"], "1.0"),
+    ],
+)
+def test_documents_are_excluded_and_repeats_counted_once(options, figure, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "some.run": "q1 Q0 q1 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 b 3 1 t\nq1 Q0 a 4 0 t\n",
+        "some.qrels": "q1 0 b 1\n",
+        "ids.csv": "docno,qid\na,q1\nq1,q1\n",
+        "ids.qrels": "q1 0 a 1\nq1 0 q1 1\n",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    call = ["evaluate", "some.run", "--qrels", "some.qrels", "-m", "RR", "--duplicates", "first"]
+    assert main([*call, *options]) == 0
+    assert capsys.readouterr().out == f"run\tRR\nsome\t{figure}\n"
+    assert main([*call, "--exclude", "none.csv"]) == 2
+
+
 @pytest.mark.parametrize("option", ["-q", "--per-query"])
 def test_figures_of_every_query_can_be_printed(evaluating, option, capsys):
     assert main([*evaluating, option]) == 0

@@ -229,10 +229,10 @@ def test_the_number_of_threads_changes_nothing():
 
 
 def repeated(kind: str) -> str:
-    """The digests of twenty evaluations of each measure of a kind, the rows shuffled and in chunks each time."""
+    """The figures of each measure of a kind in five evaluations, the rows shuffled and in chunks each time."""
     run, qrels = collection_of(kind, 5)
     found = {}
-    for seed in range(20):
+    for seed in range(5):
         shuffled = [frame.sample(fraction=1, shuffle=True, seed=seed) for frame in (run, qrels)]
         chunks = [pl.concat([rows[:7], rows[7:90], rows[90:]], rechunk=False) for rows in shuffled]
         for measure in every_measure(kind):
@@ -242,7 +242,7 @@ def repeated(kind: str) -> str:
 
 
 def repeated_by_trec_eval() -> str:
-    """What `--strict` prints of all preference measures, for twenty orders of the lines of both files."""
+    """What `--strict` prints of all preference measures, for five orders of the lines of both files."""
     printed = []
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("qrels", "run")]
@@ -251,7 +251,7 @@ def repeated_by_trec_eval() -> str:
         run = run.select(
             "query_id", pl.lit("Q0"), "doc_id", pl.lit("1").alias("rank"), "score", pl.lit("t").alias("tag")
         )
-        for seed in range(20):
+        for seed in range(5):
             for path, rows in zip(paths, (qrels, run), strict=True):
                 rows.sample(fraction=1, shuffle=True, seed=seed).write_csv(path, include_header=False, separator=" ")
             with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -266,7 +266,7 @@ def repeated_by_trec_eval() -> str:
 )
 @pytest.mark.whole("hundreds of calls in four processes")
 def test_the_same_call_gives_the_same_figures_each_time(function):
-    """Alone and beside a busy process, with one to eight threads."""
+    """Twenty times: alone and beside a busy process, with one to eight threads."""
     one = found_with(function, POLARS_MAX_THREADS="1")
     assert [name for name, texts in literal_eval(one).items() if len(texts) > 1] == []
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])  # killed below

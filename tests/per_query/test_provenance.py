@@ -42,6 +42,7 @@ def test_it_tells_the_options_the_measures_the_version_and_the_judgments():
         "judged_only": False,
         "ties": "doc_id",
         "judges": None,
+        "exclude": None,
         "measures": {"nDCG@10": "nDCG@10", "P@5": "P@5", "mine": None},
         "judgments": OF_PYDOCS,
     }
@@ -59,6 +60,8 @@ OTHERWISE = {
     "names": "sql",
     "provenance": True,
     "strict": True,
+    "exclude": "self",
+    "duplicates": "first",
 }
 
 

@@ -33,7 +33,7 @@ def comparable(frame):
 def assert_same(to_spark, run, qrels, measures, *, on_spark=None, **options):
     local = ir.evaluate(run, qrels, measures, **options)
     result = irs.evaluate(
-        to_spark(run), None if qrels is None else to_spark(qrels), measures, **options, **on_spark or {}
+        to_spark(run), None if qrels is None else to_spark(qrels), measures, **{**options, **(on_spark or {})}
     )
     keys = [name for name in ("date", "tenant", "run", "query_id", "qid") if name in local.columns]
     found = collected(result, keys)

@@ -63,6 +63,20 @@ def test_options_mean_what_they_mean_locally_also_with_several_systems(to_spark,
     assert_same(to_spark, systems(run), qrels, measures, **options)
 
 
+@pytest.mark.parametrize("measures", [BOUNDED, POOLED], ids=["bounds", "pool"])
+def test_documents_that_do_not_count_are_left_out_as_they_are_locally(to_spark, measures):
+    run, qrels = (frame.with_columns(pl.col("doc_id").replace("d3", "q4")) for frame in collection(8))
+    doubled = pl.concat([systems(run), systems(run).with_columns(pl.col("score") - 1)])
+    out = qrels.select("doc_id", qid="query_id").sample(30, seed=1)
+    for exclude, there in (("self", "self"), (out, out), (out, to_spark(out))):
+        options = {"exclude": exclude, "duplicates": "first", "bounds": measures is BOUNDED}
+        assert_same(to_spark, doubled, qrels, measures, **options, on_spark={"exclude": there})
+    for exclude in ("self", to_spark(pl.DataFrame({"qid": [1], "pid": ["d1"]}))):
+        ids = run.with_columns(query_id=pl.int_range(pl.len())) if exclude == "self" else run
+        with pytest.raises(ir.IRError, match="type"):
+            irs.evaluate(to_spark(ids), to_spark(qrels), "RR", exclude=exclude)
+
+
 NIGHTS = [dt.date(2026, 11, day) for day in (18, 19, 20)]
 
 

@@ -66,7 +66,7 @@ NAMED = {
     "polars_ir.reports.experiment": "Reporting",
     "polars_ir.reports.report": "Report",
     "polars_ir.runs.norms": "Norm",
-    "polars_ir.runs.options": "Evaluating, Explaining, Judging, Showing",
+    "polars_ir.runs.options": "Evaluating, Explaining, Judging, Selecting, Showing",
     "polars_ir.runs.rerank_gain": "RerankGain",
     "polars_ir.tables.side_by_side": "Page",
 }

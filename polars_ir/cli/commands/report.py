@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.cli.arguments import PAGE
-from polars_ir.cli.inputs import alike, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
+from polars_ir.cli.inputs import alike, excluded_of, limits_of, qrels_of, queries_of, run_of, systems_of, table_of
 from polars_ir.cli.output import say
 from polars_ir.errors import OptionError
 from polars_ir.files.finding.copies import STDIN
@@ -46,8 +46,12 @@ def run(options: argparse.Namespace) -> pl.DataFrame:
     runs = systems_of(options.runs, partial(run_of, format=options.format, **limits))
     how: Any = {name: getattr(options, name) for name in ("baseline", "by", "n_queries", *options_of(Reporting))}
     runs, qrels = alike(runs, qrels)
+    how["exclude"] = excluded_of(options)
+    if isinstance(how["exclude"], pl.DataFrame):
+        runs, how["exclude"] = alike(runs, how["exclude"])
+        runs, qrels = alike(runs, qrels)
     made = report(runs, qrels, options.measure, documents=documents, queries=queries, **how)
-    with_origin(made, options, [options.qrels, *options.runs, options.queries, options.documents], target)
+    with_origin(made, options, _files(options), target)
     made.content["made"]["python"] = "\n".join(_python(made, options, runs))
     if target is not None:
         made.write(target)
@@ -69,10 +73,16 @@ def _python(made: Report, options: argparse.Namespace, runs: pl.DataFrame) -> It
     else:
         yield f"runs = pl.concat([{', '.join(read.values())}])"
     yield f"qrels = ir.read_qrels({Path(options.qrels).name!r})"
-    for name in ("queries", "documents"):
-        if file := getattr(options, name):
+    for name in ("queries", "documents", "exclude"):
+        if (file := getattr(options, name)) and file != "self":
             yield f"{name} = {READERS.get(Path(file).suffix, 'pl.read_ndjson({})').format(repr(Path(file).name))}"
     yield f"report = {made.content['made']['python']}"
+
+
+def _files(options: argparse.Namespace) -> list[str | None]:
+    """The files that the report is made of."""
+    excluded = None if options.exclude == "self" else options.exclude
+    return [options.qrels, *options.runs, options.queries, options.documents, excluded]
 
 
 def with_origin(made: Report, options: argparse.Namespace, names: Sequence[str | None], target: str | None) -> Report:

@@ -1,0 +1,187 @@
+"""The rows of a run and its judgments that count: those of documents that are not excluded, each document once.
+
+Conventions
+    * All figures are those of tables without the other rows: what stands below an excluded or repeated document moves
+      up, and a query whose judgments are all excluded is not judged.
+    * A repeated document counts at its first place in the ranking. Of its rows with the same score the one counts that
+      is first with `ties="input"`, else the one whose other columns are lowest, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_ir.errors import Code, DtypeError, Fix, OptionError, option, quoted, warn
+from polars_ir.frames.kinds import Frame, to_polars
+from polars_ir.frames.roles import TEXT, columns_of, find, required
+from polars_ir.frames.rules import Rule, checked
+from polars_ir.runs.alternatives import Frames, frames_of
+from polars_ir.runs.options import Selecting
+
+#: The options of a call whose tables hold no row that does not count.
+NEUTRAL: Selecting = {"exclude": None, "duplicates": "error"}
+
+
+def selected(run: Any, qrels: Any, options: Mapping[str, Any], by: Sequence[str] = ()) -> tuple[Any, Any]:
+    """The run and its judgments, as Polars frames without the rows that some options leave out; `by` are keys."""
+    exclude, duplicates = options["exclude"], options["duplicates"]
+    if exclude is None and duplicates == "error":
+        return run, qrels
+    runs, judgments = frames_of(run), None
+    if qrels is not None:
+        judgments = to_polars("qrels", qrels, column="relevance")
+        if not isinstance(qrels, pl.LazyFrame):
+            judgments = judgments.lazy().collect()
+    if exclude is not None:
+        runs, judgments = _without_excluded(runs, judgments, exclude, by)
+    if duplicates == "first":
+        ties, labelled = options.get("ties", "doc_id"), qrels is None
+        runs = _each(runs, lambda frame: _at_first_place(frame, by, in_order=ties == "input", labelled=labelled))
+    return runs, judgments
+
+
+def excluded_as_text(exclude: Any) -> str | None:
+    """The excluded documents, as figures tell how they were made: of a table a hash, whatever order it is in."""
+    if exclude is None or isinstance(exclude, str):
+        return exclude
+    rows, *ids = _excluded(exclude)
+    texts = pl.concat_str([pl.col(name).cast(pl.String) for name in ids], separator="\t")
+    listed = rows.lazy().select(texts.unique().sort()).collect().to_series().drop_nulls()
+    digest = sha256("\n".join(listed).encode()).hexdigest()
+    return f"table {digest[:16]}"
+
+
+def _each(runs: Frames, change: Callable[[Frame], Frame]) -> Frames:
+    """The runs, each changed."""
+    return {name: change(frame) for name, frame in runs.items()} if isinstance(runs, dict) else change(runs)
+
+
+def _like(frame: Frame, rows: pl.LazyFrame) -> Frame:
+    """Rows of a frame in its kind."""
+    return rows.collect(engine="in-memory") if isinstance(frame, pl.DataFrame) else rows
+
+
+def _without_excluded(
+    runs: Frames, judgments: Frame | None, exclude: Any, by: Sequence[str]
+) -> tuple[Frames, Frame | None]:
+    """The runs and the judgments without some documents."""
+    excluded, labelled = None if isinstance(exclude, str) else _excluded(exclude, by), judgments is None
+    kept = _each(runs, lambda frame: _without("run", frame, excluded, labelled=labelled))
+    judged = None if judgments is None else _without("qrels", judgments, excluded)
+    if excluded is not None and isinstance(excluded.rows, pl.DataFrame) and excluded.rows.height:
+        before, left = _heights(runs, judgments), _heights(kept, judged)
+        if None not in before and before == left:
+            first = quoted(map(str, excluded.rows.select(excluded.query, excluded.document).row(0)))
+            warn(f"names no document of the run or the judgments; its first row is {first}.", about="exclude")
+    return kept, judged
+
+
+def _heights(runs: Frames, judgments: Frame | None) -> list[int | None]:
+    """The number of rows of each table, None for those of a plan."""
+    frames = [*(runs.values() if isinstance(runs, dict) else [runs]), *([] if judgments is None else [judgments])]
+    return [frame.height if isinstance(frame, pl.DataFrame) else None for frame in frames]
+
+
+class Excluded(NamedTuple):
+    """A table of excluded documents, with the columns of their queries and of their own ids."""
+
+    rows: Frame
+    query: str
+    document: str
+
+
+def _excluded(exclude: Any, by: Sequence[str] = ()) -> Excluded:
+    """The excluded documents of a table in any form; `by` are keys of rankings, which it is not to have."""
+    frame = to_polars("exclude", exclude, column="score")
+    columns = frame.collect_schema().names()
+    if keys := [name for name in by if name in columns]:
+        says = f"is of all rankings; it has {keys[0]!r}, a key of them."
+        raise OptionError(says, about="exclude", fix=Fix("Leave it out", Code.dropping("exclude", keys)))
+    return Excluded(frame, *(required("exclude", role, columns) for role in ("query_id", "doc_id")))
+
+
+def _without(table: str, frame: Frame, excluded: Excluded | None, *, labelled: bool = False) -> Frame:
+    """The rows without excluded documents, which of None are the queries themselves.
+
+    A table without the columns of ids, or with such of other types, is refused by the evaluation.
+    """
+    schema = frame.collect_schema()
+    query, document = (find(table, role, schema) for role in ("query_id", "doc_id"))
+    documents = [name for name in ("preferred", "other", document) if name and name in schema]
+    rows = frame.lazy()
+    if query is None:
+        return frame
+    if labelled and not documents:
+        raise OptionError("needs document ids, and the run has none.", about="exclude")
+    for name in documents:
+        if not all(_is_id(schema[each]) for each in (query, name)):
+            continue
+        own = [_comparable(each, schema[each]) for each in (query, name)]
+        if excluded is None:
+            if isinstance(schema[query], TEXT) != isinstance(schema[name], TEXT):
+                says = f"compares columns of the {table} of two types, {query!r} of {schema[query]} and {name!r} of "
+                fix = "Cast one of them, or give a table of queries and documents"
+                raise OptionError(f"{says}{schema[name]}.", about=option("exclude", "self"), fix=fix)
+            rows = rows.filter(~(own[0] == own[1]).fill_null(False))
+            continue
+        theirs = excluded.rows.collect_schema()
+        for ours, other in zip((query, name), excluded[1:], strict=True):
+            if _is_id(theirs[other]) and isinstance(schema[ours], TEXT) != isinstance(theirs[other], TEXT):
+                wanted = f"{schema[ours]}, as column {ours!r} of the {table}"
+                raise DtypeError.of_column("exclude", other, wanted, theirs[other], "Cast one of them.")
+        others = [_comparable(each, theirs[each]) for each in excluded[1:]]
+        out = excluded.rows.lazy().select(others)
+        rows = rows.join(out, left_on=own, right_on=excluded[1:], how="anti", maintain_order="left")
+    return _like(frame, rows)
+
+
+def _is_id(dtype: pl.DataType) -> bool:
+    """True of a type of ids."""
+    return isinstance(dtype, TEXT) or dtype.is_integer()
+
+
+def _comparable(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Ids in a type that those of another table can be compared in."""
+    return pl.col(name).cast(pl.Int128 if dtype.is_integer() else pl.String)
+
+
+def _at_first_place(frame: Frame, by: Sequence[str], *, in_order: bool, labelled: bool) -> Frame:
+    """The rows of a run, of a repeated document the one with the best score; of equal scores the first `in_order`."""
+    schema = frame.collect_schema()
+    roles = ("query_id", "doc_id", "score", "rank", "run", *(["relevance"] if labelled else []))
+    names = columns_of("run", schema, roles)
+    value = names.get("score", names.get("rank"))
+    keys = [*filter(schema.__contains__, by), *(names[role] for role in ("run", "query_id", "doc_id") if role in names)]
+    if value is None or "query_id" not in names or "doc_id" not in names:
+        return frame
+    rows, others = frame, None
+    if isinstance(rows, pl.DataFrame):
+        # Hashes tell in a third of the time that keys take.
+        may_repeat = rows.select(keys).hash_rows().is_duplicated()
+        if not may_repeat.any():
+            return frame
+        if not in_order:
+            rows, others = rows.filter(may_repeat), rows.filter(~may_repeat)
+    plan = rows.lazy()
+    if labelled and "relevance" in names:
+        grade = names["relevance"]
+        differ = pl.col(grade).n_unique().over(keys) > 1
+        once = Rule(differ, f"that give a document two {grade!r}", "Give each document of a query one grade")
+        plan = checked(plan, once, eager=isinstance(frame, pl.DataFrame), about="run", keys=keys, names={})
+    # A score that is none stays, and is an error of the evaluation.
+    is_none = pl.col(value).is_null() | (pl.col(value).is_nan() if schema[value].is_float() else False)
+    rest = [] if in_order else [name for name in schema if name not in (*keys, value)]
+    order = [is_none, pl.col(value), *(_ordered(name, schema[name]) for name in rest)]
+    falling = [True, "score" in names, *[False] * len(rest)]
+    plan = plan.sort(order, descending=falling, maintain_order=True).unique(keys, keep="first", maintain_order=True)
+    plan = plan if others is None else pl.concat([others.lazy(), plan])
+    return _like(frame, plan)
+
+
+def _ordered(name: str, dtype: pl.DataType) -> pl.Expr:
+    """A column by whose values rows are put in an order."""
+    return pl.col(name).hash() if dtype.is_nested() else pl.col(name)
