@@ -2,7 +2,8 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 
 from sources import PACKAGE, trees
@@ -84,20 +85,57 @@ def test_every_part_has_a_line():
     assert {part_of(path) for path in trees()} == HEIGHT.keys()
 
 
-def test_no_imports_go_round_in_a_cycle():
-    """Not within a part either."""
-    modules = {name_of(path).removesuffix(".__init__"): tree for path, tree in trees().items()}
+def lazy_exports() -> dict[str, str]:
+    """The full names that packages export lazily, each with the full name of what it is."""
+    packages = [name_of(path).removesuffix("__init__").rstrip(".") for path in trees() if path.name == "__init__.py"]
+    exports = {}
+    for package in (f"polars_ir.{name}".rstrip(".") for name in packages):
+        for name, (file, there) in getattr(import_module(package), "ORIGINS", {}).items():
+            exports[f"{package}.{name}"] = f"{file}.{there}".rstrip(".")
+    return exports
+
+
+def in_circles(modules: Mapping[str, ast.AST], exports: Mapping[str, str]) -> set[str]:
+    """The modules that import themselves by way of others, and those that import such ones.
+
+    Imports count wherever they stand: at the top, in functions, for type checkers, or as the lazy export of a package.
+    """
 
     def module_of(name: str) -> str:
+        while exports.get(name, name) != name:
+            name = exports[name]
         return max((module for module in modules if is_in(f"polars_ir.{module}", name)), key=len, default="__init__")
 
     needed = {
-        module: {module_of(name) for name in imported_at_the_top(tree) if is_in("polars_ir", name)} - {module}
+        module: {module_of(name) for name in imported(tree) if is_in("polars_ir", name)}
         for module, tree in modules.items()
     }
+    for export in exports:
+        needed[export.rpartition(".")[0].partition(".")[2] or "__init__"].add(module_of(export))
+    needed = {module: others - {module} for module, others in needed.items()}
     while free := {module for module, others in needed.items() if not others & needed.keys()}:
         needed = {module: others for module, others in needed.items() if module not in free}
-    assert needed == {}
+    return set(needed)
+
+
+def test_no_imports_go_round_in_a_circle():
+    """Not within a part either."""
+    modules = {name_of(path).removesuffix(".__init__"): tree for path, tree in trees().items()}
+    assert in_circles(modules, lazy_exports()) == set()
+
+
+def test_circles_through_functions_type_checkers_and_lazy_exports_are_seen():
+    sources = {
+        "a": "def f():\n    import polars_ir.b",
+        "b": "if TYPE_CHECKING:\n    from polars_ir.c import C",
+        "c": "from polars_ir.package import exported",
+        "package": "",
+        "d": "from polars_ir.e import E",
+        "e": "",
+    }
+    modules = {name: ast.parse(source) for name, source in sources.items()}
+    assert in_circles(modules, {"polars_ir.package.exported": "polars_ir.a.f"}) == {"a", "b", "c", "package"}
+    assert in_circles(modules, {"polars_ir.package.exported": "polars_ir.d.D"}) == set()
 
 
 def test_polars_is_the_only_other_package_that_is_imported_at_once():
