@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, FileError, OptionError, caller, nearest, quoted, with_names
+from polars_ir.errors import ColumnError, FileError, OptionError, caller, fold, nearest, quoted, with_names
 from polars_ir.files import read_qrels, read_run, scan_run
 from polars_ir.files.finding.copies import STDIN, as_file, downloaded, shown_name
 from polars_ir.files.finding.file import MAX_RATIO, located
@@ -22,7 +22,7 @@ from polars_ir.files.formats.record import Typed
 from polars_ir.files.formats.separated import read_table
 from polars_ir.files.readers import read_typed
 from polars_ir.files.writing.metadata import read_metadata
-from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, fold, required
+from polars_ir.frames.roles import PROVENANCE, ROLE_OF, find, required
 from polars_ir.language.names import resolve as measures_of
 from polars_ir.language.options import check, each_once, options_of
 from polars_ir.runs.evaluate import evaluate_collected

@@ -35,6 +35,7 @@ from polars_ir.errors.names import (
     alike as alike,
     closest as closest,
     did_you_mean as did_you_mean,
+    fold as fold,
     nearest as nearest,
     printable as printable,
     quoted as quoted,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Iterable
 
@@ -18,6 +19,16 @@ _PARAMETER = re.compile(r"([?&#;][^=?&#;\s'\"]+=)[^&#\s'\"]*?(?=[:.,;)]*(?:[&#\s
 
 #: Characters that move the cursor of a terminal, hide text or reverse it; line ends and tabs do not.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@functools.lru_cache(maxsize=1024)
+def fold(name: str) -> str:
+    """A name without case, `-`, `_` and blanks.
+
+    >>> fold("n-DCG"), fold("hit_rate")
+    ('ndcg', 'hitrate')
+    """
+    return re.sub(r"[-_\s]", "", name.casefold())
 
 
 def printable(text: str) -> str:

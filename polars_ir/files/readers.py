@@ -17,7 +17,7 @@ from typing import IO, Annotated, Any, TypedDict, Unpack
 
 import polars as pl
 
-from polars_ir.errors import Code, FileError, Fix, called
+from polars_ir.errors import Code, FileError, Fix, called, fold
 from polars_ir.files.finding.copies import copied, downloaded
 from polars_ir.files.finding.file import MAX_RATIO, File, check_size, is_remote, most_bytes
 from polars_ir.files.finding.sources import (
@@ -35,7 +35,7 @@ from polars_ir.files.formats.record import Role, Rows, Typed, Whole
 from polars_ir.files.formats.trec import TREC, last_tag
 from polars_ir.files.rows.unreadable import FAILURES, because
 from polars_ir.files.rows.verdicts import FIRST_LINES, Checked
-from polars_ir.frames.roles import ROLES, fold
+from polars_ir.frames.roles import ROLES
 from polars_ir.language.options import Option, one_of, or_none, public
 
 #: The types of scores and grades to try, narrowest first.

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, nearest, option, quoted, table_name
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, nearest, option, quoted, table_name
 from polars_ir.frames import guesses
-from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find, fold
+from polars_ir.frames.roles import RELEVANT, RETRIEVED, ROLE_OF, ROLES, TEXT, could_be, find
 from polars_ir.language.names import column_of
 
 #: The most distinct text grades for which the error suggests a mapping.

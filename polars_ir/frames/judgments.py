@@ -8,10 +8,10 @@ from functools import partial
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, quoted
+from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, InputTypeError, fold, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import to_polars
-from polars_ir.frames.roles import ROLE_OF, could_be, fold
+from polars_ir.frames.roles import ROLE_OF, could_be
 from polars_ir.frames.table import qrels_table
 from polars_ir.language.kinds import Kind, kind_shown
 

@@ -30,10 +30,11 @@ from polars_ir.errors import (
     Fix,
     InputTypeError,
     IRError,
+    fold,
     quoted,
 )
 from polars_ir.frames.nested import from_mapping, from_records, hits_of
-from polars_ir.frames.roles import ROLE_OF, ROLES, fold
+from polars_ir.frames.roles import ROLE_OF, ROLES
 from polars_ir.frames.rules import EXAMPLES
 
 T = TypeVar("T")

@@ -6,13 +6,12 @@ error.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import ColumnError, option
+from polars_ir.errors import ColumnError, fold, option
 
 
 class Role(NamedTuple):
@@ -73,12 +72,6 @@ TEXT = (pl.String, pl.Categorical, pl.Enum)
 
 #: Integers that Int64 may not hold, such as hashes.
 WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
-
-
-@functools.lru_cache(maxsize=1024)
-def fold(name: str) -> str:
-    """A name without what does not matter in it: case, `-`, `_` and blanks."""
-    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
 
 
 #: The role that a name stands for.

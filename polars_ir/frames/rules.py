@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, option
-from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, fold
+from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, fold, option
+from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, quoted
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, InputTypeError, fold, quoted
 from polars_ir.frames import advice
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import Frame, holds_systems, to_polars
@@ -24,7 +24,6 @@ from polars_ir.frames.roles import (
     columns_of,
     find,
     find_per,
-    fold,
 )
 from polars_ir.frames.rules import check_values
 from polars_ir.frames.systems import named_by_text, systems_of_figures, systems_of_runs

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine.run_and_qrels import is_searched, search_duplicates
-from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting
+from polars_ir.errors import ColumnError, DataError, Fix, InputTypeError, Setting, fold
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
-from polars_ir.frames.roles import TEXT, find, fold, required
+from polars_ir.frames.roles import TEXT, find, required
 from polars_ir.frames.table import run_table
 from polars_ir.fusion.dialects import Fusion
 from polars_ir.runs.rankings import LowerIsBetter

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Code, ColumnError, DtypeError, Fix, quoted, warn
+from polars_ir.errors import Code, ColumnError, DtypeError, Fix, fold, quoted, warn
 from polars_ir.frames.kinds import Frame, give_back, is_pandas, to_polars
-from polars_ir.frames.roles import PARTS, ROLE_OF, could_be, find, fold
+from polars_ir.frames.roles import PARTS, ROLE_OF, could_be, find
 from polars_ir.frames.rules import Rule, checked, keys_perhaps, telling_apart
 from polars_ir.inputs.lists_in_texts import (
     CLOSING,

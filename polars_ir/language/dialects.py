@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, nearest, option, quoted
+from polars_ir.errors import Fix, MeasureError, Setting, alike, did_you_mean, fold, nearest, option, quoted
 from polars_ir.language import sql
 from polars_ir.language.catalog import CATALOG, SPELLING, Measure, MeasureInfo, plain
 from polars_ir.language.measure import PARAMETERS
@@ -180,15 +180,6 @@ def parts_of(text: str) -> tuple[str, dict[str, object], str | None]:
     if matched is None:
         raise MeasureError.syntax(text, "its brackets or its @ are out of place")
     return matched["name"], _arguments(text, matched["arguments"]), matched["at"]
-
-
-def fold(name: str) -> str:
-    """A name without case, `-`, `_` and blanks.
-
-    >>> fold("n-DCG"), fold("hit_rate")
-    ('ndcg', 'hitrate')
-    """
-    return re.sub(r"[-_\s]", "", name.casefold())
 
 
 def measure_names() -> list[str]:

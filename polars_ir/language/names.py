@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple, Protocol, TypeGuard, get_args
 
 import polars as pl
 
-from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, warn
+from polars_ir.errors import OF_PLANS, TAKEN, Code, Fix, MeasureError, fold, warn
 from polars_ir.language import sql
 from polars_ir.language.catalog import CATALOG, Average, Measure, MeasureCall, MeasureInfo, info_of
-from polars_ir.language.dialects import IR_MEASURES, catalogued, fold, in_a_row, in_words_of, several, taken_apart
+from polars_ir.language.dialects import IR_MEASURES, catalogued, in_a_row, in_words_of, several, taken_apart
 from polars_ir.language.identity import call_of, members, together
 from polars_ir.language.measure import PARTS, of_part
 from polars_ir.language.options import check, is_number, is_whole, one_of

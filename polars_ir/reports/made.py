@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_ir.language.options import options_of
 from polars_ir.reports.experiment import Reporting
+from polars_ir.reports.rankings import N_QUERIES
 
 #: The packages that make the figures.
 PACKAGES = ("polars_ir", "polars", "numpy", "scipy", "statsmodels")
@@ -40,8 +42,7 @@ def made_of(
 
 def call(options: Mapping[str, Any], given: Sequence[str]) -> str:
     """The call that makes a report again, of tables called as its parameters."""
-    defaults = {"baseline": None, "n_queries": 200, "missing": "zero", "ties": "doc_id", "judged_only": False}
-    defaults |= {"exclude": None, "duplicates": "error"}
+    defaults = {"n_queries": N_QUERIES} | {name: option.default for name, option in options_of(Reporting).items()}
     named = {name: value for name, value in options.items() if name != "measures" and defaults.get(name) != value}
     texts = [f"{name}={name}" for name in given] + [f"{name}={value!r}" for name, value in named.items()]
     return f"ir.report({', '.join(['runs', 'qrels', repr(options['measures']), *texts])})"

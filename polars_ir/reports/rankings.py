@@ -28,6 +28,9 @@ MISSED = 20
 #: The characters of a text that are kept.
 LONGEST_TEXT = 600
 
+#: The queries whose rankings are kept, unless a call says otherwise.
+N_QUERIES = 200
+
 #: The measure that is explained where none of the report's can be.
 OTHERWISE = "nDCG@10"
 

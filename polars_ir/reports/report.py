@@ -36,7 +36,7 @@ from polars_ir.reports.experiment import Experiment, Reporting, evaluated, order
 from polars_ir.reports.made import made_of
 from polars_ir.reports.markdown import markdown
 from polars_ir.reports.page import framed, page
-from polars_ir.reports.rankings import LONGEST_TEXT, rankings_of
+from polars_ir.reports.rankings import LONGEST_TEXT, N_QUERIES, rankings_of
 from polars_ir.runs.explain import with_text
 from polars_ir.runs.selection import selected
 
@@ -95,7 +95,7 @@ def report(
     documents: Any = None,
     queries: Any = None,
     by: Any = None,
-    n_queries: int = 200,
+    n_queries: int = N_QUERIES,
     **options: Unpack[Reporting],
 ) -> Report:
     """The report of an experiment: a page that answers who is first, what to doubt, and what happened in each query.
@@ -197,7 +197,7 @@ def report_of_change(
         experiment = Experiment(per_query, measures, order_of(per_query, measures[0]))
     else:
         experiment = evaluated(both, qrels, measures, options)
-    made = reported(experiment, "old", texts, None, 200, options, verdicts)
+    made = reported(experiment, "old", texts, None, N_QUERIES, options, verdicts)
     if cluster is None:
         return made
     counted = f"The verdict counts each {cluster} once; the other figures of this page count queries."

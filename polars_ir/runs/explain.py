@@ -15,10 +15,10 @@ import polars as pl
 
 from polars_ir.engine.relation import collect_checked
 from polars_ir.engine.run_and_qrels import RunAndQrels
-from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, nearest, quoted
+from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, fold, nearest, quoted
 from polars_ir.frames.advice import check_keys
 from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
-from polars_ir.frames.roles import KEYS, ROLES, TEXT, columns_of, find, fold, required
+from polars_ir.frames.roles import KEYS, ROLES, TEXT, columns_of, find, required
 from polars_ir.frames.table import run_table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from polars_ir.engine import tuning
-from polars_ir.errors import Fix, Setting, table_name, warn
+from polars_ir.errors import Fix, Setting, fold, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.roles import PARTS, fold
+from polars_ir.frames.roles import PARTS
 
 #: So many rows of a plan, beside a sample, tell whether a column is of documents.
 FIRST = 10_000

@@ -16,9 +16,8 @@ import polars as pl
 
 from polars_ir.engine.needs import Needs
 from polars_ir.engine.run_and_qrels import RunAndQrels, retrieves_judged
-from polars_ir.errors import Code, Fix, Setting, caller, option, quoted, table_name, warn
+from polars_ir.errors import Code, Fix, Setting, caller, fold, option, quoted, table_name, warn
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.roles import fold
 from polars_ir.language.catalog import CATALOG, MeasureCall
 from polars_ir.language.names import ResolvedMeasure
 from polars_ir.runs.pooled import pooled, warn_of_pooled

@@ -19,7 +19,7 @@ from pathlib import Path, PurePath
 from typing import Annotated, TypeAlias, TypedDict
 from urllib.parse import unquote, urlsplit
 
-from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, nearest, option
+from polars_ir.errors import Code, FileError, Fix, InputTypeError, called, fold, nearest, option
 from polars_ir.files.finding.file import (
     COMPRESSED,
     MAX_RATIO,
@@ -37,7 +37,7 @@ from polars_ir.files.formats import BY_EXTENSION, FORMATS, READABLE
 from polars_ir.files.formats.msmarco import MSMARCO
 from polars_ir.files.formats.record import Format, Role, Typed
 from polars_ir.files.rows.blanks import first_line
-from polars_ir.frames.roles import ROLES, fold
+from polars_ir.frames.roles import ROLES
 from polars_ir.language.options import Option, or_none, positive, truth
 
 Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

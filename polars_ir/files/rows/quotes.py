@@ -13,11 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_ir.errors import FileError
+from polars_ir.errors import FileError, fold
 from polars_ir.files.finding.file import UNPACKED, File, beginning, holds
 from polars_ir.files.rows.blanks import NUMERAL
 from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
-from polars_ir.frames.roles import ROLES, fold
+from polars_ir.frames.roles import ROLES
 
 _NUMBER, _LINE, _COUNT, _INSIDE, _WRONG = "number", "line", "quotes", "inside a field", "wrong"
 

@@ -20,13 +20,14 @@ from polars_ir.errors import (
     Fix,
     MeasureError,
     OptionError,
+    fold,
     nearest,
     option,
     quoted,
     warn,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.roles import TOPICS, fold
+from polars_ir.frames.roles import TOPICS
 from polars_ir.language.names import Measures as AnyMeasures
 from polars_ir.language.names import OneMeasure, canonical_name, column_of, expressions, listed
 from polars_ir.per_query.shared.options import ROUNDED
