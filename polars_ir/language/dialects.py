@@ -31,6 +31,9 @@ CANONICAL = re.compile(r"(?P<name>[^()@]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[
 #: trec_eval's `P_10`, `P.10`, `P.5.` and `iprec_at_recall_0.10`, MTEB's `ndcg_at_10`.
 WITH_NUMBER = re.compile(r"(?P<name>.+?)(?P<sign>_at_|_|\.)(?P<at>\d*\.?\d+|\d+\.)", re.ASCII)
 
+#: `P10`, `ndcg10`: the cutoff of a measure without another number that could be meant, as the beta of `F2` is.
+WITH_CUTOFF = re.compile(r"(?P<name>\w*[^\W\d_])(?P<at>\d+)", re.ASCII)
+
 #: `nDCG@5,10`, `P_5,10` and trec_eval's `ndcg_cut.10,23.4`: several measures in one name.
 SEVERAL = re.compile(
     r"(?P<head>.*?(?:@|_at_|_|\.))(?P<numbers>\.?\d[\d.]*(?:,\s*\.?\d[\d.]*)+)(?P<level>-l\d+)?", re.ASCII | re.DOTALL
@@ -224,6 +227,9 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
         name, at = with_number["name"], with_number["at"] if at is None else at
         if spelling and with_number["sign"] == "." and spelling.info.at == "k" and not spelling.sets_one:
             at = at.partition(".")[0]  # as C reads a whole number: `P.5.` and `ndcg_cut.23.4`
+    if spelling is None and at is None and (with_cutoff := WITH_CUTOFF.fullmatch(name)):
+        spelling = _with_cutoff_alone(with_cutoff["name"], tool)
+        name, at = (with_cutoff["name"], with_cutoff["at"]) if spelling else (name, at)
     if spelling is None:
         raise _unknown(text, name, tool)
     info, implied = spelling.info, spelling.implied
@@ -238,6 +244,13 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
             raise MeasureError.syntax(text, f"it gives {info.at} twice")
         arguments[info.at] = _after_the_sign(info, at)
     return TakenApart(info, {**implied_arguments, **spelling.given, **arguments}, tool, spelling.undefined)
+
+
+def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
+    """The measure of a name whose number can be nothing but its cutoff; None for other names."""
+    spelling = _find(name, tool)
+    numbers = {"k"} if spelling is None else {*spelling.info.parameters} & {"k", "beta", "p", "alpha"}
+    return spelling if numbers == {"k"} and spelling and not spelling.implied else None
 
 
 def elsewhere(name: str) -> str:

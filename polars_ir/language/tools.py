@@ -53,6 +53,7 @@ AP_OF_BEST = "AP(denominator='min(k,R)')"
 BINARY = "nDCG(dcg='binary')"
 EXPONENTIAL = "nDCG(dcg='exp-log2')"
 OF_LIST = "P(denominator='min(k,n)')"
+CUT_RANKS = "cuts the average ranks of documents with equal scores to whole numbers"
 ONE = "counts 1 for a query without a relevant document"
 OF_ALL_ROWS = "is of all rows as one list, not of each query"
 
@@ -81,8 +82,23 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "Precision": ToolName("P"),
         "Recall": ToolName("R"),
     },
+    "Elliot": {
+        "HR": ToolName("Success"),
+        "MAP": ToolName("", "is the mean of P@1 to P@k, and no average precision"),
+        "MRR": ToolName("RR"),
+        "nDCG": ToolName("", "counts 2^(rating - threshold + 1) - 1 as the gain: make it the grade, and take 'nDCG'"),
+        "Precision": ToolName("P"),
+        "Recall": ToolName("R"),
+    },
+    "Evidently": {
+        "HitRate": ToolName("Success", CUT_RANKS),
+        "MAP": ToolName("AP", CUT_RANKS),
+        "MRR": ToolName("RR", CUT_RANKS),
+        "NDCG": ToolName("nDCG", CUT_RANKS),
+        "RecallTopK": ToolName("R", CUT_RANKS),
+    },
     "Haystack": {
-        "DocumentMAPEvaluator": ToolName("AP(denominator='hits')"),
+        "DocumentMAPEvaluator": ToolName("AP", "divides by the number of hits before version 3.1"),
         "DocumentMRREvaluator": ToolName("RR"),
         "DocumentNDCGEvaluator": ToolName("nDCG(denominator='R')"),
         "DocumentRecallEvaluator": ToolName("Success", "in the mode single_hit, the default; multi_hit is R"),
@@ -122,13 +138,25 @@ TOOLS: Mapping[str, Mapping[str, ToolName]] = {
         "hit_rate": ToolName("Success"),
         "mrr": ToolName("RR"),
         "ndcg": ToolName(
-            "nDCG(dcg='binary',denominator='k')", "its ideal list is relevant to the last retrieved place"
+            "nDCG(dcg='binary',denominator='R')",
+            "its ideal list was as long as the retrieved one before version 0.12.6",
         ),
         "precision": ToolName(OF_LIST),
         "recall": ToolName("R"),
     },
     "RecBole": {
         "GAUC": ToolName("", "is 'Accuracy' by positives: evaluate 'NumRel', too, and take .ir.mean(weights='NumRel')"),
+        "MAP": ToolName(AP_OF_BEST),
+        "MRR": ToolName("RR"),
+        "NDCG": ToolName(BINARY),
+        "Precision": ToolName("P"),
+        "Recall": ToolName("R"),
+    },
+    "RecTools": {
+        "NDCG": ToolName("nDCG(dcg='binary',denominator='k')", f"with divide_by_achievable=True it is {BINARY}"),
+    },
+    "RePlay": {
+        "HitRate": ToolName("Success"),
         "MAP": ToolName(AP_OF_BEST),
         "MRR": ToolName("RR"),
         "NDCG": ToolName(BINARY),

@@ -204,6 +204,19 @@ OTHERS = {
         "F1Beta": "F",
         "F1Beta(beta=2)@10": "F(beta=2)@10",
     },
+    "search engines, Spark, NCF and notebooks": {
+        "mean_average_precision": "AP",
+        "mean_average_precision@10": "AP@10",
+        "meanAveragePrecision": "AP",
+        "mean_reciprocal_rank": "RR",
+        "hit_ratio@10": "Success@10",
+        "P10": "P@10",
+        "P10-l2": "P(rel=2)@10",
+        "ndcg10": "nDCG@10",
+        "MRR10": "RR@10",
+        "map100": "AP@100",
+        "recall5(rel=2)": "R(rel=2)@5",
+    },
     "torchmetrics": {
         "RetrievalMAP": "AP(denominator='hits')",
         "RetrievalMAP(top_k=10)": "AP(denominator='hits')@10",
@@ -276,6 +289,12 @@ def test_a_name_of_any_tool_stands_for_a_measure(tool):
         expression = ir.parse(spelling)
         assert expression.meta.output_name() == canonical, spelling
         assert ir.parse(canonical).meta.eq(expression), spelling
+
+
+@pytest.mark.parametrize("name", ["F2", "rbp95", "bpref10", "P10@5", "alpha_nDCG5"])
+def test_a_number_without_a_sign_is_a_cutoff_where_it_can_be_nothing_else(name):
+    with pytest.raises(ir.IRError, match=f"no measure is called '{name}'"):
+        ir.parse(name)
 
 
 def test_the_table_of_trec_eval_is_complete():

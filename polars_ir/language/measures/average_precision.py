@@ -95,6 +95,7 @@ def average_precision_of_hits(k: int, rel: float) -> pl.Expr:
         "BEIR": "MAP",
         "MTEB": "map",
         "RecTools": "MAP",
+        "Spark": "meanAveragePrecision",
         "torchmetrics": "RetrievalMAP(denominator='hits') retrieval_average_precision(denominator='hits')",
         "recommenders": "map map_at_k(k=10,denominator='min(k,R)')",
         "trectools": "get_map(k=1000)",

@@ -215,6 +215,7 @@ def success_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Expr:
         "MTEB": "hit_rate cv_recall",
         "RecTools": "HitRate",
         "Elliot": "HR",
+        "NCF": "hit_ratio",
         "RecBole": "Hit",
         "torchmetrics": "RetrievalHitRate retrieval_hit_rate",
     },

@@ -38,6 +38,7 @@ def reciprocal_rank_under_ties(*, k: int | None = None, rel: float = 1) -> pl.Ex
         "BEIR": "MRR",
         "MTEB": "mrr",
         "RecTools": "MRR",
+        "Elasticsearch": "mean_reciprocal_rank",
         "torchmetrics": "RetrievalMRR retrieval_reciprocal_rank",
         "trectools": "get_reciprocal_rank(k=1000)",
     },
