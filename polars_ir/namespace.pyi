@@ -866,6 +866,7 @@ class IRNamespace(Generic[_FrameT_co]):
     gmbpref = gm_bpref
     hit = success
     hit_rate = success
+    hit_ratio = success
     hits = n_relevant_retrieved
     hr = success
     idcg = ideal_dcg
@@ -875,6 +876,7 @@ class IRNamespace(Generic[_FrameT_co]):
     map_avgjg = average_precision
     map_ia = intent_aware_average_precision
     mcc = matthews_correlation
+    mean_reciprocal_rank = reciprocal_rank
     mrr = reciprocal_rank
     nerr10 = nearly_err_10
     nerr11 = nearly_err_11
