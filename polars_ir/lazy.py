@@ -1,15 +1,20 @@
 """Packages whose public names are imported from their files when they are first read, so that importing one is fast.
 
+Conventions: the stub beside a package is the list of its names, for type checkers and for Python. `from ... import`
+makes a name public, `from .` a module that `import *` leaves out, and `spelling = name` a second spelling, which is
+found and not listed.
+
 A file of functions is called as its function, and the function wins: importing `polars_ir.per_query.compare` binds the
-name `compare` of the package to the function, where Python binds it to the file. Type checkers read the stub beside the
-package, which `tests/support/stubs.py` writes.
+name `compare` of the package to the function, where Python binds it to the file.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pkgutil import get_data
 from types import ModuleType
 from typing import Any
 
@@ -18,10 +23,14 @@ class LazyPackage(ModuleType):
     """A package with public names of its files: `ORIGINS` has the file of each, and its name there."""
 
     ORIGINS: Mapping[str, tuple[str, str]]
+    LISTED: list[str]
+    HINT: Callable[[str, list[str]], str]
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.ORIGINS:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            hint = "" if name.startswith("_") else self.HINT(name, self.LISTED)
+            # With an object in the error, Python would add a guess of its own.
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}.{hint}", name=name)
         file, there = self.ORIGINS[name]
         value = getattr(import_module(file), there) if there else import_module(file)
         super().__setattr__(name, value)
@@ -40,30 +49,34 @@ class LazyPackage(ModuleType):
 
     def __dir__(self) -> list[str]:
         """The public names, also those that `import *` leaves out."""
-        return sorted(name for name in self.ORIGINS if not name.startswith("__"))
+        return self.LISTED
 
 
-def lazy(package: str, names: Mapping[str, str] = {}, unlisted: Mapping[str, str] = {}, *, files: str = "") -> None:
-    """Let a package have public names of files, by file, and `unlisted` ones, which `import *` leaves out.
-
-    The names of a file are written in a row, separated by commas, one under another name as `borda as borda_norm`.
-    Those under no file are packages of `polars_ir`. In `files` are the files of the package that hold a function called
-    like them, and nothing else.
-    """
+def lazy(package: str, hint: Callable[[str, list[str]], str] = lambda _name, _listed: "") -> None:
+    """Let a package have the names of its stub; `hint` words which of the listed may be meant by another."""
     module = sys.modules[package]
-    names = {**names, **{f"{package}.{name}": name for name in filter(None, files.split(", "))}}
-    public, others = _origins(names), _origins(unlisted)
+    public: dict[str, tuple[str, str]] = {}
+    others: dict[str, tuple[str, str]] = {}
+    spellings: dict[str, str] = {}
+    for node in ast.parse(get_data(package, "__init__.pyi") or "").body:
+        match node:
+            case ast.ImportFrom(module=str(file), names=[ast.alias(name="*")]):
+                public |= {name: (file, name) for name in import_module(file).__all__}
+            case ast.ImportFrom(module=file, names=names, level=1):
+                others |= {alias.name: (".".join(filter(None, (package, file, alias.name))), "") for alias in names}
+            case ast.ImportFrom(module=str(file), names=names) if file == package:
+                public |= {alias.name: (f"{file}.{alias.name}", "") for alias in names}
+            case ast.ImportFrom(module=str(file), names=names):
+                public |= {alias.asname or alias.name: (file, alias.name) for alias in names}
+            case ast.Assign(targets=[ast.Name(id=spelling)], value=ast.Name(id=name)):
+                spellings[spelling] = name
     for name in public.keys() & vars(module).keys():  # a file that was imported before
         delattr(module, name)
-    module.__dict__.update(ORIGINS=others | public, __all__=sorted(public))
+    listed = sorted(name for name in public if not name.startswith("__"))
+    module.__dict__.update(
+        ORIGINS=public | others | {spelling: public[name] for spelling, name in spellings.items()},
+        LISTED=sorted([*listed, *others]),
+        HINT=hint,
+        __all__=listed,
+    )
     module.__class__ = LazyPackage
-
-
-def _origins(names: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """The file of each name, and its name there; of a package no name."""
-    origins: dict[str, tuple[str, str]] = {}
-    for file, written in names.items():
-        for name in written.split(", "):
-            there, _, here = name.partition(" as ")
-            origins[here or there] = (file, there) if file else (f"polars_ir.{there}", "")
-    return origins

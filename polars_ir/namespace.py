@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
 import polars as pl
 
 from polars_ir import fusion, per_query, reports, runs, tables
-from polars_ir.errors import Code, Fix, alike, did_you_mean, nearest, quoted, warn
+from polars_ir.errors import Code, Fix, alike, did_you_mean, fold, intended, nearest, quoted, warn
 from polars_ir.extras import require
 from polars_ir.language import measures
 from polars_ir.language.catalog import CATALOG, RESERVED, RESERVED_PARAMETERS, Measure, short_names
@@ -61,13 +62,13 @@ class LazyMethod:
 OF_FUSION = ("complementarity", "contribution", "fuse", "tune_fusion")
 
 #: The methods of a run and of a per-query frame.
-OF_RUN = {name: LazyMethod(runs, name) for name in runs.__all__}
+OF_RUN = {name: LazyMethod(runs, name) for name in dir(runs) if name != "update"}
 OF_RUN |= {name: LazyMethod(fusion, name) for name in OF_FUSION}
 OF_RUN |= {
     "report": LazyMethod(reports, "report"),
     "side_by_side": LazyMethod(tables, "side_by_side"),
 }
-OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in per_query.__all__} | {
+OF_PER_QUERY = {name: LazyMethod(per_query, name) for name in dir(per_query)} | {
     "table": LazyMethod(tables, "table"),
     "update": LazyMethod(runs, "update"),
 }
@@ -120,20 +121,15 @@ class IRNamespace(Bound):
         if measure is not None:
             method: Callable[..., Any] = measuring(measure, name).__get__(self)
             return method
-        raise AttributeError(f".ir has no method {name!r}.{_meant(name)}")
+        meant = _meant(name, [*OF_RUN, *OF_PER_QUERY], "ir.{}").replace("ir.plots.", "plot.")
+        raise AttributeError(f".ir has no method {name!r}.{meant}", name=name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*OF_RUN, *OF_PER_QUERY, "plot", *_measures(), *SHORT})
+        return sorted({"plot", *itertools.chain(*_fitting(self._frame).values())})
 
     def __repr__(self) -> str:
-        lines = (
-            f"of a run: {_listed(OF_RUN)}",
-            f"of a per-query frame: {_listed(OF_PER_QUERY)}",
-            "charts of either: .ir.plot",
-            f"a measure each, of a run and its qrels: {_listed(_measures())}",
-            f"the same by other names: {_listed(SHORT)}",
-        )
-        first = f".ir: evaluation of this {type(self._frame).__name__}, as a run or as a per-query frame"
+        first = f".ir: evaluation of this {type(self._frame).__name__}, with charts in .ir.plot"
+        lines = (f"{kind}: {', '.join(sorted(names))}" for kind, names in _fitting(self._frame).items())
         folded = (textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ") for line in lines)
         return "\n".join((first, *folded))
 
@@ -170,7 +166,8 @@ class PlotNamespace(Bound):
         from polars_ir import plots
 
         if name not in plots.__all__:
-            near, charts = nearest(name, plots.__all__), quoted(plots.__all__)
+            meant = [each.removeprefix("plots.") for each in intended(name) if each.startswith("plots.")]
+            near, charts = did_you_mean(meant) or nearest(name, plots.__all__), quoted(plots.__all__)
             raise AttributeError(f".ir.plot has no chart {name!r}.{near} It has {charts}.")
         chart: Callable[..., Any] = bound(getattr(plots, name)).__get__(self)
         return chart
@@ -244,21 +241,55 @@ def measuring(measure: Measure, name: str) -> Callable[..., Any]:
     return public()(method)
 
 
-def _measures() -> list[str]:
-    """The names of the functions of measures."""
-    return [info.function.__name__ for info in list(CATALOG.values())]
+def _fitting(frame: Any) -> dict[str, list[str]]:
+    """The methods of a frame: of a run, of a per-query frame, or of both where its columns leave that open."""
+    from polars_ir.frames.roles import ROLE_OF
+    from polars_ir.language.names import column_of
+
+    columns = _columns(frame)
+    has_documents = any(ROLE_OF.get(fold(column)) == "doc_id" for column in columns)
+    has_measures = any(column_of(column) for column in columns)
+    listed = {}
+    if has_documents or not has_measures:
+        listed["of a run"] = list(OF_RUN)
+        listed["measures, of a run and its qrels"] = [info.function.__name__ for info in list(CATALOG.values())]
+    if has_measures or not has_documents:
+        listed["of a per-query frame"] = list(OF_PER_QUERY)
+    return listed
 
 
-def _meant(name: str) -> str:
-    """A hint at the method that is meant: that of the measure which some tool calls so, or else the nearest ones."""
+def _columns(frame: Any) -> list[str]:
+    """The names of the columns of a frame, of a dict of frames those of the first; none of a plan that fails."""
+    first = next(iter(frame.values()), None) if isinstance(frame, Mapping) else frame
+    try:
+        columns = first.collect_schema().names() if isinstance(first, pl.LazyFrame) else getattr(first, "columns", ())
+    except (pl.exceptions.PolarsError, OSError):
+        return []
+    return [column for column in columns if isinstance(column, str)]
+
+
+def hint(name: str, listed: Iterable[str]) -> str:
+    """A hint at the listed names of the package that are meant by another, in a program that says `ir.name`."""
+    return _meant(name, listed, "{}")
+
+
+def _meant(name: str, listed: Iterable[str], other: str) -> str:
+    """A hint at the listed names that are meant, or at others of the package as `other` spells them.
+
+    The measure which some tool calls so goes first, then what does what the name says, then names spelt alike.
+    """
     from polars_ir.language.dialects import elsewhere, measure_names
     from polars_ir.language.names import column_of
 
     if says := elsewhere(name):
         return f" {name!r} {says}."
-    close = [name] if column_of(name) else alike(name, [*OF_RUN, *OF_PER_QUERY, *measure_names()])
-    known = {each: None if each in OF_RUN | OF_PER_QUERY else column_of(each) for each in close}
-    return did_you_mean(column.info.function.__name__ if column else each for each, column in known.items())
+    if column := column_of(name):
+        return did_you_mean([column.info.function.__name__])
+    known = set(listed)
+    if intents := intended(name):
+        return did_you_mean(each if each in known else other.format(each) for each in intents)
+    columns = {each: None if each in known else column_of(each) for each in alike(name, [*known, *measure_names()])}
+    return did_you_mean(column.info.function.__name__ if column else each for each, column in columns.items())
 
 
 def _described(measure: Measure) -> str:
@@ -269,7 +300,3 @@ def _described(measure: Measure) -> str:
     described = f"{meaning.rstrip()}\n\nParameters\n----------\n{QRELS}{parameters}".rstrip()
     _, _, rest = rest.partition("\n\n")
     return f"{described}\n\n{RETURNS}\n\n{rest}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))

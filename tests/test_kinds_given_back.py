@@ -147,8 +147,8 @@ KINDS = {"LazyFrame": pl.LazyFrame, "pandas": pd.DataFrame}
 def test_a_method_gives_back_what_its_function_says_and_the_same_in_every_form(form, name):
     frame, call = CALLS[name]
     methods, collected = FORMS[form]
-    assert "SameKind" in given_back(name) or given_back(name) == "Eager"
-    if form == "LazyFrame" and given_back(name) == "Eager":
+    assert "FrameT" in given_back(name)
+    if form == "LazyFrame" and given_back(name) == "EagerFrameT":
         with pytest.raises(ir.IRError, match="got a LazyFrame"):
             call(methods(frame))
         return
@@ -263,7 +263,7 @@ def test_a_fault_is_told_by_every_function(fault, lazy):
         names = names - {"validate", "coverage", *(["deduplicate"] if says != BAD_RUN else [])}
     for name in sorted(names):
         frame, call = TOLD[name]
-        is_eager = fault in IN_MEMORY or name == "table" or given_back(name) == "Eager"
+        is_eager = fault in IN_MEMORY or name == "table" or given_back(name) == "EagerFrameT"
         if (lazy and is_eager) or (fault == "a null for a system" and "run" not in frame.columns):
             continue
         wrong = change(frame).lazy() if lazy else change(frame)

@@ -40,7 +40,7 @@ def test_every_public_name_is_there_and_a_wrong_one_is_not():
     for package in PACKAGES:
         assert [name for name in package.__all__ if not hasattr(package, name)] == []
         assert set(package.__all__) <= set(dir(package)) <= set(package.ORIGINS)
-        with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'not_there'"):
+        with pytest.raises(AttributeError, match=rf"module '{package.__name__}' has no attribute 'not_there'\."):
             _ = package.not_there
 
 

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import inspect
+import re
 import warnings
 import weakref
 
@@ -12,6 +13,7 @@ from generated import collection_of
 
 import polars_ir as ir
 from polars_ir import namespace
+from polars_ir.errors.names import INTENTS
 
 RUN = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "score": [0.9, 0.5, 0.7]})
 QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d1"], "relevance": [1, 2]})
@@ -59,7 +61,7 @@ def test_the_docstring_of_a_measures_method_tells_what_the_method_takes_and_give
 def test_a_namespace_says_what_it_is_and_what_it_can_do():
     text = repr(RUN.ir)
     assert text.startswith(".ir: evaluation of this DataFrame")
-    assert [name for name in dir(RUN.ir) if name not in text and name != "plot"] == []
+    assert [name for name in dir(RUN.ir) if name not in text] == []
     assert "LazyFrame" in repr(RUN.lazy().ir)
 
 
@@ -102,6 +104,7 @@ def test_a_measure_is_a_function_by_its_other_names_unless_these_mean_something_
     for name, function in namespace.SHORT.items():
         if name not in ("hits", "map"):
             assert getattr(ir, name) is getattr(ir, function)
+            assert name not in {*dir(ir), *dir(RUN.ir)}
     assert ir.rbp(k=5).meta.output_name() == "RBP@5"
     assert "map" not in dir(ir)
     assert ir.hits(5).meta.eq((ir.relevant() & ir.top(5)).sum())
@@ -118,7 +121,7 @@ def test_a_measure_of_ones_own_goes_before_another_name_of_ours():
 
 
 def test_only_what_is_public_is_listed():
-    assert set(dir(ir)) - set(ir.__all__) == {"measures", "plots", *namespace.SHORT} - {"hits", "map"}
+    assert set(dir(ir)) - set(ir.__all__) == {"measures", "plots"}
     assert [name for name in dir(ir) if not hasattr(ir, name)] == []
     assert [name for name in dir(RUN.ir) if name.startswith("_")] == []
 
@@ -174,7 +177,55 @@ def test_the_docstring_of_a_method_is_that_of_the_function():
 
 def test_all_methods_are_listed():
     measures = {info.function.__name__ for info in ir.CATALOG.values()}
-    assert measures | {"judge", "evaluate", "validate", "mean", "summarize"} <= set(dir(RUN.ir))
+    of_either = {*dir(RUN.ir), *dir(PER_QUERY.ir)}
+    assert measures | {"judge", "evaluate", "validate", "mean", "summarize"} <= of_either
+
+
+@pytest.mark.parametrize(
+    ("frame", "listed", "unlisted"),
+    [
+        (RUN, {"evaluate", "ndcg", "fuse", "plot"}, {"compare", "update", "table"}),
+        (RUN.lazy(), {"evaluate", "ndcg"}, {"compare"}),
+        (PER_QUERY, {"compare", "update", "table", "plot"}, {"evaluate", "ndcg", "fuse"}),
+        (PER_QUERY.rename({"RR": "mine", "AP": "other"}), {"evaluate", "ndcg", "compare"}, set()),
+        (RUN.with_columns(AP=1.0), {"evaluate", "compare"}, set()),
+        (pl.scan_csv("not there.csv"), {"evaluate", "compare"}, set()),
+        ({"a": PER_QUERY}, {"compare"}, {"evaluate"}),
+        ({"q1": {"d1": 1.0}}, {"evaluate", "compare"}, set()),
+    ],
+)
+def test_a_frame_lists_what_fits_its_columns(frame, listed, unlisted):
+    found = set(dir(ir.of(frame)))
+    assert listed <= found
+    assert not unlisted & found
+
+
+def test_an_intent_is_no_name_and_its_functions_are():
+    plots = pytest.importorskip("polars_ir.plots", exc_type=ImportError)
+    words = [word for row in INTENTS for word in row.split()]
+    functions = {function for row in INTENTS.values() for function in row.split()}
+    assert len(words) == len({*words}) >= 40
+    assert {*words} & {*dir(ir), *dir(RUN.ir), *dir(PER_QUERY.ir), *namespace.SHORT} == {"top"}  # a word of measures
+    assert functions <= {*dir(ir), *(f"plots.{name}" for name in plots.__all__), "datasets.load"}
+
+
+@pytest.mark.parametrize(
+    ("holder", "word", "meant"),
+    [
+        (ir, "ttest", "'compare'"),
+        (RUN.ir, "worst", "'hardest' or 'diff'"),
+        (PER_QUERY.ir, "to_latex", "'table' or 'report'"),
+        (RUN.ir, "load", "'ir.read_run' or 'ir.datasets.load'"),
+        (ir, "hist", "'plots.distribution'"),
+        (RUN.ir, "box", "'plot.distribution'"),
+        (PER_QUERY.ir.plot, "bar", "'forest'"),
+        (ir, "ndgc", "'ndcg'"),
+        (ir, "evalute", "'evaluate'"),
+    ],
+)
+def test_a_word_for_what_a_function_does_names_the_function(holder, word, meant):
+    with pytest.raises(AttributeError, match=rf"'{word}'\. Did you mean {re.escape(meant)}"):
+        getattr(holder, word)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +269,7 @@ def test_a_frame_is_released_when_it_is_deleted(use, lazy):
 
 @pytest.mark.whole("jedi takes its time")
 @pytest.mark.parametrize(
-    ("typed", "completed"), [("per_query.ir.plot.fore", "forest"), ("run.ir.mr", "mrr"), ("ir.mr", "mrr")]
+    ("typed", "completed"), [("per_query.ir.plot.fore", "forest"), ("run.ir.nd", "ndcg"), ("ir.nd", "ndcg")]
 )
 def test_a_completer_sees_charts_and_measures(typed, completed):
     jedi = pytest.importorskip("jedi")

@@ -123,7 +123,7 @@ class _Type(str):
 
 
 #: What a result is annotated with that a checker can not know.
-UNKNOWN = {"Any", "Eager", "SameKind"}
+UNKNOWN = {"Any", "EagerFrameT", "FrameT"}
 
 
 def declaration(name: str, function: Callable[..., Any]) -> str:

@@ -36,6 +36,7 @@ from polars_ir.errors.names import (
     closest as closest,
     did_you_mean as did_you_mean,
     fold as fold,
+    intended as intended,
     nearest as nearest,
     printable as printable,
     quoted as quoted,

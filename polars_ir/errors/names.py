@@ -65,6 +65,43 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return did_you_mean(alike(name, names))
 
 
+#: Words for what a function does, by the functions: the names of statistics, of other libraries and of plain speech.
+INTENTS = {
+    "worst regressions regressed losers failures": "hardest diff",
+    "winners wins improvements": "diff",
+    "to_latex to_html to_excel to_markdown latex": "table report",
+    "ttest t_test wilcoxon significance significant p_value pvalue anova bootstrap": "compare",
+    "kendall kendalltau tau spearman pearson correlation corr": "rank_correlation",
+    "describe summary stats ci confidence_interval": "summarize",
+    "leaderboard": "table ranks",
+    "average avg aggregate agg": "mean summarize",
+    "eval score scores compute calculate metrics": "evaluate",
+    "read_runs load_run read from_file read_trec read_csv": "read_run",
+    "load_qrels": "read_qrels",
+    "load": "read_run datasets.load",
+    "from_dict from_dicts from_pandas": "of from_lists",
+    "save export to_trec to_csv write": "write_run",
+    "rrf combine merge ensemble rank_fusion": "fuse",
+    "top head first cut truncate": "top_k",
+    "rbo jaccard": "similarity",
+    "check lint": "validate",
+    "sample_size": "power",
+    "box boxplot violin hist histogram": "plots.distribution",
+    "bar barplot errorbar": "plots.forest",
+    "line lineplot timeline": "plots.series",
+    "pr_curve": "plots.precision_recall",
+}
+
+
+def intended(name: str) -> list[str]:
+    """The functions that do what a name says, as it is typed behind `ir.`; none for a name that says nothing.
+
+    >>> intended("ttest"), intended("Worst"), intended("ndgc")
+    (['compare'], ['hardest', 'diff'], [])
+    """
+    return next((does.split() for words, does in INTENTS.items() if name.casefold() in words.split()), [])
+
+
 def did_you_mean(names: Iterable[str]) -> str:
     """` Did you mean ...?` with some names, each once, or nothing where there are none."""
     meant = " or ".join(map(repr, dict.fromkeys(names)))

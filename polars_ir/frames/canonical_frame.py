@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal, cast
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from polars_ir.frames.rules import (
     naming,
     wrong_run_row,
 )
+from polars_ir.frames.table_types import FrameT, Table
 
 
 @dataclass(frozen=True)
@@ -130,11 +131,11 @@ class CanonicalFrame:
         return checked(rows, *rules, eager=self.eager, about=self.about, keys=self.keys, names={**self.names, **names})
 
     def give_back(
-        self, plan: pl.LazyFrame, like: object, engine: Literal["in-memory", "streaming"] = "in-memory"
-    ) -> Any:
+        self, plan: pl.LazyFrame, like: Table[FrameT], engine: Literal["in-memory", "streaming"] = "in-memory"
+    ) -> FrameT:
         """The result of a plan over the table in the kind of `like`; query and system have their names there."""
         plan = plan.rename(self.source_names, strict=False)
-        return give_back(collected(plan, engine), like) if self.eager else plan
+        return give_back(collected(plan, engine), like) if self.eager else cast("FrameT", plan)
 
 
 def may_repeat(keys: pl.LazyFrame) -> bool:

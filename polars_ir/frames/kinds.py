@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 import polars as pl
@@ -36,6 +36,7 @@ from polars_ir.errors import (
 from polars_ir.frames.nested import from_mapping, from_records, hits_of
 from polars_ir.frames.roles import ROLE_OF, ROLES
 from polars_ir.frames.rules import EXAMPLES
+from polars_ir.frames.table_types import FrameT, Table
 
 T = TypeVar("T")
 
@@ -60,12 +61,6 @@ class PreparedJudgments:
 
 
 Frame = pl.DataFrame | pl.LazyFrame
-
-#: The result of `give_back`, of the kind of the first table. A type checker learns which through `ir.of`.
-SameKind: TypeAlias = Any
-
-#: The same, of a function that refuses a LazyFrame.
-Eager: TypeAlias = Any
 
 #: The message of a guard in Polars' error: the name of the column whose cast can not succeed, and some values.
 MESSAGE = re.compile(r"polars_ir: (.*?)(?:' for \d+ out of \d+ values: \[(.*)\]|\")")
@@ -111,20 +106,20 @@ def _frame(table: str, value: object, column: str) -> Frame:
     raise InputTypeError.not_a_table(table, value)
 
 
-def give_back(result: Frame, like: object) -> Any:
+def give_back(result: Frame, like: Table[FrameT] | None) -> FrameT:
     """A result in the kind of the input: a LazyFrame for a plan, pandas for pandas, else a DataFrame."""
     first: Any = next(iter(like.values()), None) if isinstance(like, Mapping) else like
     if isinstance(first, pl.LazyFrame):
-        return result.lazy()
+        return cast("FrameT", result.lazy())
     if not isinstance(first, pl.DataFrame):
         first = first.to_native() if is_narwhals(first) else first
         if isinstance(first, pl.LazyFrame) or is_arrow_dataset(first) or is_arrow_stream(first):
-            return result.lazy()
+            return cast("FrameT", result.lazy())
     frame = result.collect(engine="in-memory") if isinstance(result, pl.LazyFrame) else result
     is_polars = isinstance(first, pl.DataFrame)
     if is_polars or not (is_pandas(first) or is_pandas_series(first)):
-        return frame
-    return _to_pandas(frame, of_arrow=_is_of_arrow(first))
+        return cast("FrameT", frame)
+    return cast("FrameT", _to_pandas(frame, of_arrow=_is_of_arrow(first)))
 
 
 def collected(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import InputTypeError
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Candidates, Experiment, candidates_of, figures, measured, trials_of
@@ -18,9 +19,6 @@ from polars_ir.runs.rankings import LowerIsBetter
 from polars_ir.runs.similarity import similarity
 
 PAIR = ["run", "other"]
-
-
-FrameT = TypeVar("FrameT")
 
 
 class Complementarity(NamedTuple, Generic[FrameT]):
@@ -42,7 +40,7 @@ class Complementarity(NamedTuple, Generic[FrameT]):
 
 @public()
 def complementarity(
-    runs: Any,
+    runs: Table[FrameT],
     qrels: Any,
     measure: Any = "nDCG@10",
     *,
@@ -51,7 +49,7 @@ def complementarity(
     rel: float = 1,
     depth: int | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> Complementarity[SameKind]:
+) -> Complementarity[FrameT]:
     """The potential of fusing runs: their overlap, what only one finds, and the values that oracles would reach.
 
     Fusion pays where runs share relevant documents and not the others (Lee). Oracles look at the judgments, so no

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import OptionError, quoted
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Missing, fusion_of
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
 from polars_ir.fusion.tuning.trials import Experiment, candidates_of, measured_subsets
@@ -26,7 +27,7 @@ MOST_SYSTEMS = 8
 
 @public()
 def contribution(
-    runs: Any,
+    runs: Table[FrameT],
     qrels: Any,
     method: Any = "rrf",
     measure: Any = "nDCG@10",
@@ -39,7 +40,7 @@ def contribution(
     top: int = 1000,
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> SameKind:
+) -> FrameT:
     """The contribution of each run to the fusion of all: a row per run.
 
     Every subset of the runs is fused and measured. Leave-one-out is the mean with all runs less that without the one;

@@ -22,8 +22,8 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import is_searched, search_duplicates
 from polars_ir.errors import DataError, OptionError
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import guard
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion, Missing, fusion_of
 from polars_ir.fusion.inputs import LIST, MOST_COLUMNS, of_one, repeated, table_of
 from polars_ir.fusion.learned.learners import knowing
@@ -49,7 +49,7 @@ NOT_A_NUMBER = "a fused score is no number (NaN), as of infinite scores; leave t
 
 @public()
 def fuse(
-    runs: Any,
+    runs: Table[FrameT],
     method: str | Method = "rrf",
     *,
     norm: str | Norm | pl.Expr | None = None,
@@ -61,7 +61,7 @@ def fuse(
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
     contributions: bool = False,
-) -> SameKind:
+) -> FrameT:
     """One run of several: rank fusion by a method, a norm, weights and the dialect of a product.
 
     A method is three expressions: the `term` of a document in a run, how terms combine over the runs, and the final

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.kinds import is_pandas, to_polars
 from polars_ir.frames.roles import TEXT, find, required
 from polars_ir.frames.table import run_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion
 from polars_ir.runs.rankings import LowerIsBetter
 
@@ -64,9 +65,9 @@ def named_runs(runs: Any) -> Any:
     return runs
 
 
-def of_one(runs: Any) -> Any:
+def of_one(runs: Table[FrameT]) -> FrameT:
     """A run of the kind that the result has."""
-    return runs[0] if isinstance(runs, (list, tuple)) else runs
+    return cast("FrameT", runs[0] if isinstance(runs, (list, tuple)) else runs)
 
 
 def systems_of(table: CanonicalFrame) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeGuard, TypeVar, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar, cast, get_type_hints
 
 from polars_ir.errors import (
     Code,
@@ -202,7 +202,7 @@ def check(name: str, given: Any, value: Value[T]) -> T:
     return value.read(given) if is_number(given) else given
 
 
-P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Option(NamedTuple):
@@ -235,7 +235,7 @@ def parameters_of(kind: type) -> list[inspect.Parameter]:
 
 def public(
     kind: type | None = None, *, then: Callable[[Any], Any] | None = None, keys: bool = True
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
+) -> Callable[[F], F]:
     """Let users call a function: with the options of a kind, and `then` something done with the result.
 
     Without `keys` its `by`, if it has one, names no columns that tell rows of a query apart, and is no advice for such.
@@ -247,14 +247,14 @@ def public(
     options = options_of(kind) if kind else {}
     defaults = {name: check(name, option.default, option.value) for name, option in options.items()}
 
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+    def decorate(function: F) -> F:
         signature = inspect.signature(function)
         if kind:
             parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
             signature = signature.replace(parameters=[*parameters, *parameters_of(kind)])
 
         @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        def call(*args: Any, **kwargs: Any) -> Any:
             if Fork.happened:
                 raise IRError(FORKED, fix=SPAWN)
             Fork.used = True
@@ -262,11 +262,11 @@ def public(
                 try:
                     signature.bind(*args, **kwargs)
                 except TypeError as error:
-                    kwargs = by_our_names(function, signature, args, kwargs, error)  # type: ignore[assignment]
+                    kwargs = by_our_names(function, signature, args, kwargs, error)
                 for name, option in options.items():
                     kwargs[name] = check(name, kwargs[name], option.value) if name in kwargs else defaults[name]
                 try:
-                    result: T = function(*args, **kwargs) if then is None else then(function(*args, **kwargs))
+                    result = function(*args, **kwargs) if then is None else then(function(*args, **kwargs))
                 except ModuleNotFoundError as error:
                     if extra := extra_of(error.name):
                         raise ExtraError.missing(f"ir.{function.__name__}", extra) from None
@@ -278,7 +278,7 @@ def public(
 
         call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
         call.__doc__ = documented(inspect.getdoc(function) or "", signature.parameters, options)
-        return call
+        return cast(F, call)
 
     return decorate
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import Code, DtypeError, Fix
-from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
@@ -23,7 +23,7 @@ NOISE = 1e-12
 
 
 @public()
-def abstention(per_query: Any, confidence: str | Sequence[str] | Any) -> SameKind:
+def abstention(per_query: Table[FrameT], confidence: str | Sequence[str] | Any) -> FrameT:
     """The gain of a measure when the queries that a system is unsure of get no answer: normalised area (nAUC).
 
     The least confident 0, 10, ... 90 percent of the queries are left out (rounded, half to even; one query always

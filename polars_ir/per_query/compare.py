@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from polars_ir.errors import OptionError, option
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, positive, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
@@ -48,13 +49,13 @@ SCHEMA = {
 
 @public(Comparing)
 def compare(
-    per_query: Any,
+    per_query: Table[FrameT],
     measures: Measures = None,
     *,
     baseline: str | None = None,
     systems: str | None = None,
     **options: Unpack[Comparing],
-) -> SameKind:
+) -> FrameT:
     """Differences of systems from a baseline, or from each other, with tests of them: one row per pair and measure.
 
     Systems are aligned by the queries' ids, and tested on their differences d over n queries, two-sided:

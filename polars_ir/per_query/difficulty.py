@@ -6,12 +6,10 @@ but highest for measures whose best value is the lowest (`Hole`), if their names
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from polars_ir.errors import MeasureError, OptionError
-from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost, is_one
 from polars_ir.language.options import public
 from polars_ir.language.words import average, ratio, total
@@ -20,7 +18,7 @@ from polars_ir.per_query.shared.measures import Measures
 
 
 @public()
-def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> SameKind:
+def hardest(per_query: Table[FrameT], measure: str | pl.Expr, *, n: int | None = 10) -> FrameT:
     """The queries that systems do worst on, the worst first: by the mean of a measure over the systems.
 
     A large `std` means that it is a matter of the system, and `best_run` which one knows the way; a small one that the
@@ -90,7 +88,7 @@ def hardest(per_query: Any, measure: str | pl.Expr, *, n: int | None = 10) -> Sa
 
 
 @public()
-def unanswered(per_query: Any, measures: Measures = None) -> SameKind:
+def unanswered(per_query: Table[FrameT], measures: Measures = None) -> FrameT:
     """The queries that every system fails: all values of a measure are 0 or less.
 
     A query for which a measure is undefined (null) for every system is not unanswered by it. Measures whose best value

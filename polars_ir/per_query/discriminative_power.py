@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import public
 from polars_ir.per_query.compare import compare
 from polars_ir.per_query.shared.aligned import scores_of
@@ -26,7 +27,9 @@ SCHEMA = {
 
 
 @public(Discriminating)
-def discriminative_power(per_query: Any, measures: Measures = None, **options: Unpack[Discriminating]) -> Eager:
+def discriminative_power(
+    per_query: Table[EagerFrameT], measures: Measures = None, **options: Unpack[Discriminating]
+) -> EagerFrameT:
     """The share of the pairs of systems that a measure tells apart: a row per measure.
 
     Every pair of systems is tested as `compare` does it, without a correction for their number: the share is what one

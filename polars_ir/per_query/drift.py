@@ -28,7 +28,8 @@ from polars_ir.errors import (
     option,
     warn,
 )
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import average
 from polars_ir.per_query.provenance import warn_of_other_judgments, warn_of_several
@@ -89,7 +90,7 @@ COLUMNS: dict[str, Any] = {
 
 @public(Grouping, keys=False)
 def drift(
-    per_query: Any,
+    per_query: Table[FrameT],
     by: Any,
     measures: Measures = None,
     *,
@@ -97,7 +98,7 @@ def drift(
     reference: Any = None,
     cluster: Any = None,
     **options: Unpack[Grouping],
-) -> SameKind:
+) -> FrameT:
     """The course of every measure over time, and where it is beyond chance another than before: a row per bucket.
 
     Each bucket of queries is compared with a reference: by default the first buckets, which hold a third of the

@@ -29,10 +29,11 @@ from polars_ir.errors import (
     quoted,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
-from polars_ir.frames.kinds import SameKind, collected, give_back
+from polars_ir.frames.kinds import collected, give_back
 from polars_ir.frames.roles import PROVENANCE
 from polars_ir.frames.rules import keys_perhaps
 from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, each_once, not_negative, public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of, systems_of
 from polars_ir.per_query.shared.keys import check_one_type, keys_found, null_rule, parts_of
@@ -61,7 +62,9 @@ SCHEMA = {
 
 
 @public(Gating)
-def gate(new: Any, old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]) -> SameKind:
+def gate(
+    new: Table[FrameT], old: Any, measures: str | pl.Expr | Iterable[str | pl.Expr], **options: Unpack[Gating]
+) -> FrameT:
     """The verdict that a new system is no worse than an old one, but for a drop that is allowed: one row per measure.
 
     A test of non-inferiority on the differences new - old of the same queries. `low` and `high` are bounds of their

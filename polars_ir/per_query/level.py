@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_ir.errors import DataError, OptionError, option
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, public, whole
 from polars_ir.per_query.shared.aligned import Scores, scores_of
 from polars_ir.per_query.shared.measures import Measures, range_of
@@ -55,7 +56,7 @@ SCHEMA = {
 
 @public()
 def level(
-    per_query: Any,
+    per_query: Table[EagerFrameT],
     measure: Measures = None,
     *,
     test: str | Sequence[str] = "t",
@@ -70,7 +71,7 @@ def level(
     simulations: int = 1000,
     resamples: int | None = None,
     seed: int = 0,
-) -> Eager:
+) -> EagerFrameT:
     """The level and the power that a test of `compare` has on these systems, by simulation: a row per setting.
 
     The queries there are stand for all that could be asked: n of them are drawn, with replacement, again and again. For

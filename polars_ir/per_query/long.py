@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.long_form import MEASURE, VALUE
 from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.measure import PARTS
 from polars_ir.language.names import part_of
 from polars_ir.language.options import check, or_none, public
@@ -23,7 +21,7 @@ ALWAYS = ("low", "high")
 
 
 @public()
-def long(per_query: Any, measures: Measures = None, *, run: str | None = None) -> SameKind:
+def long(per_query: Table[FrameT], measures: Measures = None, *, run: str | None = None) -> FrameT:
     """The figures with a row for each query and measure, which stores and dashboards keep.
 
     A new measure is then new rows, and no new column. Every function of a per-query frame reads this form, too.

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import PROVENANCE
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import canonical_name
 from polars_ir.language.options import check, one_of, public
 from polars_ir.per_query.provenance import warn_of_several
@@ -26,8 +26,8 @@ from polars_ir.per_query.shared.measures import warn_of_attributes
 
 @public()
 def mean(
-    per_query: Any, *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"
-) -> SameKind:
+    per_query: Table[FrameT], *, by: Any = None, weights: Any = None, average: Literal["macro", "micro"] = "macro"
+) -> FrameT:
     """The mean of every measure over the queries: one row per system.
 
     The macro average is sum(w * value) / sum(w), where w is 1 without weights. The micro average pools the counts of

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import chance, check, one_of, or_none, positive, public, whole
 from polars_ir.per_query.gate import is_percentage, readings
 from polars_ir.per_query.shared.aligned import Scores, scores_of
@@ -45,7 +46,7 @@ SCHEMA = {
 
 @public()
 def power(
-    per_query: Any = None,
+    per_query: Table[FrameT] | None = None,
     measures: Measures = None,
     *,
     baseline: str | None = None,
@@ -61,7 +62,7 @@ def power(
     missing: str | None = None,
     seed: int = 0,
     cluster: Any = None,
-) -> SameKind:
+) -> FrameT:
     """The number of queries that a difference needs, or the difference that n queries show: a row per pair and measure.
 
     The power is the probability that a paired, two-sided t-test at level alpha finds a true mean difference. Two of

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, Fix, MeasureError, nearest
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import chance, check, one_of, public
 from polars_ir.per_query.mean import mean
@@ -40,7 +41,7 @@ SCHEMA = {
 
 @public()
 def rank_correlation(
-    per_query: Any,
+    per_query: Table[EagerFrameT],
     other: Any = None,
     measures: Measures = None,
     *,
@@ -48,7 +49,7 @@ def rank_correlation(
     missing: str = "zero",
     persistence: float = 0.9,
     alpha: float = 0.05,
-) -> Eager:
+) -> EagerFrameT:
     """The correlation of the orders in which two measures, or two sets of judgments or queries, put the same systems.
 
     Of n systems, the methods are

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.shared.aligned import Scores, check_names, scores_of
@@ -37,7 +38,7 @@ SCHEMA = {
 
 
 @public(RankingBySlice)
-def ranks(per_query: Any, measures: Measures = None, **options: Unpack[RankingBySlice]) -> Eager:
+def ranks(per_query: Table[EagerFrameT], measures: Measures = None, **options: Unpack[RankingBySlice]) -> EagerFrameT:
     """The rank of each system by its mean, and those that it may have: a row per system and measure, the best first.
 
     Of two systems one is better beyond chance if the paired t-test says so, p being corrected by Holm for all pairs, as

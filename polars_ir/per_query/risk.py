@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from polars_ir.frames.kinds import Eager, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import EagerFrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import check, not_negative, public
 from polars_ir.per_query.shared.aligned import scores_of
@@ -50,8 +51,13 @@ GEO_RISK = {
 
 @public(Risking)
 def risk(
-    per_query: Any, baseline: str, measures: Measures = None, *, alpha: float = 1.0, **options: Unpack[Risking]
-) -> Eager:
+    per_query: Table[EagerFrameT],
+    baseline: str,
+    measures: Measures = None,
+    *,
+    alpha: float = 1.0,
+    **options: Unpack[Risking],
+) -> EagerFrameT:
     """The gain of systems over a baseline if losses weigh more than wins: one row per system and measure.
 
     Each query counts as its difference d to the baseline if that is a win, and as (1 + alpha) d if it is a loss.
@@ -146,12 +152,12 @@ def _risk(improvements: Floats, alpha: float, notes: Sequence[str]) -> dict[str,
 
 @public()
 def geo_risk(
-    per_query: Any,
+    per_query: Table[EagerFrameT],
     measures: Measures = None,
     *,
     alpha: float = 1.0,
     missing: str = "zero",
-) -> Eager:
+) -> EagerFrameT:
     """The mean and the evenness of systems, all of them together as the baseline: one row per system and measure.
 
     Of a system's value x on a query, e = (sum of the system) * (sum of the query) / (sum of all) was to be expected,

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import ColumnError
-from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.language.words import average
@@ -22,7 +22,7 @@ MADE = ("run", "measure", "mean", "worst", "n_variants")
 
 
 @public()
-def robustness(per_query: Any, by: str | Any) -> SameKind:
+def robustness(per_query: Table[FrameT], by: str | Any) -> FrameT:
     """The mean and the worst value of every measure over the variants of a query: one row per base query and measure.
 
     Variants are wordings, instructions or languages of one information need. The mean over base queries of the worst

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from polars_ir.errors import InputTypeError, OptionError, option
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import PROVENANCE
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import total
 from polars_ir.per_query.provenance import warn_of_several
@@ -46,14 +46,14 @@ BY_EXPRESSIONS = ("auto", "normal")
 
 @public(Summarizing)
 def summarize(
-    per_query: Any,
+    per_query: Table[FrameT],
     *,
     by: Any = None,
     weights: Any = None,
     cluster: Any = None,
     strata: Any = None,
     **options: Unpack[Summarizing],
-) -> SameKind:
+) -> FrameT:
     """Mean, spread and confidence interval of every measure over the queries: one row per system and measure.
 
     Queries are taken as a sample of all that could be asked. The interval of a bounded measure is Wilson's, widened by

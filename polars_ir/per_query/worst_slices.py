@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Unpack
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, Fix, quoted
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.roles import note_of_structure
 from polars_ir.frames.rules import telling_apart
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost
 from polars_ir.language.options import public
 from polars_ir.per_query.provenance import warn_of_several
@@ -58,13 +59,13 @@ COLUMNS = {
 
 @public(Slicing)
 def worst_slices(
-    per_query: Any,
+    per_query: Table[FrameT],
     by: Any,
     measures: Measures = None,
     *,
     baseline: str | None = None,
     **options: Unpack[Slicing],
-) -> SameKind:
+) -> FrameT:
     """The slices of the queries in which a system loses most against the rest of its queries, the worst first.
 
     The difference is mean(slice) - mean(all other queries): of the values or, with a baseline, of what a query gains

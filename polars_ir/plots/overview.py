@@ -83,7 +83,7 @@ def forest(
     below = f"{lines}; significant is p up to {alpha:g} ({method})."
     title = f"{names[0]}: difference from {style.shortened(baseline)}"
     title = title if len(names) == 1 else f"Differences from {style.shortened(baseline)}"
-    lacking = style.on_missing(comparison["n_missing"].max(), options["missing"])
+    lacking = style.on_missing(comparison.select(pl.max("n_missing")).item(), options["missing"])
     return style.side_by_side(panels, style.titled(title, below, lacking), columns=1 if parts.keys else COLUMNS)
 
 

@@ -121,7 +121,7 @@ def differences(
     method = test.corrected(options["correction"])
     share = f"Each bar is the mean of up to {size} neighbouring queries." if size > 1 else ""
     explanation = f"Line: mean difference with its interval of {1 - alpha:.0%}; p by {method}"
-    lacking = style.on_missing(comparison["n_missing"].max(), options["missing"])
+    lacking = style.on_missing(comparison.select(pl.max("n_missing")).item(), options["missing"])
     title = _title(name, baseline, rows, explanation, share, lacking)
     return style.side_by_side(panels, title, columns=columns)
 

@@ -2,4 +2,4 @@
 
 from polars_ir.lazy import lazy
 
-lazy(__name__, files="report")
+lazy(__name__)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from polars_ir.engine.run_and_qrels import searched
 from polars_ir.errors import ColumnError
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import BAD_RUN, guard, infinite_score, wrong_run_row
 from polars_ir.frames.table import run_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import total
 
@@ -19,7 +17,7 @@ score = pl.col("score").cast(pl.Float64)
 
 
 @public()
-def confidence(run: Any) -> SameKind:
+def confidence(run: Table[FrameT]) -> FrameT:
     """The confidence of a run in its ranking of each query: three simple signals of its scores, as in MTEB.
 
     Parameters

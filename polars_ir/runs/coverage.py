@@ -9,9 +9,9 @@ import polars as pl
 
 from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.frames.judgments import judgment_table
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import Rule, checked, guard, wrong_run_row
 from polars_ir.frames.table import run_table, same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, count, keys_named, public
 from polars_ir.language.words import average, text
 from polars_ir.runs.options import Selecting
@@ -27,8 +27,8 @@ EACH, COUNTED = "polars_ir: each", "polars_ir: counted"
 
 @public(Selecting)
 def coverage(
-    run: Any, qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
-) -> SameKind:
+    run: Table[FrameT], qrels: Any, *, k: int = 10, by: str | Sequence[str] | None = None, **options: Unpack[Selecting]
+) -> FrameT:
     """The numbers that tell whether a run and its judgments meet: one row per system, also of a plan.
 
     The checks of an evaluation as columns that can be filtered, kept and alarmed on. `evaluate(strict=True)` makes

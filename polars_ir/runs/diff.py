@@ -9,9 +9,10 @@ from typing import Any, Unpack
 import polars as pl
 
 from polars_ir.errors import Code, ColumnError, Fix, InputTypeError, IRWarning
-from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
+from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.table import run_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, cutoff_of, frames_of, one_measure
@@ -26,7 +27,7 @@ SIDES = ("a", "b")
 
 @public(Explaining)
 def diff(
-    run_a: Any,
+    run_a: Table[FrameT],
     run_b: Any,
     qrels: Any,
     measure: Measures,
@@ -34,7 +35,7 @@ def diff(
     n_queries: int | None = 10,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Explaining],
-) -> SameKind:
+) -> FrameT:
     """The queries in which two runs differ most, and the documents that make the difference there.
 
     The contributions of `explain`, side by side. The differences of the documents of a query add up to the difference

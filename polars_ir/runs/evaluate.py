@@ -13,7 +13,7 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack, cast
 
 import polars as pl
 
@@ -25,10 +25,11 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems
 from polars_ir.errors import MeasureError, OptionError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.judgments import TABLES
-from polars_ir.frames.kinds import SameKind, give_back, to_polars
+from polars_ir.frames.kinds import give_back, to_polars
 from polars_ir.frames.provenance import hashes_of, with_provenance
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH, find
 from polars_ir.frames.table import same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.catalog import CATALOG, info_of
 from polars_ir.language.measure import of_part
 from polars_ir.language.names import Measures, ResolvedMeasure, resolve, sql_names
@@ -41,7 +42,9 @@ from polars_ir.runs.warnings import marks_of, warn_of_grades, warned, with_warni
 
 
 @public(Evaluating)
-def evaluate(run: Any, qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]) -> SameKind:
+def evaluate(
+    run: Table[FrameT], qrels: Any = None, measures: Measures | None = None, **options: Unpack[Evaluating]
+) -> FrameT:
     """Measure a run against its judgments: one row per judged query, one column per measure.
 
     Parameters
@@ -89,7 +92,7 @@ def evaluate(run: Any, qrels: Any = None, measures: Measures | None = None, **op
         qrels, measures = None, qrels
     plan, pair, measured = _planned(run, qrels, measures, options)
     if not pair.run.eager:
-        return plan
+        return cast("FrameT", plan)
     return give_back(warned(collect_checked(pair, plan), pair, measured, missing=options["missing"]), run)
 
 

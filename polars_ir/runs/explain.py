@@ -17,9 +17,10 @@ from polars_ir.engine.relation import collect_checked
 from polars_ir.engine.run_and_qrels import RunAndQrels
 from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, fold, nearest, quoted
 from polars_ir.frames.advice import check_keys
-from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
+from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import KEYS, ROLES, TEXT, columns_of, find, required
 from polars_ir.frames.table import run_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import keys_named, public
@@ -48,14 +49,14 @@ TEXTS, TITLE = ("text", "contents", "body", "passage", "query", "description"), 
 
 @public(Showing)
 def explain(
-    run: Any,
+    run: Table[FrameT],
     qrels: Any,
     measure: Measures,
     query_id: Any,
     *,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Showing],
-) -> SameKind:
+) -> FrameT:
     """The ranking of a query, with the contribution of each document to a measure.
 
     A document contributes the value of the ranking down to it less the value down to the one above, unjudged documents

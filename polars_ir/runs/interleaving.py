@@ -13,10 +13,11 @@ import polars as pl
 
 from polars_ir.errors import Code, ColumnError, DataError, DtypeError, Fix, OptionError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import Frame, SameKind, give_back, to_polars
+from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import find, note_of_structure, required
 from polars_ir.frames.rules import Rule, checked, guard
 from polars_ir.frames.table import same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import LARGEST, Value, check, or_none, public, whole
 from polars_ir.runs.rankings import checked_run, ranked, returned
 
@@ -28,7 +29,9 @@ IMPRESSION: Value[Any] = Value("a text or a whole number", lambda id_: isinstanc
 
 
 @public()
-def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None) -> SameKind:
+def interleave(
+    run_a: Table[FrameT], run_b: Any, *, k: int = 10, seed: int = 0, impression: str | int | None = None
+) -> FrameT:
     """Two runs as one by team draft: in each round both teams pick their best document that is not yet in the list.
 
     Which team picks first is decided by chance, anew in each round. When a team has no document left, the other picks
@@ -84,8 +87,8 @@ def interleave(run_a: Any, run_b: Any, *, k: int = 10, seed: int = 0, impression
 
 @public()
 def interleaving(
-    log: Any, *, clicks: str = "clicks", impression: str | None = None, cluster: str | None = None
-) -> SameKind:
+    log: Table[FrameT], *, clicks: str = "clicks", impression: str | None = None, cluster: str | None = None
+) -> FrameT:
     """The preference of users between two interleaved systems: the credit of the teams, with an exact test.
 
     A click is credited to the team whose pick was clicked; an impression is won by the team with more clicks. The

@@ -13,7 +13,8 @@ from polars_ir.engine.ranking import reordered
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.engine.run_and_qrels import align, of_systems
 from polars_ir.errors import ColumnError
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import keys_named, public
 from polars_ir.runs.options import Judging
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
@@ -22,14 +23,14 @@ from polars_ir.runs.selection import selected
 
 @public(Judging)
 def judge(
-    run: Any,
+    run: Table[FrameT],
     qrels: Any = None,
     *,
     judges: str | None = None,
     unjudged: bool = False,
     by: str | Sequence[str] | None = None,
     **options: Unpack[Judging],
-) -> SameKind:
+) -> FrameT:
     """The judged relation: one row per judged document of every judged query, with its place in the run.
 
     Parameters

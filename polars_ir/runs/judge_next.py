@@ -15,7 +15,7 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.relation import collect_checked
 from polars_ir.engine.run_and_qrels import RunAndQrels, systems_of
 from polars_ir.errors import OptionError, check_systems, option
-from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import Measures, ResolvedMeasure
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs import alternatives
@@ -30,14 +30,14 @@ CANDIDATE = "polars_ir: candidate"
 
 @public()
 def judge_next(
-    runs: Any,
+    runs: Table[FrameT],
     qrels: Any,
     measure: Measures,
     *,
     baseline: str | None = None,
     depth: int | None = None,
     n: int | None = 100,
-) -> SameKind:
+) -> FrameT:
     """The unjudged documents worth judging next: those that could move the comparison of systems most.
 
     For each unjudged document, the measure of every system is taken anew as if the document were relevant, with the

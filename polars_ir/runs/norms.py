@@ -14,8 +14,8 @@ import polars as pl
 
 from polars_ir.errors import OptionError, check_systems, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import guard
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, is_number, one_of, public
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import LowerIsBetter, checked_run, of_known_systems, ranked, returned
@@ -291,11 +291,11 @@ def check_over_list(option: str, expression: pl.Expr, rows: pl.LazyFrame) -> Non
 
 @public()
 def normalize(
-    run: Any,
+    run: Table[FrameT],
     norm: str | Norm | pl.Expr = "min-max",
     *,
     lower_is_better: LowerIsBetter = False,
-) -> SameKind:
+) -> FrameT:
     """The run with its scores normalised, so that the scores of different systems can be compared.
 
     Per list, the result of a system for a query: `"min-max"` (s - min) / (max - min), `"min-max-inverted"`

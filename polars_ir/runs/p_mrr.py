@@ -10,14 +10,15 @@ from polars_ir.engine.needs import Needs
 from polars_ir.engine.relation import collect_checked, relate
 from polars_ir.engine.run_and_qrels import RunAndQrels, align
 from polars_ir.errors import ColumnError
-from polars_ir.frames.kinds import Frame, SameKind, to_polars
+from polars_ir.frames.kinds import Frame, to_polars
 from polars_ir.frames.roles import required
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import public
 from polars_ir.language.words import ratio, total
 
 
 @public()
-def p_mrr(original: Any, changed: Any, documents: Any) -> SameKind:
+def p_mrr(original: Table[FrameT], changed: Any, documents: Any) -> FrameT:
     """Pairwise MRR: the movement of documents that a changed query makes irrelevant, one row per query.
 
     The mean over these documents of new / old - 1 where the document did not fall (the ranks being old and new), and

@@ -20,6 +20,7 @@ from polars_ir.frames import kinds
 from polars_ir.frames.canonical_frame import CanonicalFrame
 from polars_ir.frames.rules import guard
 from polars_ir.frames.table import run_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.words import place, text
 
 #: A column with the number of systems that an option names.
@@ -123,7 +124,7 @@ def in_order(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     return rows.sort(*keys, "score", text("doc_id"), descending=falling)
 
 
-def returned(result: pl.LazyFrame, run: CanonicalFrame, like: Any) -> Any:
+def returned(result: pl.LazyFrame, run: CanonicalFrame, like: Table[FrameT]) -> FrameT:
     """A result in the kind of the run, its query column under the name it had there."""
     return run.give_back(result, like, _engine(run.rows))
 
@@ -138,7 +139,7 @@ def _engine(rows: int | None) -> Literal["in-memory", "streaming"]:
     return "in-memory" if rows is not None and rows < tuning.TUNING.streaming_rows else "streaming"
 
 
-def of_ranks(table: CanonicalFrame, among: pl.Expr, like: Any) -> Any:
+def of_ranks(table: CanonicalFrame, among: pl.Expr, like: Table[FrameT]) -> FrameT:
     """The rows of a run at some ranks, each list by falling score, in the kind of `like`."""
     others = [column for column in table.columns if column not in (*table.keys, "doc_id", "score")]
     rows = ranked(table, *others, whole=True).filter(among).drop("rank")

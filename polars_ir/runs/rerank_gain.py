@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import OptionError
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import checked, infinite_score
 from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import is_cost, resolve_one
 from polars_ir.language.options import check, count, public
 from polars_ir.language.words import average, place, ratio
@@ -23,9 +24,6 @@ DEPTHS = (5, 10, 20, 30, 50, 100, 200, 500, 1000)
 
 #: The shares of reranked queries, in per cent.
 SHARES = range(0, 101, 10)
-
-
-FrameT = TypeVar("FrameT")
 
 
 class RerankGain(NamedTuple, Generic[FrameT]):
@@ -49,8 +47,8 @@ class RerankGain(NamedTuple, Generic[FrameT]):
 
 @public()
 def rerank_gain(
-    run: Any, reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
-) -> RerankGain[SameKind]:
+    run: Table[FrameT], reranked: Any, qrels: Any, measure: Any = "nDCG@10", *, depth: int = 100, k: int = 10
+) -> RerankGain[FrameT]:
     """The gain of reranking over the first order, and beside that of the best order of the same candidates.
 
     The margin of a query, by which reranking can be gated without knowing judgments, is (s_1 - s_2) / (s_1 - s_n) of

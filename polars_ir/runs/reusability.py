@@ -14,8 +14,9 @@ import polars as pl
 from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import RunAndQrels, align
 from polars_ir.errors import ColumnError, OptionError, check_systems
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.roles import required
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.names import Measures, ResolvedMeasure, is_cost
 from polars_ir.language.options import check, count, or_none, public
 from polars_ir.runs.alternatives import DECIMALS, Frames, check_number, frames_of, in_memory, one_measure
@@ -35,8 +36,8 @@ SCHEMA: dict[str, Any] = {
 
 @public()
 def reusability(
-    runs: Any, qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
-) -> SameKind:
+    runs: Table[FrameT], qrels: Any, measure: Measures, *, by: Mapping[str, str] | None = None, depth: int | None = 100
+) -> FrameT:
     """The mean of each system without the judgments that it alone brought to the pool: a row per system.
 
     Judgments of documents that only the system, or only systems of its group, has among its first `depth` are taken
@@ -136,9 +137,9 @@ def _only_from(pair: RunAndQrels, groups: pl.DataFrame, depth: int | None) -> pl
     return contributed.filter(pl.col("n_groups") == 1).collect()
 
 
-def _means(runs: Frames, judgments: pl.DataFrame, measure: ResolvedMeasure) -> pl.DataFrame:
+def _means(named: Any, judgments: pl.DataFrame, measure: ResolvedMeasure) -> pl.DataFrame:
     """The mean of every system over all judged queries, and its rank."""
-    evaluated: pl.LazyFrame = evaluate(runs, judgments, measure.expression).lazy()
+    evaluated: pl.LazyFrame = evaluate(named, judgments, measure.expression).lazy()
     schema = evaluated.collect_schema()
     check_number(measure, schema)
     system = pl.col(required("runs", "run", schema.names()))

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_ir.errors import ColumnError, OptionError
-from polars_ir.frames.kinds import SameKind
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import chance, check, public, whole
 from polars_ir.language.words import total
 from polars_ir.runs.rankings import ranked, returned, searched_run
@@ -22,7 +22,7 @@ Part = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]
 
 
 @public()
-def similarity(runs: Any, other: Any = None, *, k: int = 10, p: float = 0.9) -> SameKind:
+def similarity(runs: Table[FrameT], other: Any = None, *, k: int = 10, p: float = 0.9) -> FrameT:
     """The similarity of the lists of two systems: a row per pair of systems and query that both answered.
 
     - `overlap@k`: the share of the first k places whose documents both have, |A intersection B| / k.

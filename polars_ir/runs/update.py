@@ -29,7 +29,7 @@ from polars_ir.errors import (
     warn,
 )
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import SameKind, collected, give_back
+from polars_ir.frames.kinds import collected, give_back
 from polars_ir.frames.provenance import (
     JUDGMENTS,
     differing,
@@ -44,6 +44,7 @@ from polars_ir.frames.provenance import (
 )
 from polars_ir.frames.roles import PROVENANCE, QUERY_HASH
 from polars_ir.frames.table import per_query_table
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.catalog import info_of
 from polars_ir.language.names import Measures, ResolvedMeasure, canonical_name, resolve, sql_names
 from polars_ir.language.names import name as name_of
@@ -62,14 +63,14 @@ FEW = 0.1
 
 @public(Evaluating)
 def update(
-    stored: Any,
+    stored: Table[FrameT],
     run: Any,
     qrels: Any,
     measures: Measures,
     *,
     changed_only: bool = False,
     **options: Unpack[Evaluating],
-) -> SameKind:
+) -> FrameT:
     """The figures of a run as they are now, of which only those are evaluated that are not as they were stored.
 
     These are the queries whose rows or judgments are others, queries that are new, and measures that `stored` lacks.

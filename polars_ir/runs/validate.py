@@ -17,10 +17,11 @@ from polars_ir.engine.run_and_qrels import RunAndQrels, of_systems, systems_of
 from polars_ir.errors import SHOWN, DtypeError, option
 from polars_ir.frames.canonical_frame import CanonicalFrame, may_repeat
 from polars_ir.frames.judgments import judgment_table
-from polars_ir.frames.kinds import PreparedJudgments, SameKind, give_back, holds_systems, to_polars
+from polars_ir.frames.kinds import PreparedJudgments, give_back, holds_systems, to_polars
 from polars_ir.frames.roles import find
 from polars_ir.frames.rules import nothing_judged, wrong_qrels_row, wrong_run_row
 from polars_ir.frames.table import run_table, same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.measures import ndcg, precision
 from polars_ir.language.options import check, each_once, keys_named, or_none, public, some_of
 from polars_ir.language.words import average
@@ -79,8 +80,8 @@ FINDINGS |= SCORES | TIES | UNJUDGED | RANKS
 
 @public()
 def validate(
-    run: Any, qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
-) -> SameKind:
+    run: Table[FrameT], qrels: Any, *, by: str | Sequence[str] | None = None, only: str | Sequence[str] | None = None
+) -> FrameT:
     """The oddities of a run and its judgments: one row per finding, none where nothing is odd.
 
     Parameters

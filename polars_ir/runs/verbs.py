@@ -11,9 +11,9 @@ from polars_ir.engine.ranking import DOCUMENT
 from polars_ir.engine.run_and_qrels import align
 from polars_ir.errors import ColumnError, OptionError, nearest, quoted
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.kinds import SameKind
 from polars_ir.frames.rules import BAD_QRELS, guard, wrong_qrels_row
 from polars_ir.frames.table import fitting, run_table, same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.language.options import check, count, keys_named, one_of, public
 from polars_ir.language.words import text, total
 from polars_ir.runs.pooled import perhaps_pooled, warn_of_pooled
@@ -27,7 +27,7 @@ LARGEST = 1.7e308
 
 
 @public()
-def top_k(run: Any, k: int) -> SameKind:
+def top_k(run: Table[FrameT], k: int) -> FrameT:
     """The first `k` documents of every ranked list.
 
     Parameters
@@ -57,7 +57,7 @@ def top_k(run: Any, k: int) -> SameKind:
 
 
 @public()
-def skip_first(run: Any, n: int = 1) -> SameKind:
+def skip_first(run: Table[FrameT], n: int = 1) -> FrameT:
     """Every ranked list without its first `n` documents, as in retrieval where the query is in the collection itself.
 
     MTEB's `skip_first_result` takes whatever is first. Where a query has the id of its document, leaving that out is
@@ -90,7 +90,7 @@ def skip_first(run: Any, n: int = 1) -> SameKind:
 
 
 @public()
-def deduplicate(run: Any, *, by: str | Sequence[str] | None = None) -> SameKind:
+def deduplicate(run: Table[FrameT], *, by: str | Sequence[str] | None = None) -> FrameT:
     """The run with the best-scored of the rows that have the same document of a query.
 
     Parameters
@@ -130,7 +130,7 @@ def deduplicate(run: Any, *, by: str | Sequence[str] | None = None) -> SameKind:
 
 
 @public()
-def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> SameKind:
+def collapse(run: Table[FrameT], by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: How = "max") -> FrameT:
     """The run with documents in place of their passages, or queries in place of their variants.
 
     Rows of one new document become one, with a score of theirs by `how`: `"max"` (MaxP, and the maximum
@@ -187,7 +187,7 @@ def collapse(run: Any, by: str | pl.Expr | Mapping[str, str | pl.Expr], *, how: 
 
 
 @public()
-def condense(run: Any, qrels: Any) -> SameKind:
+def condense(run: Table[FrameT], qrels: Any) -> FrameT:
     """The run without its unjudged documents, and those of negative grade: a condensed list.
 
     Returns
@@ -223,7 +223,7 @@ def condense(run: Any, qrels: Any) -> SameKind:
 
 
 @public()
-def pool(runs: Any, *, depth: int) -> SameKind:
+def pool(runs: Table[FrameT], *, depth: int) -> FrameT:
     """The pool: the documents among the first `depth` of any system, which are those to judge.
 
     Parameters
@@ -266,8 +266,8 @@ def pool(runs: Any, *, depth: int) -> SameKind:
 
 @public()
 def rerank(
-    run: Any, scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
-) -> SameKind:
+    run: Table[FrameT], scores: Any, *, depth: int | None = None, unscored: Literal["below", "drop"] = "below"
+) -> FrameT:
     """The run in the order of other scores, as a second stage gives them.
 
     Parameters

@@ -2,4 +2,4 @@
 
 from polars_ir.lazy import lazy
 
-lazy(__name__, files="side_by_side, table")
+lazy(__name__)

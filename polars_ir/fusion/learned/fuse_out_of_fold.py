@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
 from polars_ir.frames.rules import guard
 from polars_ir.frames.table import qrels_table, same_types
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Fusion, fusion_of
 from polars_ir.fusion.fuse import NOT_A_NUMBER, scored, termed
 from polars_ir.fusion.inputs import check_collected, of_one, systems_of, table_of
@@ -23,7 +24,7 @@ from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, r
 
 @public()
 def fuse_out_of_fold(
-    runs: Any,
+    runs: Table[FrameT],
     qrels: Any,
     method: str = "probfuse",
     *,
@@ -38,7 +39,7 @@ def fuse_out_of_fold(
     depth: int | None = None,
     top: int | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> SameKind:
+) -> FrameT:
     """One run by a method trained out of fold: no query is fused by what its own judgments taught.
 
     The judged queries are parted into folds; those of a fold are fused by what `train` learns from the others, and

@@ -7,12 +7,13 @@ configuration is there only to show the gap.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
 from polars_ir.errors import Code, Fix, OptionError
-from polars_ir.frames.kinds import SameKind, give_back
+from polars_ir.frames.kinds import give_back
+from polars_ir.frames.table_types import FrameT, Table
 from polars_ir.fusion.dialects import Missing, fusion_of
 from polars_ir.fusion.fuse import scored, termed
 from polars_ir.fusion.inputs import of_one, systems_of, table_of
@@ -35,8 +36,6 @@ from polars_ir.runs.rankings import LowerIsBetter, collected, first, in_order, r
 
 #: The systems of the comparison.
 TUNED, SINGLE, EQUAL = "tuned, out of fold", "best single run, out of fold", "equal weights"
-
-FrameT = TypeVar("FrameT")
 
 
 class TunedFusion(NamedTuple, Generic[FrameT]):
@@ -74,7 +73,7 @@ class TunedFusion(NamedTuple, Generic[FrameT]):
 
 @public()
 def tune_fusion(
-    runs: Any,
+    runs: Table[FrameT],
     qrels: Any,
     method: str | Method = "rrf",
     measure: Any = "nDCG@10",
@@ -89,7 +88,7 @@ def tune_fusion(
     top: int = 1000,
     dialect: str | None = None,
     lower_is_better: LowerIsBetter = False,
-) -> TunedFusion[SameKind]:
+) -> TunedFusion[FrameT]:
     """Fusion weights tuned by nested folds, compared with the best run alone.
 
     For each fold the configuration with the best mean on the other folds is chosen, and used on the fold; so no query
