@@ -1,8 +1,9 @@
 """Costs of parts of polars_ir: `python tests/bench/costs.py [part ...]`; `scale.py` compares the whole with peers.
 
-`start`: importing the package, against Polars, and the attribute `run.ir.ndcg`, against its call. `ndcg`: end to end,
-against the plain pipeline that a user would write. `call`: the steps of a call on a small run. `catalogue`: all
-measures, ties and bounds against five measures. `reading`: TREC files to tables, against pytrec_eval's parser.
+`start`: whole processes, from `import polars_ir` to a command of the shell, against `import polars`, and the attribute
+`run.ir.ndcg` against its call. `ndcg`: end to end, against the plain pipeline that a user would write. `call`: the
+steps of a call on a small run. `catalogue`: all measures, ties and bounds against five measures. `reading`: TREC files
+to tables, against pytrec_eval's parser.
 `paired`: randomisation tests, against SciPy's, and t of all pairs of many systems. `systems`: several on the judgments
 of the Robust track, and `depth`: more and more judgments a query, against pytrec_eval with one evaluator and plain
 Polars. `prepared`: calls in a loop, against the same without `ir.judgments`. `nightly`: how figures were made, and
@@ -16,6 +17,7 @@ import argparse
 import datetime as dt
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -49,22 +51,48 @@ FIVE = MEASURES[5]
 Line = list[str]
 
 
+#: What the shell is asked for, from a misspelt command to one that finds no file.
+CALLS = (
+    "--version",
+    "--help",
+    "evalute",
+    "evaluate --nope",
+    *(f"{name} no.qrels no.run -m AP" for name in ("evaluate", "gate")),
+)
+
+
 def start(_: int) -> Iterator[Line]:
-    """The start: seconds of CPU of an interpreter that imports a package, less those of the packages before."""
-    bare, polars, ours = (min(cpu(f"import {name}") for _ in range(10)) for name in ("sys", "polars", "polars_ir"))
-    yield line("import polars_ir", ours - polars, "import polars", polars - bare)
-    data = collection(shallow(0, queries=30, depth=100))
+    """The start of Python programs and of the shell: CPU seconds of whole processes, in turns, the best of ten."""
+    data = collection(shallow(0, queries=100, depth=1000))
+    with tempfile.TemporaryDirectory() as folder:
+        write_text(Path(folder), data)
+        files = [str(Path(folder, name)) for name in ("qrels.txt", "run.txt")]
+        calls = {f"polars-ir {words}": (words.split(), {}) for words in (*CALLS, "trec_eval no.qrels no.run")}
+        completed = "polars-ir evaluate --mis"
+        environment = {"COMP_LINE": completed, "COMP_POINT": str(len(completed)), "_ARGCOMPLETE": "1"}
+        environment["_ARGCOMPLETE_STDOUT_FILENAME"] = os.devnull
+        calls[f"{completed}<TAB>"] = ([], environment)
+        five = [word for measure in FIVE for word in ("-m", measure)]
+        calls["100,000 rows of text to five means"] = (["evaluate", *files, *five], {})
+        shell = "import sys; from polars_ir.cli import main; sys.exit(main(sys.argv[1:]))"
+        programs = {f"import {name}": partial(cpu, f"import {name}") for name in ("polars", "polars_ir")}
+        programs |= {name: partial(cpu, shell, *words, **added) for name, (words, added) in calls.items()}
+        taken = [{name: run() for name, run in programs.items()} for _ in range(10)]
+    polars, *ours = (min(turn[name] for turn in taken) for name in programs)
+    for name, seconds in zip([*programs][1:], ours, strict=True):
+        yield line(name, seconds, "import polars", polars)
     namespace = data.run.ir
     attribute = best(lambda: [namespace.ndcg for _ in range(1000)]) / 1000
-    yield line("run.ir.ndcg", attribute, "its call, 3,000 rows", best(lambda: data.run.ir.ndcg(data.qrels, k=10)))
+    yield line("run.ir.ndcg", attribute, "its call, 100,000 rows", best(lambda: data.run.ir.ndcg(data.qrels, k=10)))
 
 
-def cpu(program: str) -> float:
-    """The seconds of CPU that a fresh interpreter takes for a program."""
-    before = os.times()
-    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603  # our own program
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+def cpu(program: str, *arguments: str, **added: str) -> float:
+    """The seconds of CPU that a fresh interpreter takes for a program, whatever its status is."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", program, *arguments]
+    subprocess.run(command, check=False, capture_output=True, env=os.environ | added)  # noqa: S603  # our own program
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def ndcg(_: int) -> Iterator[Line]:
