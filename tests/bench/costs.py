@@ -62,7 +62,7 @@ CALLS = (
 
 
 def start(_: int) -> Iterator[Line]:
-    """The start of Python programs and of the shell: CPU seconds of whole processes, in turns, the best of ten."""
+    """The start of Python programs and of the shell: CPU seconds of whole processes, in turns, the best of seven."""
     data = collection(shallow(0, queries=100, depth=1000))
     with tempfile.TemporaryDirectory() as folder:
         write_text(Path(folder), data)
@@ -77,7 +77,7 @@ def start(_: int) -> Iterator[Line]:
         shell = "import sys; from polars_ir.cli import main; sys.exit(main(sys.argv[1:]))"
         programs = {f"import {name}": partial(cpu, f"import {name}") for name in ("polars", "polars_ir")}
         programs |= {name: partial(cpu, shell, *words, **added) for name, (words, added) in calls.items()}
-        taken = [{name: run() for name, run in programs.items()} for _ in range(10)]
+        taken = [{name: run() for name, run in programs.items()} for _ in range(7)]
     polars, *ours = (min(turn[name] for turn in taken) for name in programs)
     for name, seconds in zip([*programs][1:], ours, strict=True):
         yield line(name, seconds, "import polars", polars)
