@@ -46,23 +46,11 @@ TREC_EVAL_GIVEN = re.compile(r"(?P<name>\w+)[._](?P<given>[^()@]*=[^()@]*)")
 TREC_EVAL_UTILITY = re.compile(r"utility[._](-?\d*\.?\d+(?:,-?\d*\.?\d+)*)", re.ASCII)
 
 
-class Pattern(NamedTuple):
-    """A name of one measure that only one tool writes so, and its arguments by the match of the pattern."""
+#: trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
+TREC_EVAL_SET_F = re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII)
 
-    pattern: re.Pattern[str]
-    measure: str
-    arguments: Callable[[re.Match[str]], dict[str, object]]
-
-
-PATTERNS = (
-    # trec_eval's `set_F.4` and `set_F_4`, whose number stands for beta squared.
-    Pattern(
-        re.compile(r"set_F[._](\d*\.?\d+|\d+\.)", re.ASCII), "SetF", lambda found: {"beta": math.sqrt(float(found[1]))}
-    ),
-    Pattern(TREC_EVAL_UTILITY, "utility", lambda found: {"coefficients": tuple(map(float, found[1].split(",")))}),
-    # ranx's `rbp.95`: the number is p, behind a point.
-    Pattern(re.compile(r"rbp(\.\d+)", re.ASCII), "RBP", lambda found: {"p": float(found[1])}),
-)
+#: ranx's `rbp.95`: the number is p, behind a point.
+RANX_RBP_POINT = re.compile(r"rbp(\.\d+)", re.ASCII)
 
 #: ranx's `rbp@95`, whose number is p too, where others have a cutoff.
 RANX_RBP = re.compile(r"rbp@(\d+)", re.ASCII)
@@ -110,27 +98,19 @@ class TakenApart(NamedTuple):
     undefined: float = 0.0
 
 
+class UnknownNameError(Exception):
+    """A name of no measure: the text, and the name in it."""
+
+
 def taken_apart(text: str) -> TakenApart:
     """The measure and the parameters that a name stands for; a `MeasureError` for a name that is of no measure."""
     if len(text) > LONGEST:
         raise MeasureError.syntax(text, f"it is longer than {LONGEST} characters")
     tool, text = in_words_of(text)
-    level = RANX_LEVEL.fullmatch(text)
-    name = level["name"] if level else text
-    in_sql = None if tool or level else sql.read(name, catalogued())
-    found = TakenApart(*in_sql) if in_sql else _of_one_tool(name, tool) or _of_any_tool(name, tool)
-    info, arguments = found.info, found.arguments
-    if level and "rel" in arguments:
-        raise MeasureError.syntax(text, "it gives rel twice")
-    if level:
-        arguments["rel"] = int(level["rel"])
-    for parameter, value in arguments.items():
-        if parameter not in info.parameters:
-            public = f"It takes {', '.join(info.parameters)}." if info.parameters else "It takes none."
-            near = nearest(parameter, info.parameters)
-            raise MeasureError(f"{info.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=public)
-        arguments[parameter] = plain(value)
-    return found
+    try:
+        return _read(text, tool)
+    except UnknownNameError as unknown:
+        raise _unknown(unknown.args[0], unknown.args[1], tool) from None
 
 
 def in_words_of(text: str) -> tuple[str, str]:
@@ -195,29 +175,72 @@ def catalogued() -> tuple[Measure, ...]:
     return tuple(map(attrgetter("function"), list(CATALOG.values())))
 
 
-def _of_one_tool(text: str, tool: str) -> TakenApart | None:
-    """The measure of a name that only one tool would write so."""
-    for notation in PATTERNS:
-        if found := notation.pattern.fullmatch(text):
-            return TakenApart(CATALOG[notation.measure], notation.arguments(found), tool)
-    if persistence := RANX_RBP.fullmatch(text):
-        p = float(f"0.{persistence[1]}")
-        if tool == "ranx":
-            return TakenApart(CATALOG["RBP"], {"p": p}, tool)
-        meant = [f"RBP(p={p})", f"RBP@{persistence[1]}"]
-        raise MeasureError(f"{text!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
-    if names := several(text):
-        raise MeasureError(
-            f"{text!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
-        )
-    if (with_values := TREC_EVAL_GIVEN.fullmatch(text)) and (spelling := _find(with_values["name"], tool)):
-        implied = _arguments(text, spelling.implied)
-        return TakenApart(spelling.info, {**implied, **_trec_eval_given(text, with_values["given"])}, tool)
-    return None
+def _read(text: str, tool: str) -> TakenApart:
+    """The measure of a name by the first reader that can read it."""
+    # The last reads or refuses every name.
+    reads = (read(matched, tool) for pattern, read in READERS if (matched := pattern.fullmatch(text)))
+    found = next(filter(None, reads))
+    info, arguments = found.info, found.arguments
+    for parameter, value in arguments.items():
+        if parameter not in info.parameters:
+            public = f"It takes {', '.join(info.parameters)}." if info.parameters else "It takes none."
+            near = nearest(parameter, info.parameters)
+            raise MeasureError(f"{info.name} has no parameter {parameter!r}; got {text!r}.", near=near, fix=public)
+        arguments[parameter] = plain(value)
+    return found
 
 
-def _of_any_tool(text: str, tool: str) -> TakenApart:
+def _in_sql(matched: re.Match[str], tool: str) -> TakenApart | None:
+    found = None if tool else sql.read(matched[0], catalogued())
+    return TakenApart(*found) if found else None
+
+
+def _above_a_level(matched: re.Match[str], tool: str) -> TakenApart:
+    found = _read(matched["name"], tool)
+    if "rel" in found.arguments:
+        raise MeasureError.syntax(matched[0], "it gives rel twice")
+    found.arguments["rel"] = int(matched["rel"])
+    return found
+
+
+def _set_f(matched: re.Match[str], tool: str) -> TakenApart:
+    return TakenApart(CATALOG["SetF"], {"beta": math.sqrt(float(matched[1]))}, tool)
+
+
+def _utility(matched: re.Match[str], tool: str) -> TakenApart:
+    return TakenApart(CATALOG["utility"], {"coefficients": tuple(map(float, matched[1].split(",")))}, tool)
+
+
+def _rbp_point(matched: re.Match[str], tool: str) -> TakenApart:
+    return TakenApart(CATALOG["RBP"], {"p": float(matched[1])}, tool)
+
+
+def _rbp_at(matched: re.Match[str], tool: str) -> TakenApart:
+    p = float(f"0.{matched[1]}")
+    if tool == "ranx":
+        return TakenApart(CATALOG["RBP"], {"p": p}, tool)
+    meant = [f"RBP(p={p})", f"RBP@{matched[1]}"]
+    raise MeasureError(f"{matched[0]!r} can mean {len(meant)} measures. Name one: {quoted(meant)}.")
+
+
+def _refuse_several(matched: re.Match[str], _tool: str) -> TakenApart:
+    names = several(matched[0])
+    raise MeasureError(
+        f"{matched[0]!r} stands for {len(names)} measures, where one is wanted. Name one: {quoted(names)}."
+    )
+
+
+def _with_values(matched: re.Match[str], tool: str) -> TakenApart | None:
+    spelling = _find(matched["name"], tool)
+    if spelling is None:
+        return None
+    implied = _arguments(matched[0], spelling.implied)
+    return TakenApart(spelling.info, {**implied, **_trec_eval_given(matched[0], matched["given"])}, tool)
+
+
+def _of_any_tool(matched: re.Match[str], tool: str) -> TakenApart:
     """The measure of a name with parameters in brackets, or a number behind a sign."""
+    text = matched[0]
     name, parameters, at = parts_of(text)
     spelling = _find(name, tool)
     if spelling is None and (with_number := WITH_NUMBER.fullmatch(name)):
@@ -231,7 +254,7 @@ def _of_any_tool(text: str, tool: str) -> TakenApart:
         spelling = _with_cutoff_alone(with_cutoff["name"], tool)
         name, at = (with_cutoff["name"], with_cutoff["at"]) if spelling else (name, at)
     if spelling is None:
-        raise _unknown(text, name, tool)
+        raise UnknownNameError(text, name)
     info, implied = spelling.info, spelling.implied
     if spelling.sets_one and at is None:
         raise MeasureError.syntax(text, f"it needs a number: {name}_{{number}}")
@@ -251,6 +274,21 @@ def _with_cutoff_alone(name: str, tool: str) -> ToolName | None:
     spelling = _find(name, tool)
     numbers = {"k"} if spelling is None else {*spelling.info.parameters} & {"k", "beta", "p", "alpha"}
     return spelling if numbers == {"k"} and spelling and not spelling.implied else None
+
+
+#: The readers of a name of one measure, in the order in which they are tried: the pattern of the name, and the measure
+#: with its parameters by the match and the tool before the name, or None where another reader has to try.
+READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], TakenApart | None]], ...] = (
+    (sql.PLAIN, _in_sql),
+    (RANX_LEVEL, _above_a_level),
+    (TREC_EVAL_SET_F, _set_f),
+    (TREC_EVAL_UTILITY, _utility),
+    (RANX_RBP_POINT, _rbp_point),
+    (RANX_RBP, _rbp_at),
+    (SEVERAL, _refuse_several),
+    (TREC_EVAL_GIVEN, _with_values),
+    (re.compile(".*", re.DOTALL), _of_any_tool),
+)
 
 
 def elsewhere(name: str) -> str:
@@ -299,8 +337,8 @@ def _alike(text: str, name: str) -> list[str]:
 def _is_read(text: str) -> bool:
     """True for a name that can be read, with its parameters and its number."""
     try:
-        return bool(taken_apart(text))
-    except MeasureError:
+        return bool(_read(text, ""))
+    except (MeasureError, UnknownNameError):
         return False
 
 

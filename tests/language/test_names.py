@@ -444,6 +444,7 @@ def test_a_measure_of_a_user_may_have_parameters_that_elsewhere_are_words_of_oth
 
 #: Names that are none, and words of what is said of them.
 NO_NAMES = {
+    "iprec_0_1@10": ["no measure is called 'iprec_0_1@10'. Did you mean 'IPrec'"],
     "recal@5": ["no measure is called 'recal@5'", "Did you mean 'Recall@5'"],
     "TKA@10": ["no measure is called 'TKA@10'. Did you mean 'top_k_accuracy@10'"],
     "ndgc_cut_10": ["Did you mean 'ndcg_cut_10'?"],
