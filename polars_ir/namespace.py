@@ -79,6 +79,7 @@ def bound(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         return function(self._frame, *args, **kwargs)
 
     return method

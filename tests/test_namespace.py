@@ -171,6 +171,21 @@ def test_every_parameter_is_described():
         assert not lines or inspect.signature(function).parameters.keys() <= described, function
 
 
+@pytest.mark.parametrize(
+    "slip",
+    [
+        lambda: RUN.drop("score").ir.evaluate(QRELS, "AP"),
+        lambda: RUN.ir.ndcg(QRELS.rename({"doc_id": "x"})),
+        lambda: PER_QUERY.ir.compare(baseline="none"),
+        lambda: RUN.ir.evaluate(QRELS, "nDGC"),
+    ],
+)
+def test_a_slip_shows_few_frames_of_ours(slip):
+    with pytest.raises(ir.IRError) as error:
+        slip()
+    assert sum("polars_ir" in str(entry.path) for entry in error.traceback) <= 3
+
+
 def test_the_docstring_of_a_method_is_that_of_the_function():
     assert RUN.ir.evaluate.__doc__ == ir.evaluate.__doc__
 

@@ -255,6 +255,7 @@ def public(
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
             if Fork.happened:
                 raise IRError(FORKED, fix=SPAWN)
             Fork.used = True
@@ -273,7 +274,8 @@ def public(
                     raise
                 except IRError as error:
                     error.fit(signature.parameters if keys else ())
-                    raise
+                    # The message says it all: the user's line comes next to it, without our frames in between.
+                    raise error.with_traceback(None)  # noqa: B904  # the same error
                 return result
 
         call.__signature__ = signature  # type: ignore[attr-defined]  # read by help()
