@@ -272,7 +272,8 @@ WHOLE_MESSAGES = {
         evaluating(mising="skip"),
         (
             "evaluate(): got an unexpected keyword argument 'mising'. Did you mean 'missing'? It takes run, qrels, "
-            "measures, by, missing, undefined, judged_only, ties, judges, bounds, names, provenance, strict."
+            "measures, by, missing, undefined, judged_only, ties, judges, bounds, names, provenance, strict, exclude, "
+            "duplicates."
         ),
     ),
     "a misspelt option of a measure": (
@@ -287,7 +288,7 @@ WHOLE_MESSAGES = {
         (
             "ndcg(): got an unexpected keyword argument 'gain'. Did you mean 'gains'? It takes qrels, k, rel, dcg, "
             "discount, gains, denominator, by, missing, undefined, judged_only, ties, judges, bounds, names, "
-            "provenance, strict."
+            "provenance, strict, exclude, duplicates."
         ),
     ),
     "a misspelt option in a name": (

@@ -15,12 +15,16 @@ from polars_ir.errors import ColumnError, fold, option
 
 
 class Role(NamedTuple):
-    """A role: the names it is recognised by, the canonical one first, its values, and the table that has it."""
+    """A role: the names it is recognised by, the canonical one first, its values, and the table that has it.
+
+    `otherwise` are names that play it in a table without any of these, the first that is there.
+    """
 
     name: str
     names: tuple[str, ...]
     values: Literal["id", "score", "grade"] = "id"
     of: Literal["run", "qrels", "both"] = "both"
+    otherwise: tuple[str, ...] = ()
 
 
 #: The roles by their canonical names.
@@ -28,11 +32,15 @@ ROLES = {
     role.name: role
     for role in (
         Role("run", ("run", "run_id", "system", "tag"), of="run"),
-        Role("query_id", ("query_id", "qid", "topic", "topic_id")),
-        Role("doc_id", ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id")),
+        Role("query_id", ("query_id", "qid", "topic", "topic_id"), otherwise=("question_id", "query")),
+        Role(
+            "doc_id",
+            ("doc_id", "docno", "docid", "corpus_id", "pid", "passage_id", "item_id"),
+            otherwise=("product_id", "movie_id"),
+        ),
         Role("score", ("score", "sim", "similarity", "_score", "prediction"), "score", of="run"),
         Role("relevance", ("relevance", "rel", "label", "rating", "grade", "gain"), "grade", of="qrels"),
-        Role("rank", ("rank",), "score", of="run"),
+        Role("rank", ("rank",), "score", of="run", otherwise=("position",)),
         Role("subtopic", ("subtopic", "subtopic_id", "aspect", "intent"), of="qrels"),
     )
 }
@@ -77,6 +85,12 @@ WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
 #: The role that a name stands for.
 ROLE_OF = {fold(name): role.name for role in ROLES.values() for name in role.names}
 
+#: The names that play a role otherwise, by the role.
+OTHERWISE = {role.name: tuple(map(fold, role.otherwise)) for role in ROLES.values() if role.otherwise}
+
+#: The tables of texts, whose `query` is one.
+OF_TEXTS = ("queries", "documents")
+
 
 def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[str, str]:
     """The columns that play some roles, as far as there are such; an error where several could play one."""
@@ -85,12 +99,9 @@ def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[
         role = ROLE_OF.get(fold(column))
         if role is not None and role in roles:
             found.setdefault(role, []).append(column)
-    # An item is what a recommender calls a document; a per-query frame has none at all.
-    if "query_id" in roles and "query_id" not in found:
-        documents = {fold(column) for column in schema if ROLE_OF.get(fold(column)) == "doc_id"}
-        users = [column for column in schema if fold(column) == fold(USER)]
-        if users and documents <= {fold("item_id")}:
-            found["query_id"] = users
+    for role in roles:
+        if role not in found and (others := _otherwise(table, role, schema)):
+            found[role] = others
     names: dict[str, str] = {}
     for role in roles:
         columns = found.get(role, [])
@@ -103,6 +114,32 @@ def columns_of(table: str, schema: Iterable[str], roles: Sequence[str]) -> dict[
         if columns:
             names[role] = columns[0]
     return names
+
+
+def _otherwise(table: str, role: str, schema: Iterable[str]) -> list[str]:
+    """The columns that play a role by other names; a place is a rank if it is whole, and beside no score."""
+    if role not in OTHERWISE:
+        return []
+    # An item is what a recommender calls a document; a per-query frame has none at all.
+    if role == "query_id":
+        documents = {fold(column) for column in schema if ROLE_OF.get(fold(column)) == "doc_id"}
+        users = [column for column in schema if fold(column) == fold(USER)]
+        if users and documents <= {fold("item_id")}:
+            return users
+    if table in OF_TEXTS:
+        return []
+    columns = {fold(column): column for column in reversed(list(schema))}
+    found = [columns[name] for name in OTHERWISE[role] if name in columns][:1]
+    if role == "rank" and found:
+        scored = any(ROLE_OF.get(name) == "score" for name in columns)
+        broken = isinstance(schema, pl.Schema) and not schema[found[0]].is_integer()
+        return [] if scored or broken else found
+    return found
+
+
+def is_rank(name: str) -> bool:
+    """True of the name of a column of ranks, whose lowest is the best."""
+    return fold(name) == "rank" or fold(name) in OTHERWISE["rank"]
 
 
 def note_of_structure(others: Iterable[str], queries: pl.LazyFrame | None) -> str | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_ir.errors import SHOWN, Code, DataError, Fix, Setting, fold, option
-from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be
+from polars_ir.frames.roles import PARTS, PROVENANCE, QUERY_HASH, ROLES, could_be, is_rank
 
 #: The messages of plans that find a row which can not be evaluated.
 BAD_RUN = "the run has ids or scores that are null, or scores that are NaN; leave those rows out"
@@ -257,7 +257,7 @@ def _one_of_each(table: str, keys: list[str], names: Mapping[str, str], hint: st
 
     Rows of passages are the common case: the score of a document is then that of its best passage (MaxP).
     """
-    best = {name: "min" if fold(name) == "rank" else "max" for role, name in names.items() if role in VALUES}
+    best = {name: "min" if is_rank(name) else "max" for role, name in names.items() if role in VALUES}
     if not best or table not in ("run", "qrels"):
         several = "If they are of several systems, name these in a column 'run'; else keep one of each"
         words = "Keep one of each" if table != "per_query" or "run" in names else several

@@ -24,6 +24,7 @@ from polars_ir.frames.roles import (
     columns_of,
     find,
     find_per,
+    is_rank,
 )
 from polars_ir.frames.rules import check_values
 from polars_ir.frames.systems import named_by_text, systems_of_figures, systems_of_runs
@@ -160,7 +161,7 @@ def fitting(table: str, role: str, name: str, dtype: pl.DataType, frame: Frame |
         if dtype.is_integer() or is_day or (dtype == pl.Boolean and role not in ROLES):
             return dtype if is_day or dtype in (*WIDE, pl.Boolean) else pl.Int64()
     elif dtype.is_numeric():
-        if fold(name) == "rank" and not dtype.is_float():
+        if is_rank(name) and not dtype.is_float():
             # Its negative stands for the score, which an unsigned number has not.
             return pl.Float64() if dtype.is_decimal() else pl.Int128() if dtype in WIDE else pl.Int64()
         exact = dtype.is_decimal() or dtype in WIDE  # not all of these are Float64 or Int64
@@ -208,7 +209,7 @@ def _table(
         dtypes[role] = fitting(about, role, name, schema[name], frame)
         column = pl.col(name) if dtypes[role] == schema[name] else pl.col(name).cast(dtypes[role])
         # With a rank in the place of a score, the first is the highest. Int128 has no negation.
-        column = 0 - column if role == "score" and fold(name) == "rank" else column
+        column = 0 - column if role == "score" and is_rank(name) else column
         make[role] = column if role == name else column.alias(role)
     for name, dtype in schema.items():
         if name not in taken:

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_ir.engine.relation import collect_checked
 from polars_ir.engine.run_and_qrels import RunAndQrels
-from polars_ir.errors import SHOWN, ColumnError, MeasureError, OptionError, fold, nearest, quoted
+from polars_ir.errors import SHOWN, Code, ColumnError, Fix, MeasureError, OptionError, fold, nearest, quoted
 from polars_ir.frames.advice import check_keys
 from polars_ir.frames.kinds import Frame, give_back, to_polars
 from polars_ir.frames.roles import KEYS, ROLES, TEXT, columns_of, find, required
@@ -319,6 +319,11 @@ def seen(explanation: pl.DataFrame, depth: Depth, measure: ResolvedMeasure) -> p
 
 def with_texts(rows: pl.DataFrame, query: str, options: Explaining) -> pl.DataFrame:
     """The rows with the texts of their documents, and of the queries in the column `query`, behind the ids."""
+    if query == "query" and options["queries"] is not None:
+        fix = Fix("Rename it", Code.renaming("run", {"query": "query_id"}))
+        raise ColumnError(
+            "has ids of queries in a column 'query', as the result has their texts.", about="run", fix=fix
+        )
     rows = with_text(rows, options["documents"], "documents", "doc_id", "doc_id", "text")
     return with_text(rows, options["queries"], "queries", "query_id", query, "query")
 

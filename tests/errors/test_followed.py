@@ -79,7 +79,6 @@ def labelled_by(column: str, values: list[Any], figure: Any, **others: Any) -> F
 
 
 PLACES = [
-    "position",
     "pos",
     "place",
     "ranking",

@@ -365,3 +365,36 @@ def test_pandas_scores_of_a_width_that_arrow_lacks_are_refused():
     run = RUN.to_pandas().astype({"score": "longdouble"})
     with pytest.raises(ir.IRError, match="column 'score' has values that Arrow has no one type for"):
         ir.evaluate(run, QRELS, "RR")
+
+
+#: Tables with the columns of shops, question answering and MovieLens, by the query column of the result.
+OTHERWISE = {
+    "query": pl.DataFrame({"query": ["q", "q"], "product_id": ["b", "a"], "position": [0, 1]}),
+    "question_id": pl.DataFrame({"question_id": ["q"] * 2, "query": "text", "docid": ["b", "a"], "score": [2, 1]}),
+    "userId": pl.DataFrame({"userId": ["q"] * 2, "movieId": ["b", "a"], "prediction": [0.9, 0.1], "position": [2, 1]}),
+    "query_id": pl.DataFrame({"query_id": ["q"] * 2, "query": "text", "doc_id": ["b", "a"], "rank": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("query", OTHERWISE)
+def test_other_names_play_a_role_where_no_column_has_one_of_its_own(query):
+    run, qrels = OTHERWISE[query], {"q": ["a"]}
+    for of in (run, run.lazy(), run.to_pandas()):
+        found = ir.evaluate(of, qrels, "RR")
+        found = found.collect() if isinstance(found, pl.LazyFrame) else found
+        assert list(found.columns) == [query, "RR"]
+        assert found["RR"][0] == 0.5
+    assert ir.mean(ir.evaluate(run, qrels, "RR"))["RR"].item() == 0.5
+
+
+def test_a_place_beside_scores_stays_a_column_of_its_own():
+    run = OTHERWISE["userId"]
+    assert ir.evaluate(run, {"q": ["a"]}, [pl.col("position").min()])["position"].item() == 1
+
+
+def test_texts_of_queries_are_no_ids():
+    texts = pl.DataFrame({"_id": ["q"], "query": ["what is it"]})
+    shown = ir.explain(OTHERWISE["query_id"], {"q": ["a"]}, "RR", "q", queries=texts)
+    assert shown["query"].to_list() == ["what is it"] * 2
+    with pytest.raises(ir.IRError, match="ids of queries in a column 'query'"):
+        ir.explain(OTHERWISE["query"], {"q": ["a"]}, "RR", "q", queries=texts)

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_ir.errors import TAKEN, FileError
+from polars_ir.errors import TAKEN, FileError, fold
 from polars_ir.files.finding.file import SHOWN, File
 from polars_ir.files.formats.record import Format, Role, Rows, Writer
 from polars_ir.files.rows.blanks import NUMERAL, not_a_grade, not_a_score, whole_grades
@@ -24,7 +24,7 @@ from polars_ir.files.rows.unreadable import FAILURES, Dialect, unreadable
 from polars_ir.files.rows.verdicts import BAD, KEEP, NUMBER, PROBLEM, TEXT, Checked
 from polars_ir.files.writing.checks import BROKEN, check_judged_once, check_text, raise_if_any
 from polars_ir.frames.canonical_frame import CanonicalFrame
-from polars_ir.frames.roles import find
+from polars_ir.frames.roles import ROLE_OF, find
 
 #: The columns of BEIR's header, and what they are read as.
 _BEIR = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
@@ -155,7 +155,9 @@ def number(name: str, dtype: type[pl.DataType]) -> pl.Expr:
 
 def named(columns: list[str], role: str) -> list[str]:
     """The columns whose name is one of a role's; of several it is the evaluation that asks which is meant."""
-    return [column for column in columns if find("table", role, [column]) is not None]
+    plain = [column for column in columns if ROLE_OF.get(fold(column)) == role]
+    other = None if plain else find("table", role, columns)
+    return plain if other is None else [other]
 
 
 def run(path: File, score: type[pl.DataType], separator: str) -> Checked:
